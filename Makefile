@@ -1,0 +1,23 @@
+# `make repro` and `make test`, each alone, work on a bare machine with Python 3.11 or newer.
+
+PYTHON ?= python3
+# uv comes from the machine, or from a private environment made here once.
+UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
+export UV_PYTHON_DOWNLOADS := never
+
+.PHONY: repro test lint
+
+repro: $(UV)
+	$(UV) run --locked dvc repro
+
+test: $(UV)
+	$(UV) run --locked pytest
+
+lint: $(UV)
+	$(UV) run --locked ruff check
+	$(UV) run --locked ruff format --check
+	$(UV) run --locked mypy
+
+.uv/bin/uv:
+	$(PYTHON) -m venv .uv
+	.uv/bin/pip install --quiet uv

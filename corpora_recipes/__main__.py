@@ -1,0 +1,77 @@
+"""Command line of the recipes: list, fetch, read."""
+
+import argparse
+import os
+from pathlib import Path
+
+from corpora_recipes.commands import run
+from corpora_recipes.params import load_corpus, load_params, with_documents
+
+EXAMPLES = """\
+examples:
+  python -m corpora_recipes list
+  python -m corpora_recipes fetch wikipedia --out data/raw/wikipedia
+  python -m corpora_recipes read wikipedia --raw data/raw/wikipedia --out wikipedia.parquet
+  python -m corpora_recipes read theses --raw my/pages --out theses.parquet --documents all
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m corpora_recipes",
+        description="From raw corpora to records.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument(
+        "--params", type=Path, default=Path("params.yaml"), help="default: params.yaml"
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser(
+        "list", parents=[common], help="the corpora of params.yaml, and all recipes"
+    )
+    fetch = commands.add_parser(
+        "fetch", parents=[common], help="bring a corpus's raw files into a folder"
+    )
+    fetch.add_argument("corpus", help="an entry of corpora in params.yaml")
+    fetch.add_argument("--out", type=Path, required=True, metavar="DIR")
+    read = commands.add_parser("read", parents=[common], help="raw files to records (Parquet)")
+    read.add_argument("corpus", help="an entry of corpora in params.yaml")
+    read.add_argument("--raw", type=Path, required=True, metavar="DIR", help="the raw files")
+    read.add_argument("--out", type=Path, required=True, metavar="FILE.parquet")
+    read.add_argument(
+        "--documents", metavar="N|all", help="how many to take; default: what params.yaml says"
+    )
+    read.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="default: all CPUs")
+    read.add_argument(
+        "--executor",
+        default="local",
+        metavar="local|tcp://HOST:PORT",
+        help="processes of this machine (default), or a Dask scheduler",
+    )
+    return parser
+
+
+def main() -> None:
+    """Run one command."""
+    args = _parser().parse_args()
+    if args.command == "list":
+        from corpora_recipes.listing import listing
+
+        print(listing(load_params(args.params)))
+        return
+    corpus = load_corpus(args.params, args.corpus)
+    if args.command == "fetch":
+        from corpora_recipes.sources import fetch
+
+        fetch(corpus, load_params(args.params)["sources"], args.out)
+    else:
+        from corpora_recipes.reading import read
+
+        corpus = with_documents(corpus, args.documents)
+        read(corpus, args.raw, args.out, workers=args.workers, executor=args.executor)
+
+
+if __name__ == "__main__":
+    run(main)

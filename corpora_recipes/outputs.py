@@ -1,0 +1,96 @@
+"""Outputs appear whole or not at all: files and folders under a temporary name, then renamed."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+# Options that keep the bytes of a file the same for one version of pyarrow.
+PARQUET_OPTIONS: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 3,
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "write_page_index": True,
+}
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside ``path``; what is written there becomes ``path`` at the end.
+
+    On an exception nothing appears and the temporary file is removed. What a killed process left
+    behind is removed by the next one that writes the same file.
+    """
+    temporary = _temporary(path)
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: Path) -> Iterator[Path]:
+    """Yield a new temporary folder beside ``path``; it takes the place of ``path`` at the end."""
+    temporary = _temporary(path)
+    temporary.mkdir()
+    try:
+        yield temporary
+        if path.exists():
+            shutil.rmtree(path)
+        temporary.replace(path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def parquet_writer(
+    path: Path, schema: "pa.Schema", dictionary: list[str] | None = None
+) -> Iterator["pq.ParquetWriter"]:
+    """Yield a writer of a Parquet file that appears whole or not at all.
+
+    Args:
+        path: the file to write.
+        schema: the schema of its rows.
+        dictionary: the columns to store by dictionary; none by default.
+    """
+    import pyarrow.parquet as pq
+
+    with (
+        whole_file(path) as temporary,
+        pq.ParquetWriter(
+            temporary, schema, use_dictionary=dictionary or False, **PARQUET_OPTIONS
+        ) as writer,
+    ):
+        yield writer
+
+
+def _temporary(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for left_over in path.parent.glob(f".{path.name}.*.part"):
+        process = left_over.suffixes[-2].lstrip(".")
+        if not (process.isdecimal() and _is_alive(int(process))):
+            if left_over.is_dir():
+                shutil.rmtree(left_over, ignore_errors=True)
+            else:
+                left_over.unlink(missing_ok=True)
+    return path.parent / f".{path.name}.{os.getpid()}.part"
+
+
+def _is_alive(process: int) -> bool:
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,136 @@
+"""params.yaml, the face of the project: read, checked, and joined with each recipe's facts."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import COMMON_KEYS, Corpus, load_facts, recipe_names
+
+TOP_KEYS = ("seed", "sources", "corpora", "encoders")
+
+
+def load_params(path: Path) -> dict[str, Any]:
+    """Read params.yaml and check its top level.
+
+    Returns:
+        The four keys ``seed`` (int), ``sources`` (str), ``corpora`` and ``encoders`` (dicts).
+
+    Raises:
+        InputError: the file is missing or no YAML, or a key is unknown, missing or of another type.
+    """
+    try:
+        params = yaml.safe_load(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise InputError(
+            path,
+            expected="the parameters of the run",
+            found="no such file",
+            todo="run from the project's folder, or name the file with --params",
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(
+            path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
+        ) from None
+    params = _mapping(params, str(path), TOP_KEYS)
+    types = {"seed": int, "sources": str, "corpora": dict, "encoders": dict}
+    for key, kind in types.items():
+        if not isinstance(params.get(key), kind):
+            raise InputError(
+                f"{path}: {key}",
+                expected=f"a value of type {kind.__name__}",
+                found=repr(params.get(key)) if key in params else "nothing",
+                todo="see params.yaml in the repository for an example",
+            )
+    return params
+
+
+def load_corpus(path: Path, name: str) -> Corpus:
+    """Return the entry ``name`` of ``corpora`` in the params file.
+
+    Raises:
+        InputError: no such entry, an unknown recipe or key, or a value of another type.
+    """
+    params = load_params(path)
+    if name not in params["corpora"]:
+        raise InputError(
+            f"{path}: corpora",
+            expected=f"one of {', '.join(sorted(params['corpora'])) or '(there are none)'}",
+            found=repr(name),
+            todo="correct the name, or add an entry",
+        )
+    where = f"{path}: corpora.{name}"
+    recipe = (params["corpora"][name] or {}).get("recipe")
+    if recipe not in recipe_names():
+        raise InputError(
+            f"{where}.recipe",
+            expected=f"one of {', '.join(recipe_names())}",
+            found=repr(recipe),
+            todo="correct it; `python -m corpora_recipes list` shows what each recipe reads",
+        )
+    facts = load_facts(recipe)
+    entry = _mapping(params["corpora"][name], where, (*COMMON_KEYS, *facts["options"]))
+    documents = entry.get("documents")
+    language = entry.get("language", facts["language"])
+    datasets = entry.get("datasets") or {}
+    for key, value, fits, expected in (
+        ("documents", documents, _is_quota(documents), "a positive integer, or nothing for all"),
+        ("language", language, isinstance(language, str), 'a language code such as "es"'),
+        ("datasets", datasets, isinstance(datasets, dict), "dataset names, each with its task"),
+    ):
+        if not fits:
+            todo = f"correct corpora.{name}.{key}"
+            raise InputError(f"{where}.{key}", expected=expected, found=repr(value), todo=todo)
+    return Corpus(
+        name=name,
+        recipe=recipe,
+        language=language,
+        documents=documents,
+        seed=params["seed"],
+        options={key: entry.get(key, default) for key, default in facts["options"].items()},
+        datasets=datasets,
+        facts=facts,
+    )
+
+
+def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
+    """Return the corpus with the quota of the command line: a number, "all", or None to keep it.
+
+    Raises:
+        InputError: the quota is neither.
+    """
+    if quota is None:
+        return corpus
+    if quota == "all":
+        return replace(corpus, documents=None)
+    if not quota.isdecimal() or int(quota) < 1:
+        raise InputError(
+            f"--documents {quota}",
+            expected="a positive integer, or all",
+            found=repr(quota),
+            todo="correct it",
+        )
+    return replace(corpus, documents=int(quota))
+
+
+def _is_quota(value: object) -> bool:
+    # bool is an int for Python, and `documents: yes` is surely a mistake.
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
+
+
+def _mapping(value: object, where: str, known: tuple[str, ...]) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InputError(
+            where, expected=f"keys among {', '.join(known)}", found=repr(value), todo="correct it"
+        )
+    unknown = [str(key) for key in value if key not in known]
+    if unknown:
+        raise InputError(
+            where,
+            expected=f"keys among {', '.join(known)}",
+            found=", ".join(unknown),
+            todo="correct or remove what is not known",
+        )
+    return value

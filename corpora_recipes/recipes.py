@@ -1,0 +1,106 @@
+"""What a recipe is, what it is told about its corpus, and where recipes are found.
+
+A recipe is a folder here with ``corpus.yaml`` (facts), ``recipe.py`` (code) and ``sample/`` (a
+small corpus in the raw format). Adding a corpus format is adding such a folder.
+"""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+import yaml
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.records import Drops, Record
+
+RECIPES = Path(__file__).parent
+# What every entry of ``corpora`` in params.yaml may say; a recipe's own options come on top.
+COMMON_KEYS = ("recipe", "language", "documents", "datasets")
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """One entry of ``corpora`` in params.yaml, checked, joined with its recipe's facts.
+
+    Attributes:
+        name: the key of the entry.
+        recipe: name of the recipe's folder.
+        language: BCP 47 code of the texts, e.g. "es".
+        documents: how many accepted documents to take; None for all.
+        seed: the run's seed.
+        options: the recipe's own options, defaults filled in.
+        datasets: dataset name to its parameters, for the builders.
+        facts: the recipe's corpus.yaml.
+    """
+
+    name: str
+    recipe: str
+    language: str
+    documents: int | None
+    seed: int
+    options: dict[str, Any]
+    datasets: dict[str, dict[str, Any]]
+    facts: dict[str, Any]
+
+
+class Block(Protocol):
+    """A part of a corpus that a worker can read without the others; small, and picklable."""
+
+    @property
+    def key(self) -> str:
+        """A stable name, unique in the corpus: the same on every machine and for every run."""
+
+
+@dataclass(slots=True)
+class BlockResult:
+    """What reading one block gives: its records, in any order, and its counts."""
+
+    records: list[Record] = field(default_factory=list)
+    drops: Drops = field(default_factory=Drops)
+
+
+class Recipe(Protocol):
+    """The functions of a ``recipe.py``."""
+
+    def blocks(self, raw: Path, corpus: Corpus) -> Sequence[Block]:
+        """List the blocks of the corpus in folder ``raw``.
+
+        Raises:
+            InputError: the folder holds nothing that this recipe can read.
+        """
+
+    def read_block(self, block: Any, corpus: Corpus) -> BlockResult:
+        """Read one block. Runs in a worker, and depends on the arguments alone.
+
+        Raises:
+            InputError: the block is damaged.
+        """
+
+
+def recipe_names() -> list[str]:
+    """Return the names of the recipes there are, sorted."""
+    return sorted(path.parent.name for path in RECIPES.glob("*/corpus.yaml"))
+
+
+def load_recipe(name: str) -> Recipe:
+    """Return the recipe's code.
+
+    Raises:
+        InputError: there is no such recipe.
+    """
+    if name not in recipe_names():
+        raise InputError(
+            f"recipe {name!r}",
+            expected=f"one of {', '.join(recipe_names())}",
+            found=repr(name),
+            todo="correct `recipe:` in params.yaml, or add a folder under corpora_recipes/",
+        )
+    return cast("Recipe", importlib.import_module(f"corpora_recipes.{name}.recipe"))
+
+
+def load_facts(name: str) -> dict[str, Any]:
+    """Return the recipe's corpus.yaml: sources, licence, citation, options and their defaults."""
+    load_recipe_folder = RECIPES / name / "corpus.yaml"
+    return cast("dict[str, Any]", yaml.safe_load(load_recipe_folder.read_text("utf-8")))

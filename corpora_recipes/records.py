@@ -1,0 +1,274 @@
+"""The things a recipe can yield, and their form as Parquet rows."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document under one heading.
+
+    Attributes:
+        heading: its heading, "" for text before the first heading.
+        level: depth of the heading, 1 for text before the first heading (the lead, or the whole
+            of a document without headings), 2 for a section, 3 for a subsection …
+        paragraphs: the paragraphs of running prose, each a list of sentences in natural text.
+            Lists, tables and captions are not prose and do not stand here. The sentences of a
+            section are neighbours in the source: where one had to be dropped, the section ends,
+            and the rest stands in another one of the same heading and level (so a section is
+            empty if its first sentence was dropped).
+    """
+
+    heading: str
+    level: int
+    paragraphs: Sequence[Sequence[str]]
+
+
+def split_at_drops(
+    heading: str, level: int, paragraphs: Sequence[Sequence[str | None]]
+) -> list[Section]:
+    """Return the sections that a section with dropped sentences comes to.
+
+    Args:
+        heading: of the section.
+        level: of the section.
+        paragraphs: its sentences, None in the place of a dropped one.
+
+    Returns:
+        One section more than there are drops, less the empty ones; only an empty first one stays,
+        because what follows is not the beginning of the text. Nothing if no sentence is left.
+    """
+    pieces: list[list[list[str]]] = [[]]
+    for paragraph in paragraphs:
+        pieces[-1].append([])
+        for sentence in paragraph:
+            if sentence is None:
+                pieces.append([[]])
+            else:
+                pieces[-1][-1].append(sentence)
+    kept = [[sentences for sentences in piece if sentences] for piece in pieces]
+    if not any(kept):
+        return []
+    sections = [Section(heading, level, piece) for piece in kept]
+    return [section for section in sections if section.paragraphs or section is sections[0]]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text of sections, paragraphs and sentences.
+
+    Attributes:
+        id: stable and unique in its corpus.
+        title: its title, "" if it has none.
+        topics: categories, subjects or keywords, in the order of the source.
+        sections: in the order of the text.
+        split: the corpus's own split; None where the corpus has none (the split is then decided
+            by keyed hash when the records are written).
+    """
+
+    id: str
+    title: str
+    topics: Sequence[str]
+    sections: Sequence[Section]
+    split: Split | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiscourseNode:
+    """A node of a discourse tree in constituent form: every child covers adjacent text.
+
+    A leaf is one elementary discourse unit (EDU). An inner node joins its children by one
+    relation: one nucleus and one satellite, or two or more nuclei of a multinuclear relation.
+
+    Attributes:
+        edu: index of the EDU if the node is a leaf, else None.
+        relation: the relation's name in the corpus's spelling, "" in a leaf.
+        children: in text order; empty in a leaf, two or more otherwise.
+        nuclei: for each child whether it is a nucleus.
+    """
+
+    edu: int | None = None
+    relation: str = ""
+    children: tuple["DiscourseNode", ...] = ()
+    nuclei: tuple[bool, ...] = ()
+
+    def edus(self) -> list[int]:
+        """Return the indices of the EDUs that the node covers, in text order."""
+        # A list stands in for recursion: a multinuclear list can be deep once it is nested.
+        found: list[int] = []
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            if node.edu is not None:
+                found.append(node.edu)
+            todo.extend(reversed(node.children))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class DiscourseTree:
+    """A text with its rhetorical structure.
+
+    Attributes:
+        id: stable and unique in its corpus.
+        edus: the elementary discourse units in text order.
+        root: covers every EDU exactly once.
+        split: the corpus's own split, or None.
+    """
+
+    id: str
+    edus: Sequence[str]
+    root: DiscourseNode
+    split: Split | None = None
+
+
+Record = Document | DiscourseTree
+
+
+@dataclass(slots=True)
+class Drops:
+    """How many of a thing were seen and how many dropped, by reason.
+
+    Attributes:
+        seen: unit ("documents", "sentences" …) to the number met.
+        dropped: (unit, reason) to the number left out for that reason.
+    """
+
+    seen: Counter[str] = field(default_factory=Counter)
+    dropped: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def add(self, other: "Drops") -> None:
+        """Add the counts of another part of the same corpus."""
+        self.seen.update(other.seen)
+        self.dropped.update(other.dropped)
+
+    def as_dict(self) -> dict[str, dict[str, Any]]:
+        """Return unit to {"seen", "kept", "dropped": {reason: count}}, sorted by name."""
+        units = sorted(set(self.seen) | {unit for unit, _ in self.dropped})
+        table = {}
+        for unit in units:
+            reasons = {r: n for (u, r), n in sorted(self.dropped.items()) if u == unit}
+            table[unit] = {
+                "seen": self.seen[unit],
+                "kept": self.seen[unit] - sum(reasons.values()),
+                "dropped": reasons,
+            }
+        return table
+
+
+def document_schema() -> "pa.Schema":
+    """Return the pyarrow schema of documents."""
+    import pyarrow as pa
+
+    sentences = pa.list_(pa.string())
+    section = pa.struct(
+        [("heading", pa.string()), ("level", pa.int32()), ("paragraphs", pa.list_(sentences))]
+    )
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("title", pa.string()),
+            ("topics", pa.list_(pa.string())),
+            ("sections", pa.list_(section)),
+            ("split", pa.string()),
+        ]
+    )
+
+
+def tree_schema() -> "pa.Schema":
+    """Return the pyarrow schema of discourse trees; nodes stand in pre-order.
+
+    ``parent`` is the index of the parent node (-1 for the root), ``edu`` the index of the EDU in a
+    leaf (-1 in an inner node).
+    """
+    import pyarrow as pa
+
+    node = pa.struct(
+        [
+            ("parent", pa.int32()),
+            ("nucleus", pa.bool_()),
+            ("relation", pa.string()),
+            ("edu", pa.int32()),
+        ]
+    )
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("edus", pa.list_(pa.string())),
+            ("nodes", pa.list_(node)),
+            ("split", pa.string()),
+        ]
+    )
+
+
+def to_row(record: Record) -> dict[str, Any]:
+    """Return the record as a row of its schema (``document_schema`` or ``tree_schema``)."""
+    if isinstance(record, DiscourseTree):
+        return {
+            "id": record.id,
+            "edus": list(record.edus),
+            "nodes": _flatten(record.root),
+            "split": record.split,
+        }
+    sections = [
+        {"heading": s.heading, "level": s.level, "paragraphs": [list(p) for p in s.paragraphs]}
+        for s in record.sections
+    ]
+    return {
+        "id": record.id,
+        "title": record.title,
+        "topics": list(record.topics),
+        "sections": sections,
+        "split": record.split,
+    }
+
+
+def document_from_row(row: dict[str, Any]) -> Document:
+    """Return the document of a row of ``document_schema``."""
+    sections = [Section(s["heading"], s["level"], s["paragraphs"]) for s in row["sections"]]
+    return Document(row["id"], row["title"], row["topics"], sections, row["split"])
+
+
+def tree_from_row(row: dict[str, Any]) -> DiscourseTree:
+    """Return the discourse tree of a row of ``tree_schema``."""
+    return DiscourseTree(row["id"], row["edus"], _unflatten(row["nodes"]), row["split"])
+
+
+def _flatten(root: DiscourseNode) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    todo = [(root, -1, True)]
+    while todo:
+        node, parent, nucleus = todo.pop()
+        edu = -1 if node.edu is None else node.edu
+        rows.append({"parent": parent, "nucleus": nucleus, "relation": node.relation, "edu": edu})
+        here = len(rows) - 1
+        children = zip(node.children, node.nuclei, strict=True)
+        todo.extend(reversed([(child, here, is_nucleus) for child, is_nucleus in children]))
+    return rows
+
+
+def _unflatten(rows: Sequence[dict[str, Any]]) -> DiscourseNode:
+    children: list[list[tuple[DiscourseNode, bool]]] = [[] for _ in rows]
+    # In pre-order a parent precedes its children, so from the end every subtree is ready.
+    for row, own in zip(reversed(rows), reversed(children), strict=True):
+        if row["edu"] >= 0:
+            node = DiscourseNode(edu=row["edu"])
+        else:
+            own.reverse()
+            node = DiscourseNode(
+                relation=row["relation"],
+                children=tuple(child for child, _ in own),
+                nuclei=tuple(nucleus for _, nucleus in own),
+            )
+        if row["parent"] < 0:
+            return node
+        children[row["parent"]].append((node, row["nucleus"]))
+    raise ValueError("a tree without a root")

@@ -1,0 +1,90 @@
+"""What the tests of more than one package share: corpora, records and a folder with params.yaml."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from corpora_recipes.reading import decide_split
+from corpora_recipes.recipes import Corpus
+from corpora_recipes.records import Document, Section, document_schema, to_row
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def repository() -> Path:
+    return REPOSITORY
+
+
+@pytest.fixture
+def make_corpus() -> Callable[..., Corpus]:
+    """Return a function that makes a Corpus of documents, changed as its arguments say."""
+
+    def make(**changes: Any) -> Corpus:
+        corpus = Corpus(
+            name="mine",
+            recipe="jsonl",
+            language="es",
+            documents=None,
+            seed=1111,
+            options={},
+            datasets={"sp_mine": {"task": "sentence_position"}},
+            facts={
+                "name": "Mine",
+                "records": "documents",
+                "drop_limits": {},
+                "description": "Texts of the tests.",
+                "licence": "CC0 1.0",
+                "homepage": "none",
+                "citation": "none",
+            },
+        )
+        return replace(corpus, **changes)
+
+    return make
+
+
+def document(number: int, sentences: int = 8, topics: Iterable[str] = ()) -> Document:
+    """Return a document whose sentences say which they are."""
+    text = [
+        f"Esta es la frase número {place} del documento {number}, y no hay otra igual."
+        for place in range(1, sentences + 1)
+    ]
+    lead = Section("", 1, [text[:3], text[3:]])
+    return Document(f"doc-{number:04d}", f"Título {number}", list(topics), [lead])
+
+
+@pytest.fixture
+def write_records(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes documents as `read` would."""
+
+    def write(documents: Iterable[Document], name: str = "mine") -> Path:
+        rows = []
+        for item in documents:
+            row = to_row(item)
+            row["split"] = item.split or decide_split(1111, name, item.id)
+            rows.append(row)
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.Table.from_pylist(rows, schema=document_schema()), path)
+        return path
+
+    return write
+
+
+@pytest.fixture
+def write_params(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes a params.yaml with the given corpora."""
+
+    def write(corpora: dict[str, Any], **changes: Any) -> Path:
+        params = {"seed": 1111, "sources": "sample", "corpora": corpora, "encoders": {}} | changes
+        path = tmp_path / "params.yaml"
+        path.write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
+        return path
+
+    return write

@@ -1,0 +1,76 @@
+"""params.yaml: what is wrong in it is said, with what is known instead."""
+
+import pytest
+from corpora_recipes.errors import InputError
+from corpora_recipes.params import load_corpus, load_params, with_documents
+from corpora_recipes.recipes import recipe_names
+
+
+def entry(**changes):
+    return {"recipe": "jsonl", "language": "es", "datasets": {}} | changes
+
+
+def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
+    path = write_params({"mine": entry(documents=5, path="texts.jsonl")})
+    corpus = load_corpus(path, "mine")
+    assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == ("mine", "jsonl", 5, 1111)
+    assert corpus.options["path"] == "texts.jsonl"
+    assert corpus.facts["records"] == "documents"
+
+
+def test_the_projects_own_file_is_right(repository) -> None:
+    names = load_params(repository / "params.yaml")["corpora"]
+    corpora = [load_corpus(repository / "params.yaml", name) for name in names]
+    assert {corpus.recipe for corpus in corpora} <= set(recipe_names())
+    assert corpora[0].documents == 80000
+
+
+@pytest.mark.parametrize(
+    ("corpora", "words"),
+    [
+        ({"mine": entry(recipe="wikpedia")}, ["'wikpedia'", "wikipedia", "jsonl"]),
+        ({"mine": entry(documets=5)}, ["documets", "documents"]),
+        ({"mine": entry(documents=0)}, ["positive integer", "found:    0"]),
+        ({"mine": entry(documents=True)}, ["positive integer", "True"]),
+        ({"mine": entry(language=3)}, ["language code"]),
+        ({"mine": entry(datasets=["sp"])}, ["dataset names"]),
+        ({"other": entry()}, ["one of other", "'mine'"]),
+    ],
+)
+def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None:
+    with pytest.raises(InputError) as error:
+        load_corpus(write_params(corpora), "mine")
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("seed: 1\nsources: sample\ncorpora: {}\n", ["encoders", "nothing"]),
+        ("seed: x\nsources: sample\ncorpora: {}\nencoders: {}\n", ["seed", "int", "'x'"]),
+        ("seeds: 1\n", ["seeds", "seed, sources, corpora, encoders"]),
+        ("- 1\n", ["keys among"]),
+        ("a: [\n", ["YAML"]),
+    ],
+)
+def test_what_is_wrong_at_the_top_is_said(tmp_path, text, words) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        load_params(path)
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_a_missing_file_says_what_to_do(tmp_path) -> None:
+    with pytest.raises(InputError, match="--params"):
+        load_params(tmp_path / "params.yaml")
+
+
+def test_the_quota_of_the_command_line(make_corpus) -> None:
+    corpus = make_corpus(documents=7)
+    assert with_documents(corpus, None).documents == 7
+    assert with_documents(corpus, "all").documents is None
+    assert with_documents(corpus, "12").documents == 12
+    for wrong in ("0", "many", "-3"):
+        with pytest.raises(InputError, match="positive integer, or all"):
+            with_documents(corpus, wrong)

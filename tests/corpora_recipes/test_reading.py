@@ -1,0 +1,163 @@
+"""Reading: the same bytes for any number of workers and executor, quotas, kills, empty corpora."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.errors import InputError
+from corpora_recipes.reading import read
+from corpora_recipes.recipes import load_recipe
+
+SENTENCES = [
+    "La lluvia llegó temprano este año.",
+    "Los campos se llenaron de agua en pocos días.",
+    "Nadie esperaba una cosecha tan buena.",
+]
+
+
+def write_raw(folder: Path, files: int = 6, documents: int = 20) -> Path:
+    """Write a jsonl corpus of several files, each of which is a block."""
+    folder.mkdir()
+    for file in range(files):
+        lines = [
+            json.dumps({"id": f"{file}-{n}", "text": " ".join([f"Texto {n}.", *SENTENCES])})
+            for n in range(documents)
+        ]
+        (folder / f"part-{file}.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    return folder
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    return write_raw(tmp_path / "raw")
+
+
+@pytest.fixture
+def corpus(make_corpus):
+    return make_corpus(options={"path": None})
+
+
+def ids(path: Path) -> list[str]:
+    return pq.read_table(path, columns=["id"])["id"].to_pylist()
+
+
+def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpus) -> None:
+    from distributed import Client, LocalCluster
+
+    read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
+    read(corpus, raw, tmp_path / "two.parquet", workers=2, executor="local")
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        address = client.scheduler.address
+        read(corpus, raw, tmp_path / "dask.parquet", workers=2, executor=address)
+    one = (tmp_path / "one.parquet").read_bytes()
+    assert one == (tmp_path / "two.parquet").read_bytes()
+    assert one == (tmp_path / "dask.parquet").read_bytes()
+    assert len(ids(tmp_path / "one.parquet")) == 120
+    counts = [(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "dask")]
+    assert len(set(counts)) == 1
+
+
+def test_a_quota_reads_no_more_blocks_than_it_needs(tmp_path, raw, corpus, make_corpus) -> None:
+    small = make_corpus(options={"path": None}, documents=25)
+    drops = read(small, raw, tmp_path / "few.parquet", workers=1, executor="local")
+    assert len(ids(tmp_path / "few.parquet")) == 25
+    assert drops.as_dict()["documents"] == {
+        "seen": 40,
+        "kept": 25,
+        "dropped": {"beyond_quota": 15},
+    }
+    read(corpus, raw, tmp_path / "all.parquet", workers=1, executor="local")
+    assert ids(tmp_path / "all.parquet")[:25] == ids(tmp_path / "few.parquet")
+    read(small, raw, tmp_path / "two.parquet", workers=2, executor="local")
+    assert (tmp_path / "two.parquet").read_bytes() == (tmp_path / "few.parquet").read_bytes()
+
+
+def test_a_block_is_read_in_a_worker_once(raw, make_corpus) -> None:
+    corpus = make_corpus(options={"path": None}, documents=25)
+    blocks = load_recipe("jsonl").blocks(raw, corpus)
+    assert [len(records) for records, _ in read_corpus(blocks, corpus, None, 1)] == [20, 5]
+
+
+def test_an_id_met_before_is_dropped_and_counted(tmp_path, raw, corpus) -> None:
+    (raw / "part-9.jsonl").write_text((raw / "part-0.jsonl").read_text("utf-8"), "utf-8")
+    drops = read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    assert drops.dropped["documents", "duplicate_id"] == 20
+    assert len(set(ids(tmp_path / "out.parquet"))) == 120
+
+
+def test_splits_are_decided_by_the_id_alone(tmp_path, raw, corpus) -> None:
+    read(corpus, raw, tmp_path / "all.parquet", workers=1, executor="local")
+    (raw / "part-3.jsonl").unlink()
+    read(corpus, raw, tmp_path / "fewer.parquet", workers=1, executor="local")
+    table = pq.read_table(tmp_path / "all.parquet").to_pylist()
+    before = {row["id"]: row["split"] for row in table}
+    after = {
+        row["id"]: row["split"] for row in pq.read_table(tmp_path / "fewer.parquet").to_pylist()
+    }
+    assert after == {name: before[name] for name in after}
+    shares = [list(before.values()).count(s) / 120 for s in ("train", "validation", "test")]
+    assert 0.5 < shares[0] < 0.7
+    assert 0.1 < shares[1] < 0.3
+
+
+def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path, corpus) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "empty.jsonl").write_text("\n")
+    with pytest.raises(InputError):
+        read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
+    assert [path.name for path in tmp_path.iterdir()] == ["raw"]
+
+
+def test_a_missing_folder_says_how_to_fetch(tmp_path, corpus) -> None:
+    with pytest.raises(InputError, match=r"corpora_recipes fetch mine"):
+        read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
+
+
+def test_too_many_drops_fail_the_stage(tmp_path, raw, make_corpus) -> None:
+    corpus = make_corpus(options={"path": None})
+    corpus.facts["drop_limits"] = {"documents.duplicate_id": 0.05}
+    (raw / "part-9.jsonl").write_text((raw / "part-0.jsonl").read_text("utf-8"), "utf-8")
+    with pytest.raises(InputError, match=r"at most 5\.00% of the documents dropped as duplicate"):
+        read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    assert not (tmp_path / "out.parquet").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("address", ["cluster", "tcp://127.0.0.1:9"])
+def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypatch) -> None:
+    monkeypatch.setattr("corpora_recipes.blocks.PATIENCE", "1s")
+    with pytest.raises(InputError, match="Dask scheduler"):
+        read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
+
+
+def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
+    tmp_path, corpus, write_params, repository
+) -> None:
+    raw = write_raw(tmp_path / "raw", files=30, documents=400)
+    write_params({"mine": {"recipe": "jsonl", "language": "es"}})
+    out = tmp_path / "killed.parquet"
+    command = [sys.executable, "-m", "corpora_recipes", "read", "mine"]
+    command += ["--raw", str(raw), "--out", str(out), "--workers", "1"]
+    environment = os.environ | {"PYTHONPATH": str(repository)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".killed.parquet.*.part")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not out.exists()
+    assert list(tmp_path.glob(".killed.parquet.*.part"))
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
+    assert not list(tmp_path.glob(".killed.parquet.*.part"))
+    read(corpus, raw, tmp_path / "whole.parquet", workers=1, executor="local")
+    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()

@@ -1,0 +1,80 @@
+"""Records: sections around dropped sentences, and rows that give back what they were made of."""
+
+from corpora_recipes.records import (
+    DiscourseNode,
+    DiscourseTree,
+    Document,
+    Drops,
+    Section,
+    document_from_row,
+    split_at_drops,
+    to_row,
+    tree_from_row,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+def test_a_drop_ends_the_section() -> None:
+    assert split_at_drops("H", 2, [["a", "b"], ["c", None, "d"]]) == [
+        Section("H", 2, [["a", "b"], ["c"]]),
+        Section("H", 2, [["d"]]),
+    ]
+
+
+def test_a_dropped_first_sentence_leaves_an_empty_section() -> None:
+    assert split_at_drops("", 1, [[None, "b"]]) == [Section("", 1, []), Section("", 1, [["b"]])]
+
+
+def test_drops_in_a_row_and_at_the_end_leave_nothing_behind() -> None:
+    assert split_at_drops("", 1, [["a", None, None], [None, "b", None]]) == [
+        Section("", 1, [["a"]]),
+        Section("", 1, [["b"]]),
+    ]
+    assert split_at_drops("", 1, [[None], []]) == []
+
+
+@given(st.lists(st.lists(st.one_of(st.none(), st.text(min_size=1)))))
+def test_every_sentence_stays_in_order(paragraphs: list[list[str | None]]) -> None:
+    sections = split_at_drops("", 1, paragraphs)
+    kept = [s for section in sections for paragraph in section.paragraphs for s in paragraph]
+    assert kept == [s for paragraph in paragraphs for s in paragraph if s is not None]
+
+
+def nodes() -> st.SearchStrategy[DiscourseNode]:
+    leaves = st.integers(0, 99).map(lambda edu: DiscourseNode(edu=edu))
+
+    def join(children: st.SearchStrategy[DiscourseNode]) -> st.SearchStrategy[DiscourseNode]:
+        return st.lists(children, min_size=2, max_size=4).flatmap(
+            lambda parts: st.tuples(
+                st.text(min_size=1, max_size=3),
+                st.lists(st.booleans(), min_size=len(parts), max_size=len(parts)),
+            ).map(lambda pair: DiscourseNode(None, pair[0], tuple(parts), tuple(pair[1])))
+        )
+
+    return st.recursive(leaves, join, max_leaves=20)
+
+
+@given(nodes())
+def test_a_tree_comes_back_from_its_row(root: DiscourseNode) -> None:
+    tree = DiscourseTree("x", ["uno", "dos"], root, "test")
+    assert tree_from_row(to_row(tree)) == tree
+
+
+def test_a_document_comes_back_from_its_row() -> None:
+    document = Document("1", "T", ["a"], [Section("", 1, [["Uno.", "Dos."]])], "train")
+    assert document_from_row(to_row(document)) == document
+
+
+def test_counts_add_up() -> None:
+    drops, more = Drops(), Drops()
+    drops.seen["documents"] = 5
+    drops.dropped["documents", "redirect"] = 2
+    more.seen["documents"] = 1
+    more.dropped["documents", "redirect"] = 1
+    more.dropped["sentences", "markup_left"] = 0
+    drops.add(more)
+    assert drops.as_dict() == {
+        "documents": {"seen": 6, "kept": 3, "dropped": {"redirect": 3}},
+        "sentences": {"seen": 0, "kept": 0, "dropped": {"markup_left": 0}},
+    }
