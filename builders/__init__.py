@@ -1,0 +1,1 @@
+"""From records to instances: the benchmark datasets, as Parquet that the Hub reads."""

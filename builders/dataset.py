@@ -1,0 +1,119 @@
+"""What params.yaml says about one dataset: its task, sizes and version, checked."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from builders.schemas import TEXT_COLUMNS
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import Corpus
+from corpora_recipes.records import SPLITS, Split
+
+# Rows for train, validation and test: Araujo et al. (2022), Appendix A.
+PAPER_ROWS = (10_000, 4_000, 4_000)
+DONORS = ("random", "same_topic")
+KINDS = dict.fromkeys(TEXT_COLUMNS, "documents") | {"discourse_relations": "trees"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One dataset to build.
+
+    Attributes:
+        name: its name, the config on the Hub.
+        task: e.g. "sentence_position".
+        corpus: the entry of ``corpora`` it comes from.
+        language: of its texts.
+        seed: the run's seed.
+        version: raised when its rows change.
+        rows: the most rows a split may have.
+        donors: where the replacing sentences of discourse coherence come from: documents taken
+            at random, or documents that share a topic.
+    """
+
+    name: str
+    task: str
+    corpus: str
+    language: str
+    seed: int
+    version: str = "1.0.0"
+    rows: tuple[int, int, int] = PAPER_ROWS
+    donors: str = "random"
+
+    def quota(self, split: Split) -> int:
+        """Return the most rows that the split may have."""
+        return self.rows[SPLITS.index(split)]
+
+    def about(self) -> dict[str, Any]:
+        """Return what is stored with the data."""
+        return {
+            "dataset": self.name,
+            "task": self.task,
+            "corpus": self.corpus,
+            "language": self.language,
+            "seed": self.seed,
+            "version": self.version,
+        }
+
+
+def datasets_of(corpus: Corpus) -> list[Dataset]:
+    """Return the datasets of a corpus, sorted by name.
+
+    Raises:
+        InputError: there are none, or one has an unknown task or key or a value that does not fit.
+    """
+    if not corpus.datasets:
+        raise InputError(
+            f"params.yaml: corpora.{corpus.name}.datasets",
+            expected="at least one dataset, such as sp_mine: {task: sentence_position}",
+            found="none",
+            todo="add one",
+        )
+    return [_dataset(corpus, name, corpus.datasets[name]) for name in sorted(corpus.datasets)]
+
+
+def _dataset(corpus: Corpus, name: str, entry: object) -> Dataset:
+    where = f"params.yaml: corpora.{corpus.name}.datasets.{name}"
+    tasks = sorted(task for task, kind in KINDS.items() if kind == corpus.facts["records"])
+    known = ["task", "version", "rows", "donors"]
+    todo = "correct the entry"
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        expected = "lower-case letters, digits and _: it is a folder and a config on the Hub"
+        raise InputError(where, expected=expected, found=repr(name), todo="rename it")
+    if not isinstance(entry, dict) or "task" not in entry:
+        raise InputError(
+            where, expected="a task, as in {task: sentence_position}", found=repr(entry), todo=todo
+        )
+    if unknown := sorted(set(map(str, entry)) - set(known)):
+        raise InputError(
+            where, expected=f"keys among {', '.join(known)}", found=", ".join(unknown), todo=todo
+        )
+    if entry["task"] not in tasks:
+        raise InputError(
+            f"{where}.task",
+            expected=f"one of {', '.join(tasks)} (what {corpus.facts['records']} can give)",
+            found=repr(entry["task"]),
+            todo=todo,
+        )
+    rows = entry.get("rows", list(PAPER_ROWS))
+    if not (
+        isinstance(rows, list)
+        and len(rows) == len(SPLITS)
+        and all(type(n) is int and n > 0 for n in rows)
+    ):
+        expected = "three positive integers: rows for train, validation and test"
+        raise InputError(f"{where}.rows", expected=expected, found=repr(rows), todo=todo)
+    donors = entry.get("donors", DONORS[0])
+    if donors not in DONORS:
+        expected = f"one of {', '.join(DONORS)}"
+        raise InputError(f"{where}.donors", expected=expected, found=repr(donors), todo=todo)
+    return Dataset(
+        name=name,
+        task=entry["task"],
+        corpus=corpus.name,
+        language=corpus.language,
+        seed=corpus.seed,
+        version=str(entry.get("version", "1.0.0")),
+        rows=(rows[0], rows[1], rows[2]),
+        donors=donors,
+    )

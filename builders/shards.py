@@ -1,0 +1,126 @@
+"""Instances to Parquet shards with stable names and bytes, and the digests that identify them."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.dataset import Dataset
+from builders.schemas import TEXT_COLUMNS, instance_schema
+from corpora_recipes.errors import InputError
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.outputs import parquet_writer
+from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.text import tokenize
+
+ROWS_A_SHARD = 50_000
+ROW_GROUP = 1000
+
+
+def write_split(
+    rows: Sequence[dict[str, Any]],
+    dataset: Dataset,
+    split: Split,
+    labels: list[str],
+    folder: Path,
+    progress: Callable[[int], object],
+) -> list[dict[str, Any]]:
+    """Complete the rows of one split, put them in keyed order and write them.
+
+    Completing gives a row its id, split, label number and the spaCy tokens of its texts.
+
+    Args:
+        rows: as the tasks make them.
+        dataset: what they belong to.
+        split: its split.
+        labels: names of the classes; a row's label is one of them or an index of one.
+        folder: where the shards go, named as the Hub names them.
+        progress: called with a number of rows done.
+
+    Returns:
+        The completed rows, in the order written.
+    """
+    import pyarrow as pa
+
+    complete = []
+    for row in rows:
+        complete.append(_complete(row, dataset, split, labels))
+        progress(1)
+    complete.sort(key=lambda r: (keyed_hash(dataset.seed, dataset.name, r["id"], "row"), r["id"]))
+    schema = instance_schema(dataset.task, labels, dataset.about())
+    shards = max(1, -(-len(complete) // ROWS_A_SHARD))
+    for shard in range(shards):
+        path = folder / f"{split}-{shard:05d}-of-{shards:05d}.parquet"
+        part = complete[shard * ROWS_A_SHARD : (shard + 1) * ROWS_A_SHARD]
+        with parquet_writer(path, schema, dictionary=["label"]) as writer:
+            writer.write_table(pa.Table.from_pylist(part, schema=schema), row_group_size=ROW_GROUP)
+    return complete
+
+
+def _complete(
+    row: dict[str, Any], dataset: Dataset, split: Split, labels: list[str]
+) -> dict[str, Any]:
+    done = dict(row)
+    # A document gives one instance, unless its task has named the row already.
+    done.setdefault("id", row["document_id"])
+    done["split"] = split
+    if isinstance(row["label"], str):
+        done["label"] = labels.index(row["label"])
+    columns = TEXT_COLUMNS[dataset.task]
+    for column in columns:
+        source = "sentences" if column == "tokens" else column.removesuffix("_tokens")
+        if source != column:
+            done[column] = [" ".join(tokenize(text, dataset.language)) for text in row[source]]
+    return done
+
+
+def digests(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield a row for each split of each dataset below ``folder``.
+
+    Yields:
+        ``config`` (dataset), ``split``, ``rows``, ``sha256`` (of the files, in order of name) and
+        ``content``: SHA-256 over the rows as canonical JSON lines, which does not depend on the
+        version of pyarrow that wrote them.
+
+    Raises:
+        InputError: the folder has no dataset.
+    """
+    import pyarrow.parquet as pq
+
+    found = False
+    for config, split, shards in datasets_in(folder):
+        found = True
+        files, content, rows = hashlib.sha256(), hashlib.sha256(), 0
+        for path in shards:
+            files.update(path.read_bytes())
+            with pq.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=ROW_GROUP):
+                    for row in batch.to_pylist():
+                        line = json.dumps(row, ensure_ascii=False, sort_keys=True)
+                        content.update(line.encode() + b"\n")
+                        rows += 1
+        yield {
+            "config": config,
+            "split": split,
+            "rows": rows,
+            "sha256": files.hexdigest(),
+            "content": content.hexdigest(),
+        }
+    if not found:
+        raise InputError(
+            folder,
+            expected="folders of <split>-00000-of-0000N.parquet",
+            found="none",
+            todo="build the datasets first, or name another folder",
+        )
+
+
+def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
+    """Yield (dataset, split, shards in order) for every dataset below ``folder``, sorted."""
+    names = {path.parent for path in folder.rglob("*-of-*.parquet")}
+    for parent in sorted(names, key=lambda path: (path.name, path)):
+        for split in SPLITS:
+            shards = sorted(parent.glob(f"{split}-?????-of-?????.parquet"))
+            if shards:
+                yield parent.name, split, shards

@@ -1,0 +1,247 @@
+"""Building datasets: exact rows, balance, disjoint splits and documents, donors, determinism."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from conftest import document
+
+from builders.building import build
+from builders.passages import normalise
+from builders.shards import digests
+from corpora_recipes.errors import InputError
+
+TASKS = {
+    "sp_mine": {"task": "sentence_position"},
+    "bso_mine": {"task": "sentence_ordering"},
+    "dc_mine": {"task": "discourse_coherence"},
+}
+
+
+def rows_of(folder: Path, split: str | None = None) -> list[dict]:
+    names = sorted(folder.glob(f"{split or '*'}-*.parquet"))
+    return [row for name in names for row in pq.read_table(name).to_pylist()]
+
+
+def place(sentence: str) -> tuple[int, int]:
+    """Return the document and the place that a sentence of the tests names."""
+    words = sentence.replace(",", "").split()
+    return int(words[8]), int(words[5])
+
+
+@pytest.fixture
+def built(tmp_path, make_corpus, write_records):
+    records = write_records([document(n, topics=[f"t{n % 7}"]) for n in range(300)])
+    build(make_corpus(datasets=TASKS), records, tmp_path / "out")
+    return tmp_path / "out"
+
+
+def test_sentence_position_rows(built: Path) -> None:
+    for row in rows_of(built / "sp_mine"):
+        number = int(row["document_id"].removeprefix("doc-"))
+        order = [place(sentence) for sentence in row["sentences"]]
+        moved = row["label"] + 1
+        others = [n for n in range(1, 6) if n != moved]
+        assert order == [(number, n) for n in [moved, *others]]
+
+
+def test_sentence_ordering_rows(built: Path) -> None:
+    for row in rows_of(built / "bso_mine"):
+        order = [place(sentence)[1] for sentence in row["sentences"]]
+        assert order == ([1, 2] if row["label"] == 1 else [2, 1])
+
+
+def test_discourse_coherence_rows(built: Path) -> None:
+    for row in rows_of(built / "dc_mine"):
+        number = int(row["document_id"].removeprefix("doc-"))
+        places = [place(sentence) for sentence in row["sentences"]]
+        first = places[0][1]
+        expected = [(number, first + n) for n in range(6)]
+        if row["label"] == 0:
+            assert row["replaced_position"] in (2, 3, 4, 5)
+            stranger = places[row["replaced_position"] - 1]
+            assert stranger[0] == int(row["donor_id"].removeprefix("doc-")) != number
+            places[row["replaced_position"] - 1] = expected[row["replaced_position"] - 1]
+        else:
+            assert row["replaced_position"] is None
+            assert row["donor_id"] is None
+        assert places == expected
+
+
+def test_donors_are_used_once_never_a_source_and_of_the_same_split(built: Path) -> None:
+    rows = rows_of(built / "dc_mine")
+    donors = [row["donor_id"] for row in rows if row["donor_id"]]
+    assert len(donors) == len(rows) / 2
+    assert len(set(donors)) == len(donors)
+    assert not set(donors) & {row["document_id"] for row in rows}
+    splits = {row["document_id"]: row["split"] for row in rows_of(built / "sp_mine")}
+    for row in rows:
+        assert splits.get(row["donor_id"], row["split"]) == row["split"]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_classes_are_exactly_balanced_in_every_split(built: Path, name: str) -> None:
+    for split in ("train", "validation", "test"):
+        counts = Counter(row["label"] for row in rows_of(built / name, split))
+        assert len(set(counts.values())) == 1
+        assert len(counts) == (5 if name == "sp_mine" else 2)
+
+
+def test_a_document_has_the_same_split_in_every_task(built: Path) -> None:
+    splits: dict[str, set[str]] = {}
+    for name in TASKS:
+        for row in rows_of(built / name):
+            splits.setdefault(row["document_id"], set()).add(row["split"])
+    assert all(len(found) == 1 for found in splits.values())
+
+
+def test_row_order_tells_nothing(built: Path) -> None:
+    labels = [row["label"] for row in rows_of(built / "bso_mine", "train")]
+    parity = sum(label == index % 2 for index, label in enumerate(labels)) / len(labels)
+    assert 0.4 < parity < 0.6
+
+
+def test_counts_pinned(built: Path) -> None:
+    report = json.loads((built / "build.json").read_text())
+    assert report["sp_mine"]["rows"] == PINNED_ROWS["sp_mine"]
+    assert report["dc_mine"]["rows"] == PINNED_ROWS["dc_mine"]
+    assert report["dc_mine"]["documents"]["read"] == 300
+    assert report["dc_mine"]["documents"]["shared_with_other_datasets"] == 1
+
+
+def test_rows_pinned(built: Path) -> None:
+    rows = rows_of(built / "dc_mine", "test")
+    assert [(r["id"], r["label"], r["donor_id"]) for r in (rows[0], rows[-1])] == PINNED_DC
+
+
+PINNED_ROWS = {
+    "sp_mine": {"test": 60, "train": 190, "validation": 45},
+    "dc_mine": {"test": 32, "train": 114, "validation": 28},
+}
+PINNED_DC = [("doc-0093", 1, None), ("doc-0273", 0, "doc-0172")]
+
+
+def test_a_large_corpus_serves_its_tasks_with_disjoint_documents(
+    tmp_path, make_corpus, write_records
+) -> None:
+    small = {name: {**entry, "rows": [20, 10, 10]} for name, entry in TASKS.items()}
+    records = write_records([document(n) for n in range(600)])
+    build(make_corpus(datasets=small), records, tmp_path / "out")
+    used = [
+        row[key]
+        for name in TASKS
+        for row in rows_of(tmp_path / "out" / name)
+        for key in ("document_id", "donor_id")
+        if row.get(key)
+    ]
+    assert len(used) == 3 * 40 + 20
+    assert len(set(used)) == len(used)
+
+
+def test_one_document_less_changes_few_rows(tmp_path, make_corpus, write_records, built) -> None:
+    records = write_records([document(n, topics=[f"t{n % 7}"]) for n in range(300) if n != 17])
+    build(make_corpus(datasets=TASKS), records, tmp_path / "fewer")
+    for name in TASKS:
+        before = {row["id"]: row for row in rows_of(built / name)}
+        after = {row["id"]: row for row in rows_of(tmp_path / "fewer" / name)}
+        changed = [i for i in before if i in after and before[i] != after[i]]
+        assert len(changed) <= 10, name
+
+
+def test_passages_with_a_sentence_seen_before_are_left_out(
+    tmp_path, make_corpus, write_records
+) -> None:
+    twins = [document(n) for n in range(60)]
+    copy = document(5)
+    twins.append(type(copy)("copy-of-5", copy.title, copy.topics, copy.sections))
+    build(make_corpus(), write_records(twins), tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "build.json").read_text())
+    assert report["sp_mine"]["documents"]["repeated_sentence"] == 1
+    sentences = Counter(
+        normalise(s) for row in rows_of(tmp_path / "out" / "sp_mine") for s in row["sentences"]
+    )
+    assert max(sentences.values()) == 1
+
+
+def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -> None:
+    documents = [document(n, topics=[f"t{n % 5}"]) for n in range(300)]
+    entry = {"task": "discourse_coherence", "donors": "same_topic", "rows": [40, 16, 16]}
+    entry = {"dc_mine": entry}
+    build(make_corpus(datasets=entry), write_records(documents), tmp_path / "out")
+    topics = {item.id: item.topics for item in documents}
+    pairs = [r for r in rows_of(tmp_path / "out" / "dc_mine") if r["donor_id"]]
+    shared = [topics[r["document_id"]] == topics[r["donor_id"]] for r in pairs]
+    assert len(shared) == 36
+    report = json.loads((tmp_path / "out" / "build.json").read_text())
+    unrelated = report["dc_mine"]["documents"]["donors_without_shared_topic"]
+    assert unrelated == shared.count(False) <= 4
+
+
+def test_the_same_bytes_whatever_the_hash_seed_and_order(
+    tmp_path, write_records, write_params, repository
+) -> None:
+    write_params({"mine": {"recipe": "jsonl", "language": "es", "datasets": TASKS}})
+    contents = []
+    for hash_seed, step in (("0", 1), ("77", -1)):
+        records = write_records([document(n) for n in range(80)][::step])
+        out = tmp_path / f"out-{hash_seed}"
+        command = f"-m builders build mine --records {records} --out {out}".split()
+        subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)},
+            check=True,
+        )
+        contents.append({p.relative_to(out): p.read_bytes() for p in out.rglob("*.*")})
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 10
+
+
+def test_too_few_documents_says_how_many_and_why(tmp_path, make_corpus, write_records) -> None:
+    documents = [document(n) for n in range(6)] + [document(n, sentences=3) for n in range(6, 15)]
+    with pytest.raises(InputError) as error:
+        build(make_corpus(), write_records(documents), tmp_path / "out")
+    message = str(error.value)
+    assert "dataset sp_mine" in message
+    assert "'read': 15" in message
+    assert "'too_few_sentences': 9" in message
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob(".out*"))
+
+
+def test_a_failed_build_keeps_the_one_before(tmp_path, make_corpus, write_records, built) -> None:
+    before = list(digests(built))
+    with pytest.raises(InputError):
+        build(make_corpus(datasets=TASKS), write_records([document(1)]), built)
+    assert list(digests(built)) == before
+
+
+def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
+    (tmp_path / "text.parquet").write_text("no")
+    for name in ("missing.parquet", "text.parquet"):
+        with pytest.raises(InputError, match=r"corpora_recipes read"):
+            build(make_corpus(), tmp_path / name, tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"x": {"task": "sentence_positions"}}, ["sentence_ordering", "'sentence_positions'"]),
+        ({"x": {"task": "discourse_relations"}}, ["documents", "'discourse_relations'"]),
+        ({"x": {}}, ["a task"]),
+        ({"x": {"task": "sentence_position", "size": 3}}, ["rows, donors", "size"]),
+        ({"x": {"task": "sentence_position", "rows": [1, 2]}}, ["three positive integers"]),
+        ({"x": {"task": "sentence_position", "donors": "none"}}, ["random, same_topic"]),
+        ({"Bad Name": {"task": "sentence_position"}}, ["rename it"]),
+        ({}, ["at least one dataset"]),
+    ],
+)
+def test_dataset_entries_are_checked(tmp_path, make_corpus, write_records, entry, words) -> None:
+    with pytest.raises(InputError) as error:
+        build(make_corpus(datasets=entry), write_records([document(1)]), tmp_path / "out")
+    assert all(word in str(error.value) for word in words), str(error.value)

@@ -1,0 +1,144 @@
+"""The package: a card that tells the truth; `datasets` loads it from a folder and a hub."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from conftest import document
+from hub_server import hub
+
+from builders.building import build
+from builders.hub import package
+from builders.shards import digests
+from corpora_recipes.errors import InputError
+
+TASKS = {
+    "sp_mine": {"task": "sentence_position"},
+    "bso_mine": {"task": "sentence_ordering"},
+    "dc_mine": {"task": "discourse_coherence"},
+}
+
+
+@pytest.fixture
+def packaged(tmp_path, make_corpus, write_records) -> Path:
+    corpus = make_corpus(datasets=TASKS)
+    records = write_records([document(n) for n in range(80)])
+    build(corpus, records, tmp_path / "instances" / "mine")
+    package([corpus], tmp_path / "instances", tmp_path / "hub")
+    return tmp_path / "hub"
+
+
+# Loads every config, whole and streaming, in a process whose caches are fresh.
+LOAD = """
+import json, sys
+from datasets import ClassLabel, get_dataset_config_names, load_dataset
+where, streaming = sys.argv[1], sys.argv[2] == "streaming"
+found = {}
+for name in get_dataset_config_names(where):
+    data = load_dataset(where, name, streaming=streaming)
+    for split, rows in data.items():
+        assert isinstance(rows.features["label"], ClassLabel), rows.features
+        first = next(iter(rows))
+        found[f"{name}/{split}"] = [
+            sum(1 for _ in rows), rows.features["label"].names, first["id"], first["label"]
+        ]
+print(json.dumps(found))
+"""
+
+
+def load(where: str, mode: str, home: Path, **environment: str) -> dict[str, list]:
+    out = subprocess.run(
+        [sys.executable, "-c", LOAD, where, mode],
+        env=os.environ
+        | {"HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+        | environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert out.returncode == 0, out.stderr
+    return json.loads(out.stdout)
+
+
+def expected(folder: Path) -> dict[str, list]:
+    found = {}
+    for path in sorted(folder.glob("*/*.parquet")):
+        rows = pq.read_table(path).to_pylist()
+        card = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n")[1])
+        info = {i["config_name"]: i for i in card["dataset_info"]}[path.parent.name]
+        label = next(f for f in info["features"] if f["name"] == "label")
+        names = list(label["dtype"]["class_label"]["names"].values())
+        split = path.name.split("-")[0]
+        found[f"{path.parent.name}/{split}"] = [
+            len(rows),
+            names,
+            rows[0]["id"],
+            rows[0]["label"],
+        ]
+    return found
+
+
+def test_loads_from_a_folder(packaged: Path, tmp_path: Path) -> None:
+    loaded = load(str(packaged), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
+    assert loaded == expected(packaged)
+    assert len(loaded) == 9
+
+
+@pytest.mark.parametrize("mode", ["whole", "streaming"])
+def test_loads_from_a_hub(packaged: Path, tmp_path: Path, mode: str) -> None:
+    with hub(packaged, "probeta/discoeval-es") as endpoint:
+        loaded = load("probeta/discoeval-es", mode, tmp_path / "home", HF_ENDPOINT=endpoint)
+    assert loaded == expected(packaged)
+
+
+def test_class_labels_survive_without_the_card(packaged: Path, tmp_path: Path) -> None:
+    (packaged / "README.md").unlink()
+    code = (
+        "import sys; from datasets import load_dataset; "
+        "print(load_dataset(sys.argv[1], split='train').features['label'].names)"
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", code, str(packaged / "dc_mine")],
+        env=os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert out.stdout.strip() == "['incoherent', 'coherent']"
+
+
+def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
+    card = (packaged / "README.md").read_text("utf-8")
+    for entry in digests(packaged):
+        assert entry["content"] in card
+    assert "Fewer than 1,000 test rows" in card
+    assert "`replaced_position`" in card
+    assert "CC0 1.0" in card
+
+
+def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
+    before = list(digests(packaged))
+    path = packaged / "sp_mine" / "train-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(path), path, compression="none")
+    after = list(digests(packaged))
+    assert [e["content"] for e in before] == [e["content"] for e in after]
+    assert [e["sha256"] for e in before] != [e["sha256"] for e in after]
+
+
+def test_unbuilt_or_stale_instances_are_refused(packaged, tmp_path, make_corpus) -> None:
+    changed = {"sp_mine": {"task": "sentence_position", "version": "2.0.0"}}
+    with pytest.raises(InputError, match=r"'version': '2\.0\.0'"):
+        package([make_corpus(datasets=changed)], tmp_path / "instances", tmp_path / "hub")
+    with pytest.raises(InputError, match="found:    none"):
+        package([make_corpus(name="other")], tmp_path / "instances", tmp_path / "hub")
+    assert (packaged / "README.md").exists()
+
+
+def test_digest_of_an_empty_folder_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="build the datasets first"):
+        list(digests(tmp_path))
