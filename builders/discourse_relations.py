@@ -1,0 +1,102 @@
+"""Discourse relations (DR): which relation holds between two neighbouring parts of a text?
+
+The task Discourse Relations of Chen et al. (2019): an instance is an inner node of a text's
+discourse tree, made binary with right branching (Sagae and Lavie 2005); its two sides are the EDUs
+of the node's two children. The class names the nuclearity, nucleus first, and the relation.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from corpora_recipes.records import DiscourseNode, DiscourseTree
+
+# Which of the two children are nuclei, in text order, to the column `order`.
+_ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
+
+
+@dataclass(frozen=True, slots=True)
+class RelationInstance:
+    """An inner node of a binary discourse tree.
+
+    The nucleus is at the left whatever its place in the text; two nuclei stand in text order.
+
+    Attributes:
+        label: "NS-" or "NN-" and the relation, such as "NS-Elaboración" or "NN-Lista".
+        relation: the relation alone.
+        order: nuclearity in text order: "NS", "SN" or "NN".
+        left: the EDUs of the left side.
+        right: the EDUs of the right side.
+        left_first: index of the left side's first EDU in the text, from 0.
+        left_last: index of its last EDU.
+        right_first: as ``left_first``.
+        right_last: as ``left_last``.
+    """
+
+    label: str
+    relation: str
+    order: str
+    left: list[str]
+    right: list[str]
+    left_first: int
+    left_last: int
+    right_first: int
+    right_last: int
+
+
+def binarise(tree: DiscourseTree) -> DiscourseNode:
+    """Return the root of the tree with right-branching binary nodes.
+
+    A node of n nuclei c1 … cn becomes the n - 1 nested nodes (c1 (c2 (… cn))), all of the same
+    multinuclear relation; a node of a nucleus and a satellite stays as it is.
+    """
+    made: dict[int, DiscourseNode] = {}
+    for node in reversed(list(_preorder(tree.root))):
+        children = [made[id(child)] for child in node.children]
+        joined = children.pop() if children else node
+        # From the right: the first step joins the last two children.
+        for place in reversed(range(len(children))):
+            nuclei = (node.nuclei[place], node.nuclei[-1])
+            joined = DiscourseNode(
+                relation=node.relation, children=(children[place], joined), nuclei=nuclei
+            )
+        made[id(node)] = joined
+    return made[id(tree.root)]
+
+
+def instances(tree: DiscourseTree) -> list[RelationInstance]:
+    """Return the relations of a text.
+
+    Args:
+        tree: of n EDUs.
+
+    Returns:
+        The n - 1 inner nodes of the binary tree in pre-order: a node before its children, the
+        child that comes first in the text before the other.
+    """
+    return [_instance(node, tree) for node in _preorder(binarise(tree)) if node.children]
+
+
+def _instance(node: DiscourseNode, tree: DiscourseTree) -> RelationInstance:
+    order = _ORDERS[node.nuclei[0], node.nuclei[1]]
+    left, right = (child.edus() for child in node.children)
+    if order == "SN":
+        left, right = right, left
+    return RelationInstance(
+        label=f"{'NN' if order == 'NN' else 'NS'}-{node.relation}",
+        relation=node.relation,
+        order=order,
+        left=[tree.edus[edu] for edu in left],
+        right=[tree.edus[edu] for edu in right],
+        left_first=left[0],
+        left_last=left[-1],
+        right_first=right[0],
+        right_last=right[-1],
+    )
+
+
+def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        yield node
+        todo.extend(reversed(node.children))

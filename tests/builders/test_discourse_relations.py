@@ -1,0 +1,217 @@
+"""Tests of discourse relations: binarisation and the instances of a tree."""
+
+from itertools import count
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from builders.discourse_relations import RelationInstance, binarise, instances
+from corpora_recipes.recipes import RECIPES
+from corpora_recipes.records import DiscourseNode, DiscourseTree
+from corpora_recipes.rst_spanish_treebank.recipe import read_rs3
+
+SAMPLE = RECIPES / "rst_spanish_treebank" / "sample"
+
+
+def leaf(edu: int) -> DiscourseNode:
+    return DiscourseNode(edu=edu)
+
+
+def many(relation: str, *children: DiscourseNode) -> DiscourseNode:
+    return DiscourseNode(relation=relation, children=children, nuclei=(True,) * len(children))
+
+
+def right(relation: str, nucleus: DiscourseNode, satellite: DiscourseNode) -> DiscourseNode:
+    return DiscourseNode(relation=relation, children=(nucleus, satellite), nuclei=(True, False))
+
+
+def left(relation: str, satellite: DiscourseNode, nucleus: DiscourseNode) -> DiscourseNode:
+    return DiscourseNode(relation=relation, children=(satellite, nucleus), nuclei=(False, True))
+
+
+def tree_of(root: DiscourseNode) -> DiscourseTree:
+    return DiscourseTree("t", [f"edu {i}" for i in range(len(root.edus()))], root)
+
+
+def test_a_list_branches_to_the_right():
+    root = many("Lista", *map(leaf, range(4)))
+    nested = many("Lista", leaf(0), many("Lista", leaf(1), many("Lista", leaf(2), leaf(3))))
+    assert binarise(tree_of(root)) == nested
+
+
+def test_lists_inside_lists_and_satellites():
+    inner = many("Contraste", leaf(1), leaf(2), leaf(3))
+    root = many("Lista", leaf(0), right("Causa", inner, leaf(4)), leaf(5))
+    assert binarise(tree_of(root)) == many(
+        "Lista",
+        leaf(0),
+        many(
+            "Lista",
+            right(
+                "Causa", many("Contraste", leaf(1), many("Contraste", leaf(2), leaf(3))), leaf(4)
+            ),
+            leaf(5),
+        ),
+    )
+
+
+def test_binary_trees_stay_as_they_are():
+    root = left("Fondo", many("Unión", leaf(0), leaf(1)), right("Causa", leaf(2), leaf(3)))
+    assert binarise(tree_of(root)) == root
+    assert binarise(tree_of(leaf(0))) == leaf(0)
+
+
+def test_the_nucleus_is_left_and_the_order_is_kept():
+    root = left("Preparación", leaf(0), right("Causa", leaf(1), many("Lista", leaf(2), leaf(3))))
+    assert instances(tree_of(root)) == [
+        RelationInstance(
+            label="NS-Preparación",
+            relation="Preparación",
+            order="SN",
+            left=["edu 1", "edu 2", "edu 3"],
+            right=["edu 0"],
+            left_first=1,
+            left_last=3,
+            right_first=0,
+            right_last=0,
+        ),
+        RelationInstance(
+            label="NS-Causa",
+            relation="Causa",
+            order="NS",
+            left=["edu 1"],
+            right=["edu 2", "edu 3"],
+            left_first=1,
+            left_last=1,
+            right_first=2,
+            right_last=3,
+        ),
+        RelationInstance(
+            label="NN-Lista",
+            relation="Lista",
+            order="NN",
+            left=["edu 2"],
+            right=["edu 3"],
+            left_first=2,
+            left_last=2,
+            right_first=3,
+            right_last=3,
+        ),
+    ]
+
+
+def test_every_element_of_a_list_is_on_some_side():
+    made = instances(tree_of(many("Lista", *map(leaf, range(5)))))
+    assert [(i.left, len(i.right)) for i in made] == [
+        (["edu 0"], 4),
+        (["edu 1"], 3),
+        (["edu 2"], 2),
+        (["edu 3"], 1),
+    ]
+
+
+def test_one_edu_gives_no_instance():
+    assert instances(tree_of(leaf(0))) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "middle", "last"),
+    [
+        (
+            "train/ed90001",
+            ("NS-Preparación", "SN", 1, 15, 0, 0),
+            ("NN-Lista", "NN", 6, 6, 7, 9),
+            ("NN-Lista", "NN", 13, 13, 14, 14),
+        ),
+        (
+            "test/annotator-a/ec90003",
+            ("NS-Preparación", "SN", 1, 14, 0, 0),
+            ("NS-Elaboración", "NS", 5, 5, 6, 8),
+            ("NS-Unless", "NS", 13, 13, 14, 14),
+        ),
+    ],
+)
+def test_sample(name, first, middle, last):
+    tree = read_rs3(SAMPLE / f"{name}.rs3")
+    made = instances(tree)
+    assert len(made) == len(tree.edus) - 1
+    for place, expected in ((0, first), (len(made) // 2, middle), (-1, last)):
+        i = made[place]
+        found = (i.label, i.order, i.left_first, i.left_last, i.right_first, i.right_last)
+        assert found == expected
+
+
+def test_sample_gives_200_instances_of_215_edus():
+    trees = [read_rs3(path) for path in sorted(SAMPLE.rglob("*.rs3"))]
+    made = [instances(tree) for tree in trees]
+    assert [len(m) for m in made] == [len(tree.edus) - 1 for tree in trees]
+    assert sum(map(len, made)) == 200
+    assert made[0][-1].left == ["en cambio, las puestas de sol son azules,"]
+    assert made[0][-1].right == ["ya que el polvo dispersa la luz al revés que nuestro aire."]
+
+
+FORMS = st.recursive(
+    st.just(None),
+    lambda child: st.one_of(
+        st.tuples(st.sampled_from(["Lista", "Unión"]), st.lists(child, min_size=2, max_size=6)),
+        st.tuples(st.sampled_from(["Causa", "Fondo"]), st.tuples(child, child), st.booleans()),
+    ),
+    max_leaves=40,
+)
+
+
+def grow(form, edus) -> DiscourseNode:
+    if form is None:
+        return leaf(next(edus))
+    relation, parts, *nucleus_first = form
+    children = [grow(part, edus) for part in parts]
+    if not nucleus_first:
+        return many(relation, *children)
+    return (right if nucleus_first[0] else left)(relation, *children)
+
+
+@settings(max_examples=200, deadline=None)
+@given(FORMS)
+def test_any_tree(form):
+    tree = tree_of(grow(form, count()))
+    made = instances(tree)
+    assert len(made) == len(tree.edus) - 1
+    boundaries = set()
+    for i in made:
+        assert i.left == list(tree.edus[i.left_first : i.left_last + 1])
+        assert i.right == list(tree.edus[i.right_first : i.right_last + 1])
+        # Both sides together are a stretch of the text, and `order` says which comes first.
+        if i.order == "SN":
+            assert i.right_last + 1 == i.left_first
+            boundaries.add(i.right_last)
+        else:
+            assert i.left_last + 1 == i.right_first
+            boundaries.add(i.left_last)
+        assert i.label == ("NN-" if i.order == "NN" else "NS-") + i.relation
+        assert (i.order == "NN") == (i.relation in ("Lista", "Unión"))
+    # Each boundary between neighbouring EDUs is the place of one relation.
+    assert boundaries == set(range(len(tree.edus) - 1))
+    # Pre-order: each stretch of the text lies inside the one of some earlier instance.
+    stretches = [(min(i.left_first, i.right_first), max(i.left_last, i.right_last)) for i in made]
+    for place, (first, last) in enumerate(stretches[1:], 1):
+        assert any(a <= first and last <= b for a, b in stretches[:place])
+
+
+@settings(max_examples=100, deadline=None)
+@given(FORMS)
+def test_binarising_keeps_the_text_and_is_done_once(form):
+    tree = tree_of(grow(form, count()))
+    root = binarise(tree)
+    assert root.edus() == tree.root.edus()
+    assert binarise(DiscourseTree("t", tree.edus, root)) == root
+
+
+def test_deep_trees_need_no_recursion():
+    size = 2000
+    assert len(instances(tree_of(many("Lista", *map(leaf, range(size)))))) == size - 1
+    root = leaf(0)
+    for edu in range(1, size):
+        root = right("Causa", root, leaf(edu))
+    made = instances(tree_of(root))
+    assert [i.right_first for i in made] == list(range(size - 1, 0, -1))
