@@ -1,0 +1,168 @@
+"""Tests of the clean-up, the sentence splitter and the tokens."""
+
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.text import clean, damage, split_sentences, tokenize
+
+HARD = [
+    line.split(" | ")
+    for line in Path(__file__).with_name("hard_sentences.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+# A list item's letter inside a paragraph ("… claro. b. El …") starts no sentence in lower case.
+KNOWN_TO_FAIL = [["a. El primer punto es claro.", "b. El segundo no lo es."]]
+
+
+def test_hard_sentences() -> None:
+    failed = [
+        expected for expected in HARD if split_sentences(" ".join(expected), "es") != expected
+    ]
+    assert len(HARD) == 153
+    assert failed == KNOWN_TO_FAIL
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", ["Mr. Smith of Acme Inc. left at 5 p.m. on Monday.", "He met J. K. Brown."]),
+        ("en", ["They live in the U.S.", "The trip, e.g. Paris, was fun.", "It was No. 5."]),
+        ("en", ["Was it No. 5?", "No.", "Never."]),
+        ("pt", ["O Sr. Silva mora na Av. Central, n. 5.", "Custa 3,5 mil etc.", "Depois saiu."]),
+        ("fr", ["M. Dupont vit à St. Malo.", "« Viens ! » dit-il.", "« Oui. »", "Puis il partit."]),
+        ("fr", ["L'art. 5 suffit, etc.", "Ensuite J.-P. Morin parla.", "C'est fini !", "Quoi ?"]),
+        ("ca", ["El Sr. Puig viu a la Pl. Major, núm. 5.", "És al s. XX.", "Després marxa."]),
+        ("gl", ["O Sr. Castro naceu en EE. UU.", "Despois volveu á Av. Nova."]),
+        ("it", ["Il Sig. Rossi lavora alla Luce S.p.A. di Torino.", "È così, ecc.", "Poi tacque."]),
+        ("de", ["Am 3. Oktober 1990 kam Dr. Weiß.", "Er kam z. B. Montags.", "So war es."]),
+        ("de", ["Das war im Jahr 1990.", "Er wurde 12.", "Das war gut."]),
+        ("eu", ["Hau da, adib. Gasteiz.", "Etxera joan zen."]),
+        ("nl", ["De man J. Visser kwam.", "Het kost 3.5 euro?", "Ja!", "(Nee.)", "Goed."]),
+        ("hi", ["वह आया।", "वह गया।"]),
+    ],
+)
+def test_languages(language: str, expected: list[str]) -> None:
+    assert split_sentences(" ".join(expected), language) == expected
+
+
+def test_abbreviations_belong_to_their_language() -> None:
+    text = "Llegó la Sra. Ortega."
+    assert split_sentences(text, "es") == [text]
+    assert split_sentences(text, "nl") == ["Llegó la Sra.", "Ortega."]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\xa0 "])
+def test_no_text_has_no_sentences(text: str) -> None:
+    assert split_sentences(text, "es") == []
+
+
+def test_line_breaks_are_blanks() -> None:
+    assert split_sentences("Un texto\npartido.\r\n\r\nOtro\u2003más. ", "es") == [
+        "Un texto partido.",
+        "Otro más.",
+    ]
+
+
+def test_an_open_bracket_does_not_swallow_the_text() -> None:
+    text = "Qué pena :( no vino. " + "Llegó tarde (muy tarde). " * 40
+    assert len(split_sentences(text, "es")) == 41
+
+
+PIECES = """
+    el Juan etc. Sr. EE. UU. p. ej. J. 3. 3.14 1990. fin. (a b.) b). «Ven Ya. ya.» » " "No no" no."
+    , —dijo —Voy — ¿Qué qué? ¡Ah! ... …y … Después XIX. IV [1] [...] (1990) :( . ! a) a. C. una casa
+"""
+WORDS = st.sampled_from(PIECES.split())
+
+
+@given(st.lists(WORDS, max_size=40).map(" ".join) | st.text(max_size=80))
+@settings(max_examples=300, deadline=None)
+def test_splitting_loses_nothing(text: str) -> None:
+    sentences = split_sentences(text, "es")
+    assert " ".join(sentences) == " ".join(text.split())
+    assert all(s and s == s.strip() for s in sentences)
+
+
+@given(st.lists(WORDS, max_size=25).map(" ".join))
+@settings(max_examples=300, deadline=None)
+def test_every_sentence_but_the_last_has_a_letter_or_digit_and_a_stop(text: str) -> None:
+    for sentence in split_sentences(text, "es")[:-1]:
+        assert any(c.isalnum() for c in sentence)
+        assert any(c in ".!?…" for c in sentence.split()[-1] + sentence.split()[-2:][0])
+
+
+@given(st.lists(WORDS, max_size=25).map(" ".join))
+@settings(max_examples=300, deadline=None)
+def test_a_sentence_is_not_split_again(text: str) -> None:
+    for sentence in split_sentences(text, "es"):
+        assert split_sentences(sentence, "es") == [sentence]
+
+
+@given(st.text())
+@settings(max_examples=300, deadline=None)
+def test_clean_is_idempotent_and_normalised(text: str) -> None:
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned
+    assert unicodedata.is_normalized("NFC", cleaned)
+    assert not any(c != " " and (c.isspace() or unicodedata.category(c) == "Cc") for c in cleaned)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cafe\u0301", "café"),
+        ("\ufeff  uno\r\n\tdos\x0b\x85tres\u2028cuatro\u3000", "uno dos tres cuatro"),
+        ("25\xa0000\u202f€", "25 000 €"),
+        ("pala\xadbra ce\u200bro\u200d \u200emarca\x00\x07\x9f", "palabra cero marca"),
+        ("a\u200b\u0301", "á"),
+        ("roto \ufffd", "roto \ufffd"),
+    ],
+)
+def test_clean(text: str, expected: str) -> None:
+    assert clean(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Todo está bien: ¿Ñandú? São João, Â la carte.", None),
+        ("plain", None),
+        ("est\ufffd roto", "replacement_character"),
+        ("medio \ud83d par", "unpaired_surrogate"),
+        ("\uf0b7 Primer punto", "private_use_character"),
+        ("La canciÃ³n", "mojibake"),
+        ("Artículo 5Âº", "mojibake"),
+        ("dijo â€œno", "mojibake"),
+    ],
+)
+def test_damage(text: str, reason: str | None) -> None:
+    assert damage(text) == reason
+
+
+def test_tokenize() -> None:
+    assert tokenize("El Sr. Pérez  pagó 3,5 € (¿del IVA?) en EE.UU.", "es") == [
+        "El", "Sr.", "Pérez", "pagó", "3,5", "€", "(", "¿", "del", "IVA", "?", ")", "en", "EE.UU.",
+    ]  # fmt: skip
+    assert tokenize("Don't go.", "en") == ["Do", "n't", "go", "."]
+    assert tokenize(" \n", "es") == []
+
+
+def test_tokenize_names_an_unknown_language() -> None:
+    with pytest.raises(InputError, match="'zz'") as error:
+        tokenize("x", "zz")
+    assert "xx" in error.value.todo
+
+
+def test_splitting_does_not_import_spacy() -> None:
+    code = (
+        "import sys; from corpora_recipes.text import split_sentences as s; s('A. B.', 'es'); "
+        "sys.exit('spacy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
