@@ -1,0 +1,1 @@
+"""Abstracts of theses from university repositories, by OAI-PMH."""

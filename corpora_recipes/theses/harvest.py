@@ -1,0 +1,158 @@
+"""Harvests records from a server page by page, by OAI-PMH 2.0.
+
+The protocol is https://www.openarchives.org/OAI/openarchivesprotocol.html. The client libraries at
+hand (oaipmh-scythe, sickle) parse a page with recovery, so that one that was cut off passes for the
+last one; here a page that is not whole is never kept.
+"""
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from lxml import etree
+from tqdm import tqdm
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.sources import download
+
+OAI = "{http://www.openarchives.org/OAI/2.0/}"
+# What XML 1.0 (2.2) forbids, as a character and as a reference; DSpace passes it on from old forms.
+_FORBIDDEN = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));",
+    re.IGNORECASE,
+)
+
+
+def harvest(
+    url: str, record_set: str | None, metadata_prefix: str, folder: Path, delay: float
+) -> None:
+    """Bring all records of a server, or of one set, into ``folder`` as page-0000.xml and so on.
+
+    What an earlier run has brought stays, and the resumption token of its last page goes on.
+
+    Args:
+        url: the server's OAI-PMH address.
+        record_set: the set (setSpec) to take, None for everything.
+        metadata_prefix: the form of the records, such as "oai_dc".
+        folder: where the pages are stored.
+        delay: seconds to wait between two requests.
+
+    Raises:
+        InputError: no answer, an answer that is not OAI-PMH, an error of the protocol such as an
+            expired token, or pages in the folder that were asked for in another way.
+    """
+    pages = sorted(folder.glob("page-*.xml"))
+    query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
+    if record_set is not None:
+        query["set"] = record_set
+    token = ""
+    bar: tqdm[Any]
+    with tqdm(desc=f"harvest {folder.name}", unit="record", disable=None) as bar:
+        if pages:
+            _check_request(parse_page(pages[0]), pages[0], query)
+            token = _show(bar, parse_page(pages[-1]))
+            if not token:
+                return
+        for number in range(len(pages), 10**9):
+            if token:
+                query = {"verb": "ListRecords", "resumptionToken": token}
+            page = folder / f"page-{number:04d}.xml"
+            download(f"{url}?{urlencode(query)}", page, check=_check_page)
+            previous, token = token, _show(bar, parse_page(page))
+            if not token:
+                return
+            if token == previous:
+                raise InputError(
+                    page,
+                    expected="another resumption token than that of the page before",
+                    found=repr(token),
+                    todo="the server goes in circles; tell those who run it",
+                )
+            time.sleep(delay)
+
+
+def parse_page(path: Path) -> etree._Element:
+    """Return the root of a page, an OAI-PMH answer.
+
+    Raises:
+        InputError: the file is not XML, not whole, or not of OAI-PMH.
+    """
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    data = path.read_bytes()
+    try:
+        try:
+            root = etree.fromstring(data, parser)
+        except etree.XMLSyntaxError:
+            root = etree.fromstring(_FORBIDDEN.sub(b"", data), parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(
+            path,
+            expected="a whole answer of an OAI-PMH server (XML)",
+            found=f"{error.msg}; the file begins with {data[:60]!r}",
+            todo="remove the file and fetch again",
+        ) from None
+    if root.tag != f"{OAI}OAI-PMH":
+        raise InputError(
+            path,
+            expected="an answer of an OAI-PMH server, with the root element OAI-PMH",
+            found=f"the root element {root.tag}",
+            todo="check the server's address in `servers`; it ends in /oai/request for DSpace",
+        )
+    return root
+
+
+def _check_page(path: Path) -> None:
+    root = parse_page(path)
+    request = root.findtext(f"{OAI}request", "").strip() or str(path)
+    error = root.find(f"{OAI}error")
+    if error is not None:
+        code = error.get("code", "")
+        hints = {
+            "badResumptionToken": "its place in the list has expired: remove this server's folder "
+            "of pages and fetch again",
+            "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets shows what there is",
+            "cannotDisseminateFormat": "correct `metadata_prefix` in `servers`",
+        }
+        raise InputError(
+            request,
+            expected="records",
+            found=f"the error {code}: {(error.text or '').strip() or '(no text)'}",
+            todo=hints.get(code, "look the error up in the OAI-PMH specification, section 3.6"),
+        )
+    if root.find(f"{OAI}ListRecords") is None:
+        raise InputError(
+            request,
+            expected="a list of records (ListRecords)",
+            found=", ".join(str(child.tag) for child in root),
+            todo="check the server's address in `servers`",
+        )
+
+
+def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> None:
+    """Compare what the first page of an earlier harvest was asked for with what is wanted now."""
+    request = root.find(f"{OAI}request")
+    if request is None or "metadataPrefix" not in request.attrib:
+        return
+    for name in ("metadataPrefix", "set"):
+        if request.get(name) != query.get(name):
+            raise InputError(
+                page,
+                expected=f"pages with {name} {query.get(name)}",
+                found=f"{name} {request.get(name)}",
+                todo="remove the folder of pages and fetch again",
+            )
+
+
+def _show(bar: "tqdm[Any]", root: etree._Element) -> str:
+    """Move the bar to where the page stands in the list; return the token for the next page."""
+    token = root.find(f"{OAI}ListRecords/{OAI}resumptionToken")
+    if token is None:
+        return ""
+    size, cursor = token.get("completeListSize", ""), token.get("cursor", "")
+    if size.isdecimal() and cursor.isdecimal():
+        bar.total = int(size)
+        bar.n = int(cursor) + len(root.findall(f"{OAI}ListRecords/{OAI}record"))
+        bar.refresh()
+    return (token.text or "").strip()

@@ -1,0 +1,291 @@
+"""Reads pages of OAI-PMH records into documents, one abstract each.
+
+A page is the answer of a repository to ListRecords, in one of two forms. ``oai_dc`` is simple
+Dublin Core, in which every kind of description has the same name::
+
+    <record>
+      <header><identifier>oai:repositorio.uchile.cl:2250/1</identifier>…</header>
+      <metadata><oai_dc:dc …>
+        <dc:title>El título</dc:title>
+        <dc:description>Memoria para optar al título de Ingeniera Civil</dc:description>
+        <dc:description>El presente trabajo …</dc:description>
+        <dc:subject>Hidrología</dc:subject>
+        <dc:language>es</dc:language>
+      </oai_dc:dc></metadata>
+    </record>
+
+``xoai`` is DSpace's own form and keeps them apart, as the path of elements dc, description,
+abstract and a language (or "none"), with ``<field name="value">`` at its end. A deleted record is
+a header alone, with status="deleted".
+
+The folder holds ``<host>/page-*.xml``, or the pages themselves.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from lxml import etree
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.language import identify
+from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.records import Document, Drops, split_at_drops
+from corpora_recipes.text import clean, split_sentences
+from corpora_recipes.theses.harvest import OAI, harvest, parse_page
+
+DC = "{http://purl.org/dc/elements/1.1/}"
+XOAI = "{http://www.lyncode.com/xoai}"
+# Fewer words than this are a note ("Incluye referencias bibliográficas"), and below SHORT one that
+# begins as a degree statement does is one, with its faculty and its supervisors.
+SHORTEST, SHORT = 20, 60
+
+_MARKUP = re.compile(r"</?[a-zA-Z]\w*(?:\s+\w+=[^<>]*)?\s*/?>|&(?:[a-zA-Z]+|#\d+|#x[\da-fA-F]+);")
+# Function words that scanning has spaced out ("d e l a"), and marks inside or at the end of words.
+_OCR = re.compile(
+    r"(?<!\S)(?:d el?|l [ao]s?|e [ln]|q ue|p or|c on|u n|s e)(?!\S)|\w~|\w\((?!\S)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A block: one page of records."""
+
+    key: str
+    path: Path
+
+
+def sources(corpus: Corpus) -> list[dict[str, Any]]:
+    """Return the pattern of each server's pages, for mirrors, which may lack some servers."""
+    return [{"pattern": f"{name}/page-*.xml", "optional": True} for name in _folders(corpus)]
+
+
+def fetch_upstream(corpus: Corpus, out: Path) -> None:
+    """Harvest every server of the options.
+
+    Raises:
+        InputError: see ``harvest``.
+    """
+    for name, server in _folders(corpus).items():
+        harvest(
+            server["url"],
+            server.get("set"),
+            server.get("metadata_prefix", "oai_dc"),
+            out / name,
+            corpus.options["delay_seconds"],
+        )
+
+
+def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
+    """Return folder name to server."""
+    folders: dict[str, dict[str, Any]] = {}
+    for server in corpus.options["servers"]:
+        known = isinstance(server, dict) and set(server) <= {"url", "set", "metadata_prefix"}
+        name = urlsplit(server.get("url") or "").hostname if known else None
+        if name and server.get("set"):
+            name += "-" + re.sub(r"\W", "_", server["set"])
+        if not name or name in folders:
+            raise InputError(
+                f"corpora.{corpus.name}.servers",
+                expected="entries with url, and perhaps set and metadata_prefix, each of another "
+                "host or set",
+                found=repr(server),
+                todo="correct the entry",
+            )
+        folders[name] = server
+    return folders
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:
+    """List the pages in the folder and in its sub-folders.
+
+    Raises:
+        InputError: there are none.
+    """
+    paths = sorted([*raw.glob("page-*.xml"), *raw.glob("*/page-*.xml")])
+    if not paths:
+        raise InputError(
+            raw,
+            expected="pages of OAI-PMH records, <host>/page-0000.xml and so on",
+            found="none",
+            todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
+        )
+    return [Page(path.relative_to(raw).as_posix(), path) for path in paths]
+
+
+def read_block(block: Page, corpus: Corpus) -> BlockResult:
+    """Read one page.
+
+    Raises:
+        InputError: the page is damaged, or its records have another form than the two above.
+    """
+    rules = _Rules.of(corpus)
+    result = BlockResult()
+    for record in parse_page(block.path).iterfind(f"*/{OAI}record"):
+        result.drops.seen["documents"] += 1
+        try:
+            result.records.append(_read(record, block, rules, result.drops))
+        except _Dropped as dropped:
+            result.drops.dropped["documents", dropped.reason] += 1
+    return result
+
+
+class _Dropped(Exception):
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """What corpus.yaml says about descriptions, compiled."""
+
+    language: str
+    not_abstracts: Sequence[re.Pattern[str]]
+    boilerplate: Sequence[re.Pattern[str]]
+    sentence_breaks: Sequence[re.Pattern[str]]
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "_Rules":
+        flags = re.IGNORECASE | re.DOTALL
+        facts = corpus.facts
+        return cls(
+            corpus.language.split("-")[0],
+            [re.compile(rule["pattern"], flags) for rule in facts["not_abstracts"]],
+            [re.compile(rule["pattern"], flags) for rule in facts["boilerplate"]],
+            [re.compile(rule["pattern"]) for rule in facts["sentence_breaks"]],
+        )
+
+
+def _read(record: etree._Element, block: Page, rules: _Rules, drops: Drops) -> Document:
+    header = record.find(f"{OAI}header")
+    if header is not None and header.get("status") == "deleted":
+        raise _Dropped("deleted")
+    identifier = record.findtext(f"{OAI}header/{OAI}identifier", "").strip()
+    if not identifier:
+        raise _Dropped("no_identifier")
+    fields = _fields(record, block)
+    paragraphs = _paragraphs(_abstract(fields, rules), rules, drops)
+    sections = split_at_drops("", 1, paragraphs)
+    if not sections:
+        raise _Dropped("no_sentences")
+    titles = [clean(f.text) for f in fields if f.element == "title" and not f.qualifier]
+    topics: dict[str, str] = {}
+    for field in fields:
+        if field.element == "subject" and (topic := clean(field.text)):
+            topics.setdefault(topic.casefold(), topic)
+    return Document(
+        id=identifier,
+        title=next(filter(None, titles), ""),
+        topics=list(topics.values()),
+        sections=sections,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A value of Dublin Core: element, qualifier ("" in oai_dc) and text."""
+
+    element: str
+    qualifier: str
+    text: str
+
+
+def _fields(record: etree._Element, block: Page) -> list[_Field]:
+    """Return the record's Dublin Core values, in the order of the record."""
+    metadata = record.find(f"{OAI}metadata")
+    if metadata is None:
+        return []
+    root = metadata.find(f"{XOAI}metadata")
+    if root is not None:
+        return list(_xoai_fields(root))
+    fields = [
+        _Field(element.tag.removeprefix(DC), "", element.text or "")
+        for element in metadata.iter(f"{DC}*")
+    ]
+    if not fields and len(metadata) and metadata[0].tag.rpartition("}")[2] != "dc":
+        raise InputError(
+            block.path,
+            expected="records in the form oai_dc or xoai",
+            found=f"the element {metadata[0].tag}",
+            todo="set `metadata_prefix` in `servers` to oai_dc or xoai and fetch again",
+        )
+    return fields
+
+
+def _xoai_fields(root: etree._Element) -> Iterator[_Field]:
+    for element in root.iterfind(f"{XOAI}element[@name='dc']/{XOAI}element"):
+        name = element.get("name", "")
+        for value in element.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
+            yield _Field(name, "", value.text or "")
+        for qualified in element.iterfind(f"{XOAI}element"):
+            for value in qualified.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
+                yield _Field(name, qualified.get("name", ""), value.text or "")
+
+
+def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:
+    """Return the longest description in the corpus's language that is no degree statement.
+
+    Where descriptions are qualified and one is an abstract, only abstracts count. The language is
+    the text's own: what a record says of its language is often empty, or the form's.
+    """
+    descriptions = [f for f in fields if f.element == "description"]
+    qualified = [f for f in descriptions if f.qualifier == "abstract"]
+    texts = [f.text.strip() for f in qualified or descriptions if f.qualifier in ("", "abstract")]
+    abstracts = sorted((t for t in texts if _is_abstract(t, rules)), key=len, reverse=True)
+    if not abstracts:
+        raise _Dropped("no_abstract")
+    for text in abstracts:
+        if identify(text) == rules.language:
+            return text
+    raise _Dropped("other_language")
+
+
+def _is_abstract(text: str, rules: _Rules) -> bool:
+    words = len(text.split())
+    is_statement = any(pattern.match(text) for pattern in rules.not_abstracts)
+    return words >= (SHORT if is_statement else SHORTEST)
+
+
+def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | None]]:
+    """Split an abstract into paragraphs of sentences, None in the place of a dropped one.
+
+    A line break is where a line was full, and stands for a blank; only an empty line, and what
+    ``sentence_breaks`` in corpus.yaml describes, parts paragraphs. A soft hyphen at the end of a
+    line joins the parts of a word; a hard one stays, as nothing tells it from that of a compound.
+    """
+    text = unicodedata.normalize("NFC", re.sub(r"\r\n?", "\n", abstract))
+    for pattern in rules.boilerplate:
+        text = pattern.sub("", text)
+    text = re.sub(r"\xad\s*", "", text)
+    for pattern in rules.sentence_breaks:
+        text = pattern.sub("\n\n", text)
+    paragraphs = []
+    for lines in re.split(r"\n\s*\n", text):
+        paragraph: list[str | None] = []
+        for sentence in split_sentences(clean(lines), rules.language):
+            drops.seen["sentences"] += 1
+            reason = _damage(sentence)
+            if reason is not None:
+                drops.dropped["sentences", reason] += 1
+            paragraph.append(sentence if reason is None else None)
+        paragraphs.append(paragraph)
+    return paragraphs
+
+
+def _damage(sentence: str) -> str | None:
+    """Return why the sentence cannot be used, None if it can."""
+    if any(c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn") for c in sentence):
+        return "replacement_character"
+    if _MARKUP.search(sentence):
+        return "markup_left"
+    if _OCR.search(sentence):
+        return "ocr_damage"
+    if not any(c.isalpha() for c in sentence):
+        return "no_letters"
+    return None

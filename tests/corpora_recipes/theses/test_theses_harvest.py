@@ -1,0 +1,237 @@
+"""Harvesting by OAI-PMH against a server on loopback."""
+
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from corpora_recipes import sources
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import Corpus, load_facts
+from corpora_recipes.theses import recipe
+from corpora_recipes.theses.harvest import harvest
+
+HEAD = (
+    '<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">'
+)
+Answer = Callable[[dict[str, str]], tuple[int, dict[str, str], str]]
+
+
+def oai_error(code: str) -> tuple[int, dict[str, str], str]:
+    text = f'{HEAD}<request>http://x</request><error code="{code}">no good</error></OAI-PMH>'
+    return 200, {}, text
+
+
+class Repository:
+    """Seven records in three pages; ``before`` are answers that come first, one a request."""
+
+    def __init__(self) -> None:
+        self.queries: list[dict[str, str]] = []
+        self.before: list[Answer] = []
+        self.expired = False
+        owner = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                query = {k: v[0] for k, v in parse_qs(urlsplit(self.path).query).items()}
+                owner.queries.append(query)
+                answer = owner.before.pop(0) if owner.before else owner.answer
+                status, headers, body = answer(query)
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                data = body.encode()
+                if "Content-Length" not in headers:
+                    self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+                self.close_connection = True
+
+            def log_message(self, *args: Any) -> None:
+                pass
+
+        self.httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.httpd.server_address[1]}/oai/request"
+        threading.Thread(target=self.httpd.serve_forever, args=(0.01,), daemon=True).start()
+
+    def answer(self, query: dict[str, str]) -> tuple[int, dict[str, str], str]:
+        token = query.get("resumptionToken")
+        if token is None:
+            if query.get("metadataPrefix") not in ("oai_dc", "xoai"):
+                return oai_error("cannotDisseminateFormat")
+            if query.get("set") == "nothing":
+                return oai_error("noRecordsMatch")
+            prefix, start = query["metadataPrefix"], 0
+            chosen = f' set="{query["set"]}"' if "set" in query else ""
+            attributes = f' metadataPrefix="{prefix}"{chosen}'
+        else:
+            if self.expired or "metadataPrefix" in query:
+                return oai_error("badResumptionToken")
+            prefix, _, place = token.partition("/// &")
+            start = int(place)
+            attributes = ' resumptionToken="…"'
+        records = "".join(
+            "<record>"
+            + ('<header status="deleted">' if number == 4 else "<header>")
+            + f"<identifier>oai:x:{number}</identifier></header></record>"
+            for number in range(start, min(start + 3, 7))
+        )
+        following = f"{prefix}/// &amp;{start + 3}" if start + 3 < 7 else ""
+        return (
+            200,
+            {"Content-Type": "text/xml"},
+            f'{HEAD}<request verb="ListRecords"{attributes}>{self.url}</request><ListRecords>'
+            f'{records}<resumptionToken completeListSize="7" cursor="{start}">{following}'
+            "</resumptionToken></ListRecords></OAI-PMH>",
+        )
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Repository]:
+    monkeypatch.setattr(sources, "BACKOFF", 0.0)
+    monkeypatch.chdir(tmp_path)
+    repository = Repository()
+    yield repository
+    repository.httpd.shutdown()
+    repository.httpd.server_close()
+
+
+def pages(folder: Path) -> list[str]:
+    return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
+
+
+ALL = ["page-0000.xml", "page-0001.xml", "page-0002.xml"]
+
+
+def test_whole_harvest_by_tokens(server: Repository, tmp_path: Path) -> None:
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == ALL
+    assert server.queries == [
+        {"verb": "ListRecords", "metadataPrefix": "oai_dc"},
+        {"verb": "ListRecords", "resumptionToken": "oai_dc/// &3"},
+        {"verb": "ListRecords", "resumptionToken": "oai_dc/// &6"},
+    ]
+    # Complete: nothing is asked again.
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert len(server.queries) == 3
+
+
+def test_both_prefixes_through_fetch(server: Repository, tmp_path: Path) -> None:
+    facts = load_facts("theses")
+    servers = [
+        {"url": server.url, "set": None, "metadata_prefix": "oai_dc"},
+        {"url": server.url, "set": "col_1", "metadata_prefix": "xoai"},
+    ]
+    options = {"servers": servers, "delay_seconds": 0}
+    corpus = Corpus("theses", "theses", "es", None, 1, options, {}, facts)
+    sources.fetch(corpus, "upstream", tmp_path / "out")
+    assert pages(tmp_path / "out" / "127.0.0.1") == ALL
+    assert pages(tmp_path / "out" / "127.0.0.1-col_1") == ALL
+    assert server.queries[3] == {"verb": "ListRecords", "metadataPrefix": "xoai", "set": "col_1"}
+    # The same folder is a mirror of the same servers.
+    (tmp_path / "out" / sources.MANIFEST).unlink()
+    (tmp_path / "mirror").mkdir()
+    (tmp_path / "out").rename(tmp_path / "mirror" / "theses")
+    sources.fetch(corpus, "mirror", tmp_path / "copy")
+    assert pages(tmp_path / "copy" / "127.0.0.1") == ALL
+    blocks = recipe.blocks(tmp_path / "copy", corpus)
+    assert len(blocks) == 6
+    assert recipe.read_block(blocks[1], corpus).drops.dropped == {
+        ("documents", "deleted"): 1,
+        ("documents", "no_abstract"): 2,
+    }
+
+
+def test_resumes_after_a_break(server: Repository, tmp_path: Path) -> None:
+    server.before = [server.answer, lambda query: (404, {}, "")]
+    with pytest.raises(InputError, match="404"):
+        harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == ALL[:1]
+    server.queries.clear()
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == ALL
+    assert server.queries[0] == {"verb": "ListRecords", "resumptionToken": "oai_dc/// &3"}
+
+
+def test_busy_server(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
+    server.before = [lambda query: (503, {"Retry-After": "12"}, "busy")]
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert 12 in waits
+    assert pages(tmp_path / "h") == ALL
+
+
+def test_polite_delay(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("corpora_recipes.theses.harvest.time.sleep", waits.append)
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 2.5)
+    assert waits == [2.5, 2.5]
+
+
+def test_page_that_breaks_off_is_asked_again(server: Repository, tmp_path: Path) -> None:
+    def broken(query: dict[str, str]) -> tuple[int, dict[str, str], str]:
+        status, headers, body = server.answer(query)
+        return status, {**headers, "Content-Length": str(len(body.encode()))}, body[:200]
+
+    server.before = [broken]
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == ALL
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("<!DOCTYPE html><html><body><p>Mantención</p></body></html>", "root element html"),
+        ("<!DOCTYPE html><html><body><br>Mantención</html>", "begins with b'<!DOCTYPE html>"),
+        ("", "begins with b''"),
+        (HEAD + "<ListRecords><record/>", "begins with"),
+        (HEAD + "<Identify/></OAI-PMH>", "Identify"),
+    ],
+)
+def test_answer_that_is_no_page(server: Repository, tmp_path: Path, body: str, found: str) -> None:
+    server.before = [server.answer, lambda query: (200, {}, body)]
+    with pytest.raises(InputError, match=found):
+        harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == ALL[:1]
+
+
+def test_expired_token(server: Repository, tmp_path: Path) -> None:
+    server.before = [server.answer]
+    server.expired = True
+    with pytest.raises(InputError, match="remove this server's folder") as error:
+        harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert error.value.found == "the error badResumptionToken: no good"
+    assert pages(tmp_path / "h") == ALL[:1]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "prefix", "hint"),
+    [("nothing", "oai_dc", "verb=ListSets"), (None, "marc21", "correct `metadata_prefix`")],
+)
+def test_errors_at_the_start(
+    server: Repository, tmp_path: Path, chosen: str | None, prefix: str, hint: str
+) -> None:
+    with pytest.raises(InputError, match=hint):
+        harvest(server.url, chosen, prefix, tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == []
+
+
+def test_pages_of_another_request_are_not_gone_on_with(server: Repository, tmp_path: Path) -> None:
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    with pytest.raises(InputError, match="metadataPrefix oai_dc"):
+        harvest(server.url, None, "xoai", tmp_path / "h", 0)
+    with pytest.raises(InputError, match="pages with set col_1"):
+        harvest(server.url, "col_1", "oai_dc", tmp_path / "h", 0)
+
+
+def test_server_that_goes_in_circles(server: Repository, tmp_path: Path) -> None:
+    page = server.answer({"resumptionToken": "oai_dc/// &0"})
+    server.before = [lambda query: page] * 5
+    with pytest.raises(InputError, match="goes in circles"):
+        harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert len(server.queries) == 2

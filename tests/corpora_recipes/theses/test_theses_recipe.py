@@ -1,0 +1,376 @@
+"""Theses: the two forms of OAI-PMH records, which description is the abstract, its sentences."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.sax.saxutils import escape
+
+import pytest
+
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Document, Drops
+from corpora_recipes.theses import recipe
+
+FACTS = load_facts("theses")
+SAMPLE = RECIPES / "theses" / "sample"
+LONG = (
+    "El presente trabajo estudia la calidad del agua de tres ríos. Se tomaron muestras en verano "
+    "y en invierno, durante dos años. Los resultados muestran diferencias claras entre estaciones."
+)
+ENGLISH = (
+    "The present work studies the quality of the water of three rivers. Samples were taken in "
+    "summer and in winter, for two years. The results show clear differences between seasons, and "
+    "this abstract is made a good deal longer than the Spanish one so that length alone would win."
+)
+
+
+def corpus(**more: Any) -> Corpus:
+    return Corpus("theses", "theses", "es", None, 1111, {**FACTS["options"], **more}, {}, FACTS)
+
+
+def page(path: Path, *records: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        '<?xml version="1.0" encoding="UTF-8"?><OAI-PMH '
+        'xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords>'
+        + "".join(records)
+        + "<resumptionToken/></ListRecords></OAI-PMH>",
+        "utf-8",
+    )
+    return path
+
+
+def record(metadata: str, identifier: str = "oai:h:1", status: str = "") -> str:
+    name = f"<identifier>{identifier}</identifier>" if identifier else ""
+    return (
+        f"<record><header{status}>{name}</header>"
+        + (f"<metadata>{metadata}</metadata>" if metadata else "")
+        + "</record>"
+    )
+
+
+def oai_dc(*values: tuple[str, str]) -> str:
+    inner = "".join(f"<dc:{name}>{escape(text)}</dc:{name}>" for name, text in values)
+    return (
+        '<oai_dc:dc xmlns:oai_dc="http://www.openarchives.org/OAI/2.0/oai_dc/" '
+        f'xmlns:dc="http://purl.org/dc/elements/1.1/">{inner}</oai_dc:dc>'
+    )
+
+
+def xoai(*values: tuple[str, str]) -> str:
+    inner = ""
+    for path, text in values:
+        leaf = f'<field name="value">{escape(text)}</field><field name="authority">x</field>'
+        for name in reversed(path.split(".")):
+            leaf = f'<element name="{name}">{leaf}</element>'
+        inner += leaf
+    return f'<metadata xmlns="http://www.lyncode.com/xoai">{inner}</metadata>'
+
+
+def read(raw: Path, **options: Any) -> tuple[list[Document], dict[str, Any]]:
+    records: list[Document] = []
+    drops = Drops()
+    for block in recipe.blocks(raw, corpus(**options)):
+        result = recipe.read_block(block, corpus())
+        records += [r for r in result.records if isinstance(r, Document)]
+        drops.add(result.drops)
+    return records, drops.as_dict()
+
+
+def read_one(tmp_path: Path, metadata: str) -> Document:
+    page(tmp_path / "page-0000.xml", record(metadata))
+    ((document,), _) = read(tmp_path)
+    return document
+
+
+def dropped(tmp_path: Path, *records: str) -> dict[str, int]:
+    page(tmp_path / "page-0000.xml", *records)
+    counts: dict[str, int] = read(tmp_path)[1]["documents"]["dropped"]
+    return counts
+
+
+class TestSample:
+    def test_counts(self) -> None:
+        records, drops = read(SAMPLE)
+        assert drops == {
+            "documents": {
+                "seen": 91,
+                "kept": 84,
+                "dropped": {"deleted": 1, "other_language": 6},
+            },
+            "sentences": {"seen": 843, "kept": 843, "dropped": {}},
+        }
+        assert len({r.id for r in records}) == 84
+
+    def test_first(self) -> None:
+        first = read(SAMPLE)[0][0]
+        assert first.id == "oai:repositorio.uc.cl:sample/0001"
+        assert first.title == (
+            "Deber de cuidado y conflictos de interés de los directores en la sociedad anónima "
+            "abierta"
+        )
+        assert first.topics == [
+            "Derecho comercial",
+            "Sociedades anónimas",
+            "Gobierno corporativo",
+            "Chile",
+        ]
+        (section,) = first.sections
+        assert (section.heading, section.level) == ("", 1)
+        assert [len(p) for p in section.paragraphs] == [9]
+        assert section.paragraphs[0][3].endswith("S. A. cerrada y luego abierta en bolsa).")
+        assert first.split is None
+
+    def test_middle_has_two_paragraphs_of_hard_wrapped_lines(self) -> None:
+        middle = next(r for r in read(SAMPLE)[0] if r.id == "oai:repositorio.uchile.cl:sample/0001")
+        assert [len(p) for p in middle.sections[0].paragraphs] == [5, 6]
+        assert middle.sections[0].paragraphs[0][0] == (
+            "El diclofenaco es uno de los antiinflamatorios que con mayor frecuencia se detectan "
+            "en los efluentes urbanos, porque las plantas de tratamiento convencionales apenas lo "
+            "retienen."
+        )
+
+    def test_last(self) -> None:
+        last = read(SAMPLE)[0][-1]
+        assert last.id == "oai:repositorio.uchile.cl:sample/0068"
+        assert [len(p) for p in last.sections[0].paragraphs] == [3, 7]
+        assert last.sections[0].paragraphs[1][-1].endswith("según el pronóstico hidrológico.")
+
+    def test_no_degree_statement_nor_boilerplate_is_left(self) -> None:
+        for document in read(SAMPLE)[0]:
+            text = " ".join(s for p in document.sections[0].paragraphs for s in p)
+            assert not re.search("palabras clave|resumen:|para optar|para obtener el", text, re.I)
+            assert "\n" not in text
+
+    def test_quota_is_a_subset_in_keyed_order(self) -> None:
+        def take(quota: int | None) -> list[str]:
+            mine = Corpus("theses", "theses", "es", quota, 1, FACTS["options"], {}, FACTS)
+            parts = read_corpus(recipe.blocks(SAMPLE, mine), mine, None, 2)
+            return [r.id for records, _ in parts for r in records]
+
+        assert take(20) == take(None)[:20]
+
+
+class TestFacts:
+    @pytest.mark.parametrize("rule", FACTS["not_abstracts"])
+    def test_statements(self, rule: dict[str, Any]) -> None:
+        for example in rule["examples"]:
+            assert re.match(rule["pattern"], example, re.I), example
+
+    @pytest.mark.parametrize("rule", FACTS["boilerplate"])
+    def test_boilerplate(self, rule: dict[str, str]) -> None:
+        cut = re.sub(rule["pattern"], "", rule["example"], flags=re.I | re.S)
+        assert cut == rule["leaves"]
+        assert rule["leaves"] != rule["example"]
+
+    @pytest.mark.parametrize("rule", FACTS["sentence_breaks"])
+    def test_sentence_breaks(self, rule: dict[str, str]) -> None:
+        assert re.sub(rule["pattern"], "\n\n", rule["example"]) == rule["leaves"]
+
+    def test_sample_has_the_hosts_of_the_default_servers(self) -> None:
+        hosts = [source["pattern"].split("/")[0] for source in recipe.sources(corpus())]
+        assert sorted(hosts) == sorted(p.name for p in SAMPLE.iterdir())
+
+
+class TestForms:
+    def test_both_forms_give_the_same_document(self, tmp_path: Path) -> None:
+        statement = "Memoria para optar al título de Ingeniera Civil"
+        simple = oai_dc(
+            ("title", "El  agua"),
+            ("creator", "X"),
+            ("subject", "Ríos    Chile"),
+            ("subject", "ríos chile"),
+            ("subject", "Agua"),
+            ("description", statement),
+            ("description", LONG),
+            ("language", ""),
+        )
+        own = xoai(
+            ("dc.title.es_ES", "El  agua"),
+            ("dc.title.alternative.es_ES", "Otra agua"),
+            ("dc.subject.es_ES", "Ríos    Chile"),
+            ("dc.subject.none", "ríos chile"),
+            ("dc.subject.lcsh.none", "Agua"),
+            ("dc.description.provenance.en", "Submitted by admin on 2013 " + "word " * 99),
+            ("dc.description.none", statement),
+            ("dc.description.abstract.es_ES", LONG),
+            ("others.description.abstract.none", "no Dublin Core " * 30),
+        )
+        document = read_one(tmp_path / "a", simple)
+        assert document == read_one(tmp_path / "b", own)
+        assert document.title == "El agua"
+        assert document.topics == ["Ríos Chile", "Agua"]
+        assert [len(p) for p in document.sections[0].paragraphs] == [3]
+
+    def test_pages_stand_in_the_folder_or_below_it(self, tmp_path: Path) -> None:
+        page(tmp_path / "page-0000.xml")
+        page(tmp_path / "b.cl" / "page-0001.xml")
+        (tmp_path / "b.cl" / "page-0002.xml.part").write_text("x", "utf-8")
+        assert [b.key for b in recipe.blocks(tmp_path, corpus())] == [
+            "b.cl/page-0001.xml",
+            "page-0000.xml",
+        ]
+        (tmp_path / "empty").mkdir()
+        with pytest.raises(InputError, match="fetch theses"):
+            recipe.blocks(tmp_path / "empty", corpus())
+
+    def test_other_form(self, tmp_path: Path) -> None:
+        page(tmp_path / "page-0000.xml", record('<mets xmlns="http://www.loc.gov/METS/"/>'))
+        with pytest.raises(InputError, match=r"\{http://www\.loc\.gov/METS/\}mets"):
+            read(tmp_path)
+
+    def test_control_characters_that_xml_forbids(self, tmp_path: Path) -> None:
+        text = oai_dc(("description", LONG)).replace("trabajo", "tra\x0bba&#x0b;jo\x02&#2;")
+        document = read_one(tmp_path, text)
+        assert document.sections[0].paragraphs[0][0].startswith("El presente trabajo estudia")
+
+    @pytest.mark.parametrize("cut", [300, -20, -1])
+    def test_truncated_page(self, tmp_path: Path, cut: int) -> None:
+        path = page(tmp_path / "page-0000.xml", record(oai_dc(("description", LONG))))
+        path.write_bytes(path.read_bytes()[:cut])
+        with pytest.raises(InputError, match=r"page-0000\.xml"):
+            read(tmp_path)
+
+    def test_html_page(self, tmp_path: Path) -> None:
+        (tmp_path / "page-0000.xml").write_text("<html><body>Oops</body></html>", "utf-8")
+        with pytest.raises(InputError, match="root element html"):
+            read(tmp_path)
+
+
+class TestWhichDescription:
+    def test_spanish_abstract_beats_a_longer_english_one(self, tmp_path: Path) -> None:
+        for values in (
+            oai_dc(("description", ENGLISH), ("description", LONG), ("language", "en")),
+            xoai(
+                ("dc.description.abstract.en", ENGLISH),
+                ("dc.description.abstract.en", LONG),
+                ("dc.language.iso.en", "en_US"),
+            ),
+        ):
+            assert read_one(tmp_path, values).sections[0].paragraphs[0][0].startswith("El presente")
+
+    def test_xoai_without_an_abstract_falls_back_on_descriptions(self, tmp_path: Path) -> None:
+        document = read_one(
+            tmp_path,
+            xoai(
+                ("dc.description.none", "Tesis para optar al grado de Magíster"),
+                ("dc.description.es", LONG),
+            ),
+        )
+        assert document.sections[0].paragraphs[0][0].startswith("El presente")
+
+    def test_drops(self, tmp_path: Path) -> None:
+        statement = (
+            "Memoria para optar al título profesional de Ingeniera Civil que presenta a la "
+            "Facultad de Ciencias Físicas y Matemáticas de la Universidad, con la guía de dos "
+            "profesores y la revisión de una comisión de tres integrantes más"
+        )
+        assert dropped(
+            tmp_path,
+            record("", "oai:h:1", ' status="deleted"'),
+            record("", "", ' status="deleted"'),
+            record(oai_dc(("description", LONG)), ""),
+            record("", "oai:h:2"),
+            record(oai_dc(("title", "x")), "oai:h:3"),
+            record(oai_dc(("description", "")), "oai:h:4"),
+            record(oai_dc(("description", statement)), "oai:h:5"),
+            record(oai_dc(("description", "Autor no autoriza el acceso.")), "oai:h:6"),
+            record(oai_dc(("description", ENGLISH), ("language", "es")), "oai:h:7"),
+            record(oai_dc(("description", LONG.replace("o", "\ufffd"))), "oai:h:8"),
+        ) == {
+            "deleted": 2,
+            "no_identifier": 1,
+            "no_abstract": 5,
+            "other_language": 1,
+            "no_sentences": 1,
+        }
+
+    def test_long_abstract_may_begin_like_a_statement(self, tmp_path: Path) -> None:
+        text = "Trabajo de campo en tres ríos. " + LONG * 2
+        document = read_one(tmp_path, oai_dc(("description", text)))
+        assert document.sections[0].paragraphs[0][0] == "Trabajo de campo en tres ríos."
+
+
+class TestSentences:
+    def sections(self, tmp_path: Path, text: str) -> list[list[list[str]]]:
+        page(tmp_path / "page-0000.xml", record(oai_dc(("description", text))))
+        ((document,), self.drops) = read(tmp_path)
+        return [[list(p) for p in section.paragraphs] for section in document.sections]
+
+    def paragraphs(self, tmp_path: Path, text: str) -> list[list[str]]:
+        (paragraphs,) = self.sections(tmp_path, text)
+        return paragraphs
+
+    def test_line_breaks(self, tmp_path: Path) -> None:
+        text = LONG.replace("agua de", "agua\r\nde").replace("verano", "vera\xad\nno")
+        text = text.replace(". Los", ".\n \nLos")
+        assert self.paragraphs(tmp_path, text) == [
+            [
+                "El presente trabajo estudia la calidad del agua de tres ríos.",
+                "Se tomaron muestras en verano y en invierno, durante dos años.",
+            ],
+            ["Los resultados muestran diferencias claras entre estaciones."],
+        ]
+
+    def test_sentence_without_full_stop_at_a_line_break(self, tmp_path: Path) -> None:
+        text = LONG.replace("ríos. Se tomaron", "ríos\nSe tomaron") + " Trata de\nLa Serena."
+        assert [len(p) for p in self.paragraphs(tmp_path, text)] == [1, 3]
+
+    @pytest.mark.parametrize(
+        ("reason", "damage"),
+        [
+            ("replacement_character", "invi\ufffdrno"),
+            ("replacement_character", "invi\U001001a9rno"),
+            ("markup_left", "<i>invierno</i>"),
+            ("markup_left", "invierno &amp; otoño"),
+            ("ocr_damage", "e l invierno"),
+            ("ocr_damage", "invi~rno"),
+            ("ocr_damage", "inviern( y otoño"),
+        ],
+    )
+    def test_damaged_sentence_ends_its_section(
+        self, tmp_path: Path, reason: str, damage: str
+    ) -> None:
+        sections = self.sections(tmp_path, LONG.replace("invierno", damage))
+        assert [[len(p) for p in s] for s in sections] == [[1], [1]]
+        assert self.drops["sentences"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
+
+    def test_sentence_without_letters(self, tmp_path: Path) -> None:
+        self.paragraphs(tmp_path, LONG + "\n\n2019.")
+        assert self.drops["sentences"]["dropped"] == {"no_letters": 1}
+
+    @pytest.mark.parametrize("harmless", ["p < 0,05 y n > 3", "«<<el invierno>>»", "a e o f(x)"])
+    def test_no_damage(self, tmp_path: Path, harmless: str) -> None:
+        assert len(self.paragraphs(tmp_path, LONG.replace("invierno", harmless))[0]) == 3
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        "https://a.cl/oai/request",
+        {"url": None},
+        {"url": "a.cl/oai"},
+        {"url": "https://a.cl", "prefix": "x"},
+    ],
+)
+def test_bad_servers(server: object) -> None:
+    with pytest.raises(InputError, match=r"corpora\.theses\.servers"):
+        recipe.sources(corpus(servers=[server]))
+
+
+def test_one_folder_a_server_and_set() -> None:
+    url = "https://a.cl/oai/request"
+    two = corpus(servers=[{"url": url}, {"url": url, "set": "com_2250/1:x"}])
+    assert recipe.sources(two) == [
+        {"pattern": "a.cl/page-*.xml", "optional": True},
+        {"pattern": "a.cl-com_2250_1_x/page-*.xml", "optional": True},
+    ]
+    with pytest.raises(InputError, match="another host or set"):
+        recipe.sources(corpus(servers=[{"url": url}, {"url": url}]))
+
+
+def test_facts_are_plain_data() -> None:
+    assert json.loads(json.dumps(FACTS)) == FACTS
