@@ -1,0 +1,1 @@
+"""Anybody's own documents, as JSON Lines or Parquet."""

@@ -1,0 +1,273 @@
+"""Reads anybody's own documents, from JSON Lines or Parquet; corpus.yaml describes the keys.
+
+Two lines of such a file::
+
+    {"id": "r1", "title": "Lentejas", "text": "Quedan bien. Hay que esperar.\\n\\nSin prisa."}
+    {"id": "r2", "sections": [{"heading": "Historia", "paragraphs": ["Nació en 1900. Murió."]}]}
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
+from corpora_recipes.text import clean, split_sentences
+
+KEYS = ("id", "title", "text", "paragraphs", "sections", "topics", "split")
+SECTION_KEYS = ("heading", "level", "paragraphs")
+SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
+# Large enough that reading it hides the cost of a task, small enough for any worker's memory.
+BLOCK_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block: the lines that begin in a range of bytes, a whole .gz file, or one row group.
+
+    Attributes:
+        key: the file's name in the folder and ``start``.
+        path: the file.
+        start: first byte of a .jsonl file's range, or the number of the row group; else 0.
+        end: the byte after the range of a .jsonl file; else 0.
+    """
+
+    key: str
+    path: Path
+    start: int = 0
+    end: int = 0
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
+    """List the parts of all files in the folder and its sub-folders.
+
+    Raises:
+        InputError: there is no file, or nothing in the files, or a Parquet file is damaged.
+    """
+    parts = []
+    for path in sorted(p for p in raw.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()):
+        name = path.relative_to(raw).as_posix()
+        if path.name.endswith(".jsonl"):
+            size = path.stat().st_size
+            for start in range(0, size, BLOCK_BYTES):
+                end = min(start + BLOCK_BYTES, size)
+                parts.append(Part(f"{name}:{start}", path, start, end))
+        elif path.name.endswith(".gz"):
+            parts.append(Part(f"{name}:0", path))
+        else:
+            groups = _open_parquet(path).num_row_groups
+            parts += [Part(f"{name}:{group}", path, group) for group in range(groups)]
+    if not parts:
+        raise InputError(
+            raw,
+            expected=f"documents in files named *{', *'.join(SUFFIXES)}",
+            found="none, or empty files",
+            todo=f"set `path` of corpora.{corpus.name} in params.yaml and run fetch again",
+        )
+    return parts
+
+
+def read_block(block: Part, corpus: Corpus) -> BlockResult:
+    """Read one part.
+
+    Raises:
+        InputError: a line or row is not a document as corpus.yaml describes it.
+    """
+    result = BlockResult()
+    for where, row in _parquet_rows(block) if block.path.suffix == ".parquet" else _lines(block):
+        result.drops.seen["documents"] += 1
+        document = _document(row, where, corpus.language, result.drops)
+        if document.sections:
+            result.records.append(document)
+        else:
+            result.drops.dropped["documents", "no_sentences"] += 1
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """A line or row, for messages; its number is counted only when one is needed."""
+
+    block: Part
+    number: int
+
+    def error(self, expected: str, found: str, todo: str = "correct it") -> InputError:
+        where = f"{self.block.path}, line {self.number}"
+        if self.block.path.suffix == ".parquet":
+            where = f"{self.block.path}, row group {self.block.start}, row {self.number}"
+        elif self.block.start:
+            with self.block.path.open("rb") as file:
+                before = sum(1 for _ in _until(file, self.block.start))
+            where = f"{self.block.path}, line {before + self.number}"
+        return InputError(where, expected=expected, found=found, todo=todo)
+
+
+def _until(lines: Iterable[bytes], end: int) -> Iterator[bytes]:
+    """Yield the lines that begin before byte ``end``, the first one beginning at byte 0."""
+    position = 0
+    for line in lines:
+        if position >= end:
+            return
+        position += len(line)
+        yield line
+
+
+def _lines(block: Part) -> Iterator[tuple[_Where, Any]]:
+    for number, line in enumerate(_bytes(block), 1):
+        if not line.strip():
+            continue
+        where = _Where(block, number)
+        try:
+            text = line.decode("utf-8-sig" if number == 1 and not block.start else "utf-8")
+            row = json.loads(text)
+        except UnicodeDecodeError as error:
+            raise where.error("UTF-8", str(error), "convert the file to UTF-8") from None
+        except (ValueError, RecursionError) as error:
+            raise where.error(
+                "one JSON object", f"{line[:60]!r} ({error})", "write each document on one line"
+            ) from None
+        yield where, row
+
+
+def _bytes(block: Part) -> Iterator[bytes]:
+    """Yield the lines of a part; a line belongs to the range that its first byte lies in."""
+    if block.path.suffix == ".gz":
+        try:
+            with gzip.open(block.path, "rb") as packed:
+                yield from packed
+        except (OSError, EOFError) as error:
+            raise InputError(
+                block.path, expected="a whole gzip file", found=str(error), todo="copy it again"
+            ) from None
+        return
+    with block.path.open("rb") as file:
+        if block.start:
+            # The range before has the line that covers its last byte.
+            file.seek(block.start - 1)
+            file.readline()
+        yield from _until(file, block.end - file.tell())
+
+
+def _open_parquet(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise _bad_parquet(path, error) from None
+
+
+def _parquet_rows(block: Part) -> Iterator[tuple[_Where, Any]]:
+    import pyarrow as pa
+
+    try:
+        rows = _open_parquet(block.path).read_row_group(block.start).to_pylist()
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _bad_parquet(block.path, error) from None
+    for number, row in enumerate(rows, 1):
+        yield _Where(block, number), row
+
+
+def _bad_parquet(path: Path, error: Exception) -> InputError:
+    todo = "write or copy it again"
+    return InputError(path, expected="a whole Parquet file", found=str(error), todo=todo)
+
+
+def _document(row: Any, where: _Where, language: str, drops: Drops) -> Document:
+    fields = _fields(row, KEYS, where, "a document")
+    forms = [key for key in ("text", "paragraphs", "sections") if key in fields]
+    if len(forms) != 1:
+        found = " and ".join(forms) or f"none of them, but {', '.join(fields) or 'nothing'}"
+        raise where.error("exactly one of text, paragraphs and sections", found)
+    if not fields.get("id"):
+        raise where.error("an id", repr(fields.get("id")), "give each document an id of its own")
+    if "text" in fields:
+        paragraphs = re.split(r"\n\s*\n", _string(fields["text"], "text", where))
+        parts = [("", 1, paragraphs)]
+    elif "paragraphs" in fields:
+        parts = [("", 1, _strings(fields["paragraphs"], "paragraphs", where))]
+    else:
+        parts = [
+            _section(section, where) for section in _list(fields["sections"], "sections", where)
+        ]
+    split = fields.get("split")
+    if split is not None and split not in SPLITS:
+        raise where.error(f"split among {', '.join(SPLITS)}", repr(split))
+    return Document(
+        id=_string(fields["id"], "id", where),
+        title=clean(_string(fields.get("title", ""), "title", where)),
+        topics=[clean(topic) for topic in _strings(fields.get("topics", []), "topics", where)],
+        sections=[
+            section
+            for heading, level, texts in parts
+            for section in split_at_drops(clean(heading), level, _sentences(texts, language, drops))
+        ],
+        split=split,
+    )
+
+
+def _section(value: Any, where: _Where) -> tuple[str, int, list[str]]:
+    fields = _fields(value, SECTION_KEYS, where, "a section")
+    heading = _string(fields.get("heading", ""), "heading", where)
+    level = fields.get("level", 2 if heading else 1)
+    if not isinstance(level, int) or isinstance(level, bool) or level < 1:
+        raise where.error("level, an integer from 1", repr(level))
+    if "paragraphs" not in fields:
+        raise where.error("paragraphs in each section", f"none in {heading!r}")
+    return heading, level, _strings(fields["paragraphs"], "paragraphs", where)
+
+
+def _sentences(texts: Sequence[str], language: str, drops: Drops) -> list[list[str | None]]:
+    """Split paragraphs into sentences, None in the place of a dropped one."""
+    paragraphs: list[list[str | None]] = []
+    for text in texts:
+        paragraphs.append([])
+        for sentence in split_sentences(clean(text), language):
+            drops.seen["sentences"] += 1
+            reason = None
+            if "\ufffd" in sentence:
+                reason = "replacement_character"
+            elif not any(c.isalpha() for c in sentence):
+                reason = "no_letters"
+            if reason is not None:
+                drops.dropped["sentences", reason] += 1
+            paragraphs[-1].append(sentence if reason is None else None)
+    return paragraphs
+
+
+def _fields(value: Any, known: Sequence[str], where: _Where, what: str) -> dict[str, Any]:
+    """Return the keys that have a value; a null is as good as no key."""
+    if not isinstance(value, dict):
+        raise where.error(f"{what}, an object with keys among {', '.join(known)}", repr(value)[:60])
+    unknown = [key for key in value if key not in known]
+    if unknown:
+        raise where.error(
+            f"{what} with keys among {', '.join(known)}", ", ".join(unknown), "rename or remove it"
+        )
+    return {key: content for key, content in value.items() if content is not None}
+
+
+def _list(value: Any, key: str, where: _Where) -> list[Any]:
+    if not isinstance(value, list):
+        raise where.error(f"{key}, a list", repr(value)[:60])
+    return value
+
+
+def _strings(value: Any, key: str, where: _Where) -> list[str]:
+    return [
+        _string(item, f"{key}, a list of strings: each", where) for item in _list(value, key, where)
+    ]
+
+
+def _string(value: Any, key: str, where: _Where) -> str:
+    if not isinstance(value, str):
+        raise where.error(f"{key}, a string", repr(value)[:60])
+    if any("\ud800" <= c <= "\udfff" for c in value):
+        raise where.error(f"{key} in Unicode", "half a surrogate pair", "write it in UTF-8")
+    return value
