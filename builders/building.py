@@ -17,7 +17,7 @@ from builders import (
     sentence_position,
 )
 from builders.dataset import Dataset, datasets_of
-from builders.passages import without_repeated
+from builders.passages import is_finished, without_repeated
 from builders.sampling import Passage, in_keyed_order, share_out
 from builders.schemas import LABELS
 from builders.shards import write_split
@@ -101,13 +101,16 @@ def _passage_rows(
 ) -> tuple[dict[str, Rows], dict[str, dict[str, int]]]:
     passages: dict[str, list[Passage]] = {d.name: [] for d in datasets}
     eligible: dict[str, list[str]] = {}
+    unfinished: Counter[str] = Counter()
     documents = 0
     for row in rows:
         document = document_from_row(row)
         documents += 1
         for dataset in datasets:
             found = PASSAGE_TASKS[dataset.task].passage(document, dataset)
-            if found is not None:
+            if found is not None and not all(map(is_finished, found)):
+                unfinished[dataset.name] += 1
+            elif found is not None:
                 passages[dataset.name].append(_passage(document, found))
                 eligible.setdefault(document.id, []).append(dataset.name)
     need = {d.name: sum(d.rows) * PASSAGE_TASKS[d.task].DOCUMENTS_A_ROW for d in datasets}
@@ -134,7 +137,8 @@ def _passage_rows(
         )
         counts[d.name] = {
             "read": documents,
-            "too_few_sentences": documents - len(passages[d.name]),
+            "too_few_sentences": documents - len(passages[d.name]) - unfinished[d.name],
+            "unfinished_sentence": unfinished[d.name],
             "in_another_dataset": len(passages[d.name]) - offered,
             "repeated_sentence": repeated,
             "beyond_quota_or_balance": offered - repeated - len(used),

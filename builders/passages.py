@@ -36,6 +36,14 @@ def any_sentences(
     raise AssertionError("the drawn place lies in one of the sections")
 
 
+def is_finished(sentence: str) -> bool:
+    """Tell whether the sentence ends in a mark of punctuation.
+
+    One that does not, such as the last of a text whose full stop got lost, tells its place.
+    """
+    return unicodedata.category(sentence[-1]).startswith("P")
+
+
 def without_repeated(passages: Iterable[Passage]) -> tuple[list[Passage], int]:
     """Leave out every passage with a sentence that an earlier one, or itself, has already.
 

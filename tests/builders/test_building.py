@@ -168,6 +168,20 @@ def test_passages_with_a_sentence_seen_before_are_left_out(
     assert max(sentences.values()) == 1
 
 
+def test_a_passage_with_an_unfinished_sentence_is_left_out(
+    tmp_path, make_corpus, write_records
+) -> None:
+    documents = [document(n) for n in range(60)]
+    for number, place in ((3, 4), (7, 5)):
+        lead = documents[number].sections[0].paragraphs
+        lead[1][place - 3] = lead[1][place - 3].removesuffix(".")
+    build(make_corpus(), write_records(documents), tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "build.json").read_text())
+    # The sixth sentence of document 7 is not one of its first five.
+    assert report["sp_mine"]["documents"]["unfinished_sentence"] == 1
+    assert "doc-0003" not in {row["document_id"] for row in rows_of(tmp_path / "out" / "sp_mine")}
+
+
 def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -> None:
     documents = [document(n, topics=[f"t{n % 5}"]) for n in range(300)]
     entry = {"task": "discourse_coherence", "donors": "same_topic", "rows": [40, 16, 16]}
