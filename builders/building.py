@@ -97,59 +97,71 @@ def _rows(records: Path) -> Iterator[dict[str, Any]]:
 
 
 def _passage_rows(
-    datasets: Sequence[Dataset], rows: Iterator[dict[str, Any]], corpus: Corpus
+    datasets: Sequence[Dataset], documents: Iterator[dict[str, Any]], corpus: Corpus
 ) -> tuple[dict[str, Rows], dict[str, dict[str, int]]]:
-    passages: dict[str, list[Passage]] = {d.name: [] for d in datasets}
+    """Return the rows of each dataset, and its documents by what became of them."""
+    passages, counts = _collect(datasets, documents)
     eligible: dict[str, list[str]] = {}
-    unfinished: Counter[str] = Counter()
-    documents = 0
-    for row in rows:
-        document = document_from_row(row)
-        documents += 1
-        for dataset in datasets:
-            found = PASSAGE_TASKS[dataset.task].passage(document, dataset)
-            if found is not None and not all(map(is_finished, found)):
-                unfinished[dataset.name] += 1
-            elif found is not None:
-                passages[dataset.name].append(_passage(document, found))
-                eligible.setdefault(document.id, []).append(dataset.name)
+    for name, found in passages.items():
+        for passage in found:
+            eligible.setdefault(passage.document_id, []).append(name)
     need = {d.name: sum(d.rows) * PASSAGE_TASKS[d.task].DOCUMENTS_A_ROW for d in datasets}
     owner = share_out(eligible, need, corpus.seed, corpus.name)
     # Disjoint documents keep one task from giving away another's labels. A corpus that is too
     # small to fill all its datasets that way serves them all with all its documents instead.
-    disjoint = {
-        d.name: [p for p in passages[d.name] if owner[p.document_id] == d.name] for d in datasets
-    }
-    built = {d.name: _one_dataset(d, disjoint[d.name]) for d in datasets}
-    shared = any(len(built[d.name][0][s]) < _full(d, s) for d in datasets for s in SPLITS)
-    if shared:
-        built = {d.name: _one_dataset(d, passages[d.name]) for d in datasets}
-    counts = {}
+    own = {name: [p for p in passages[name] if owner[p.document_id] == name] for name in passages}
+    built = {d.name: _one_dataset(d, own[d.name]) for d in datasets}
+    if any(len(built[d.name][0][split]) < _full(d, split) for d in datasets for split in SPLITS):
+        own = passages
+        built = {d.name: _one_dataset(d, own[d.name]) for d in datasets}
+    rows = {name: found for name, (found, _) in built.items()}
+    used = {name: _documents(found) for name, found in rows.items()}
     for d in datasets:
-        offered = len(passages[d.name]) if shared else len(disjoint[d.name])
+        others = set().union(*(used[name] for name in used if name != d.name))
         repeated = built[d.name][1]
-        used = Counter(
-            row[key]
-            for split in SPLITS
-            for row in built[d.name][0][split]
-            for key in ("document_id", "donor_id")
-            if row.get(key)
-        )
-        counts[d.name] = {
-            "read": documents,
-            "too_few_sentences": documents - len(passages[d.name]) - unfinished[d.name],
-            "unfinished_sentence": unfinished[d.name],
-            "in_another_dataset": len(passages[d.name]) - offered,
+        counts[d.name] |= {
+            "in_another_dataset": len(passages[d.name]) - len(own[d.name]),
             "repeated_sentence": repeated,
-            "beyond_quota_or_balance": offered - repeated - len(used),
-            "used": len(used),
-            "shared_with_other_datasets": int(shared and len(datasets) > 1),
+            "beyond_quota_or_balance": len(own[d.name]) - repeated - len(used[d.name]),
+            "used": len(used[d.name]),
+            "used_in_another_dataset_too": len(used[d.name] & others),
         }
         if d.donors == "same_topic":
-            counts[d.name]["donors_without_shared_topic"] = _unrelated(
-                built[d.name][0], passages[d.name]
-            )
-    return {name: rows for name, (rows, _) in built.items()}, counts
+            unrelated = _unrelated(rows[d.name], passages[d.name])
+            counts[d.name]["donors_without_shared_topic"] = unrelated
+    return rows, counts
+
+
+def _collect(
+    datasets: Sequence[Dataset], documents: Iterator[dict[str, Any]]
+) -> tuple[dict[str, list[Passage]], dict[str, dict[str, int]]]:
+    """Return the passages that each dataset could use, and how many documents give it none."""
+    passages: dict[str, list[Passage]] = {d.name: [] for d in datasets}
+    drops = {
+        d.name: {"read": 0, "too_few_sentences": 0, "unfinished_sentence": 0} for d in datasets
+    }
+    for row in documents:
+        document = document_from_row(row)
+        for d in datasets:
+            found = PASSAGE_TASKS[d.task].passage(document, d)
+            drops[d.name]["read"] += 1
+            if found is None:
+                drops[d.name]["too_few_sentences"] += 1
+            elif not all(map(is_finished, found)):
+                drops[d.name]["unfinished_sentence"] += 1
+            else:
+                passages[d.name].append(_passage(document, found))
+    return passages, drops
+
+
+def _documents(rows: Rows) -> set[str]:
+    return {
+        row[key]
+        for split in SPLITS
+        for row in rows[split]
+        for key in ("document_id", "donor_id")
+        if row.get(key)
+    }
 
 
 def _passage(document: Document, sentences: tuple[str, ...]) -> Passage:

@@ -1,5 +1,6 @@
 """The `package` command: all instances in one folder that the Hub and `datasets` read."""
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,6 +62,7 @@ class _Config:
     rows: dict[str, int]
     num_bytes: dict[str, int]
     content: dict[str, str]
+    documents: dict[str, int]
 
 
 def package(corpora: Sequence[Corpus], instances: Path, out: Path) -> None:
@@ -81,7 +83,7 @@ def package(corpora: Sequence[Corpus], instances: Path, out: Path) -> None:
                 source = instances / corpus.name / dataset.name
                 _check_built(dataset, source)
                 shutil.copytree(source, folder / dataset.name)
-        configs = _configs(corpora, folder)
+        configs = _configs(corpora, instances, folder)
         (folder / "README.md").write_text(_card(configs), "utf-8")
 
 
@@ -99,7 +101,7 @@ def _check_built(dataset: Dataset, source: Path) -> None:
         )
 
 
-def _configs(corpora: Sequence[Corpus], folder: Path) -> list[_Config]:
+def _configs(corpora: Sequence[Corpus], instances: Path, folder: Path) -> list[_Config]:
     import pyarrow.parquet as pq
 
     content: dict[str, dict[str, str]] = {}
@@ -110,21 +112,25 @@ def _configs(corpora: Sequence[Corpus], folder: Path) -> list[_Config]:
     shards: dict[str, dict[str, list[Path]]] = {}
     for name, split, paths in datasets_in(folder):
         shards.setdefault(name, {})[split] = paths
-    return [
-        _Config(
-            dataset=dataset,
-            facts=corpus.facts,
-            labels=labels_of(pq.read_schema(shards[dataset.name]["train"][0])),
-            rows=rows[dataset.name],
-            num_bytes={
-                split: sum(path.stat().st_size for path in paths)
-                for split, paths in shards[dataset.name].items()
-            },
-            content=content[dataset.name],
-        )
-        for corpus in corpora
-        for dataset in datasets_of(corpus)
-    ]
+    configs = []
+    for corpus in corpora:
+        report = json.loads((instances / corpus.name / "build.json").read_text("utf-8"))
+        for dataset in datasets_of(corpus):
+            name = dataset.name
+            config = _Config(
+                dataset=dataset,
+                facts=corpus.facts,
+                labels=labels_of(pq.read_schema(shards[name]["train"][0])),
+                rows=rows[name],
+                num_bytes={
+                    split: sum(path.stat().st_size for path in paths)
+                    for split, paths in shards[name].items()
+                },
+                content=content[name],
+                documents=report[name]["documents"],
+            )
+            configs.append(config)
+    return configs
 
 
 def _card(configs: Sequence[_Config]) -> str:
@@ -235,6 +241,9 @@ def _section(config: _Config) -> str:
         lines.append(f"- **Fewer than {SMALL_TEST:,} test rows: small differences mean nothing.**")
     if dataset.task == "discourse_coherence":
         lines.append(f"- Donors of replacing sentences: {dataset.donors.replace('_', ' ')}.")
+    if config.documents:
+        counts = ", ".join(f"{k.replace('_', ' ')} {n:,}" for k, n in config.documents.items())
+        lines.append(f"- Documents: {counts}.")
     lines += ["", "| column | type | what it holds |", "|---|---|---|"]
     for field in schema:
         kind = "class label" if field.name == "label" else _type_name(field)

@@ -111,7 +111,8 @@ def test_counts_pinned(built: Path) -> None:
     assert report["sp_mine"]["rows"] == PINNED_ROWS["sp_mine"]
     assert report["dc_mine"]["rows"] == PINNED_ROWS["dc_mine"]
     assert report["dc_mine"]["documents"]["read"] == 300
-    assert report["dc_mine"]["documents"]["shared_with_other_datasets"] == 1
+    # Too small for disjoint datasets: nearly every document serves two or three.
+    assert report["dc_mine"]["documents"]["used_in_another_dataset_too"] == 261
 
 
 def test_rows_pinned(built: Path) -> None:

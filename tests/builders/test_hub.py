@@ -119,6 +119,8 @@ def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
     assert "Fewer than 1,000 test rows" in card
     assert "`replaced_position`" in card
     assert "CC0 1.0" in card
+    assert "- Documents: " in card
+    assert "read 80" in card
 
 
 def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
