@@ -1,0 +1,177 @@
+"""Makes sentences of paragraphs of half-cleaned text, and keeps the damaged ones out."""
+
+import re
+
+from corpora_recipes.records import Drops
+from corpora_recipes.text import clean, damage, split_sentences
+from corpora_recipes.wikipedia.templates import FORMULA, HOLE, MARKS, NOTHING, SILENT, load_wiki
+
+# No sentence: a list without markup, or a page that somebody spoilt.
+LONGEST_PARAGRAPH = 50_000
+
+_CLOSERS = "\"'»”’›)]"
+_STOPS = (".", "!", "?", "…", "。", "！", "？")
+_GONE = re.compile(rf"([{NOTHING}{SILENT}][\s{NOTHING}{SILENT}]*)")
+_EMPTY_BRACKET = re.compile(rf"\([ \n]*[{NOTHING}][\s{NOTHING}]*\)")
+_BRACKET = re.compile(r"\(([^()]*)\)")
+# An unknown template straight after the end of a sentence is a footnote or a note of editors.
+_TRAILING = re.compile(rf"(?<=[.!?»”…]){HOLE}+(?=\s|\Z)")
+# What all damage holds (and text.damage finds): the search is fast, and mostly in vain.
+_SUSPECT = re.compile("[\\[\\]{}|<>=~_&ÃÂ€\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff]")
+_MARKUP = re.compile(
+    r"\[\[|\]\]|\[\s*\]|[{}|<>]|==|\w=[\"']|~~~|__|&[#\w]{2,31};|''|://|www\.|\bformula_\d"
+    r"|\b(?:style|class|align|colspan|rowspan|bgcolor|width)\s*="
+)
+# "( , 1900)", "(Lima,)", "de .", "« »"; but not "(.ar)", "(…)", "main()".
+_HOLE = re.compile(
+    r"\((?: ?(?:[,;:]|\.(?![\w.]))| \)|(?<!\w\()\))|, ?[),;]|; ?[),;]| [,.](?= |\Z)|« ?»|“ ?”"
+    r"|\"(?<!\"\")\"(?!\")"
+)
+_ENUMERATOR = re.compile(r"(?<![\w(])\w{1,2}\)")
+_MARK = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+def sentences(text: str, language: str, drops: Drops) -> list[str | None]:
+    """Split a paragraph into sentences and drop the damaged ones.
+
+    Args:
+        text: the paragraph, with marks (templates.MARKS) where markup was taken out.
+        language: of the text.
+        drops: where sentences are counted.
+
+    Returns:
+        The sentences, None in the place of a dropped one.
+    """
+    if NOTHING in text or SILENT in text or HOLE in text:
+        text = _settle(text)
+    text = clean(text)
+    if not text:
+        return []
+    if len(text) > LONGEST_PARAGRAPH:
+        drops.seen["sentences"] += 1
+        drops.dropped["sentences", "overlong"] += 1
+        return [None]
+    # Most paragraphs are clean: then their sentences need not be searched one by one.
+    suspect = _is_suspect(text)
+    hollow = _HOLE.search(text) is not None
+    dangling = load_wiki(language).dangling
+    found = split_sentences(text, language)
+    drops.seen["sentences"] += len(found)
+    kept: list[str | None] = []
+    for i, sentence in enumerate(found):
+        reason = fault(sentence, dangling, first=i == 0, suspect=suspect, hollow=hollow)
+        if reason is not None:
+            drops.dropped["sentences", reason] += 1
+        kept.append(sentence if reason is None else None)
+    return kept
+
+
+def heading(text: str) -> str:
+    """Return the clean text of a heading, "" if markup is left in it."""
+    for mark in MARKS:
+        text = text.replace(mark, "")
+    text = clean(text)
+    return "" if _is_suspect(text) and _damage(text) else text
+
+
+def fault(
+    sentence: str,
+    dangling: frozenset[str],
+    *,
+    first: bool = False,
+    suspect: bool = True,
+    hollow: bool = True,
+) -> str | None:
+    """Say why a sentence must be dropped, or None if it is whole.
+
+    Args:
+        sentence: clean text, with marks where something could not be rendered.
+        dangling: words that end no sentence (templates.Wiki).
+        first: whether it begins a paragraph.
+        suspect: False if its paragraph holds no character that only damage leaves.
+        hollow: False if its paragraph holds no two punctuation marks that something is missing
+            between.
+
+    Returns:
+        "unrendered_template", "formula", "markup_left", a reason of text.damage, "hole"
+        (something is missing between punctuation marks, or after a word that ends no sentence),
+        "broken_parenthesis", "unfinished" (no full stop at the end, as in a caption or before a
+        list; no beginning, as after a formula; or no words), or None.
+    """
+    if suspect and (reason := _damage(sentence)):
+        return reason
+    if (
+        (hollow and _HOLE.search(sentence))
+        or sentence[0] in ",.;:)"
+        or sentence[sentence.rfind(" ") + 1 : -1] in dangling
+    ):
+        return "hole"
+    if sentence.count("(") != sentence.count(")"):
+        rest = _ENUMERATOR.sub("", sentence)
+        if rest.count("(") != rest.count(")"):
+            return "broken_parenthesis"
+    if not sentence.rstrip(_CLOSERS).endswith(_STOPS) or not _LETTER.search(sentence):
+        return "unfinished"
+    # What goes on after a list or a formula: "donde v es la velocidad." But: "iPhone es…".
+    if first and sentence[0].islower() and not sentence[1:2].isupper():
+        return "unfinished"
+    return None
+
+
+def _is_suspect(text: str) -> bool:
+    return _SUSPECT.search(text) is not None or "''" in text or "://" in text or "www." in text
+
+
+def _damage(sentence: str) -> str | None:
+    if HOLE in sentence:
+        return "unrendered_template"
+    if FORMULA in sentence:
+        return "formula"
+    if _MARKUP.search(sentence) or _MARK.search(sentence):
+        return "markup_left"
+    if sentence.count("[") != sentence.count("]"):
+        return "broken_parenthesis"
+    return damage(sentence)
+
+
+def _settle(text: str) -> str:
+    """Close the gaps that marks of nothing leave, and brackets that held nothing else."""
+    if SILENT in text:
+        text = _BRACKET.sub(_bracket, text)
+        text = text.replace(SILENT, HOLE)
+    if HOLE in text:
+        text = _TRAILING.sub(NOTHING, text)
+    if "(" in text:
+        text = _EMPTY_BRACKET.sub(NOTHING, text)
+    first, *rest = _GONE.split(text)
+    out = [first]
+    for gone, after in zip(rest[::2], rest[1::2], strict=True):
+        before = out[-1]
+        out[-1] = before.rstrip()
+        blank = len(out[-1]) < len(before) or len(gone.split()) > 1 or gone[-1].isspace()
+        if not after or after[0] in ",.;:)]»”":
+            out.append(after)
+        elif blank or (out[-1].endswith((".", "!", "?")) and after[0].isupper()):
+            # "…fin.<ref/>El…": the writer forgot the blank.
+            out.append(" " + after)
+        else:
+            out.append(after)
+    return "".join(out)
+
+
+def _bracket(match: re.Match[str]) -> str:
+    """Take out of a bracket the parts that only introduce a pronunciation, a sound or a place."""
+    inside = match[1]
+    if SILENT not in inside:
+        return match[0]
+    kept = []
+    for part in re.split(r"(?<=[,;])", inside):
+        if SILENT not in part:
+            kept.append(part)
+            continue
+        words = part.strip(MARKS + " \n,;:").split()
+        if len(words) > 3 or any(character.isdigit() for character in part):
+            kept.append(part.replace(SILENT, HOLE))
+    rest = "".join(kept).strip(" \n,;:")
+    return f"({rest})" if rest.strip(NOTHING) else NOTHING

@@ -1,0 +1,304 @@
+"""Renders the templates and parser functions of wikitext, by the tables of wikis.yaml."""
+
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+# Marks that stand for markup in half-cleaned text: Unicode noncharacters, which no text holds.
+HOLE = "\ufdd0"  # something was shown here that could not be rendered
+FORMULA = "\ufdd1"  # so was a formula
+NOTHING = "\ufdd2"  # markup that shows nothing in a sentence
+SILENT = "\ufdd3"  # a pronunciation, a sound, coordinates
+MARKS = HOLE + FORMULA + NOTHING + SILENT
+DISAMBIGUATION = "\ufdd9"  # what render returns for a template that marks such a page
+
+SUPERSCRIPT = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
+_MISSING = "\ufdd4"
+_PROTECT = str.maketrans("[]{}", "\ufdd5\ufdd6\ufdd7\ufdd8")
+_UNPROTECT = str.maketrans("\ufdd5\ufdd6\ufdd7\ufdd8", "[]{}")
+_TABLE = Path(__file__).with_name("wikis.yaml")
+_NUMBER = re.compile(r"([-+−]?)(\d+)(?:\.(\d+))?")
+_RANGES = frozenset(
+    ("-", "–", "a", "al", "and", "bis", "by", "e", "et", "i", "o", "or", "to", "x", "y")
+)
+_SLOT = re.compile(r"\{([^{}]*)\}")
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename", "título")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wiki:
+    """What wikis.yaml says of one language's Wikipedia, joined with what all share.
+
+    Attributes:
+        file: names of the file namespace, lower case.
+        category: names of the category namespace, lower case.
+        interlanguage: codes of the Wikipedias.
+        disambiguation_categories: lower case.
+        rules: template name, lower case, to what it does (see wikis.yaml): ("nothing", ""),
+            ("silent", ""), ("disambiguation", ""), ("measure", ""), ("show", format) or
+            ("date", order).
+        prefixes: the same for names that end in *, the longest first.
+        languages: language code to its name in the wiki's language.
+        months: names of the twelve months, or none.
+        date: formats of a full date, of month and year, of day and month.
+        dangling: words that end no sentence.
+        decimal: decimal mark.
+        grouping: mark between thousands.
+        grouping_from: number of digits from which thousands are grouped.
+    """
+
+    file: frozenset[str]
+    category: frozenset[str]
+    interlanguage: frozenset[str]
+    disambiguation_categories: frozenset[str]
+    rules: dict[str, tuple[str, str]]
+    prefixes: tuple[tuple[str, tuple[str, str]], ...]
+    languages: dict[str, str]
+    months: tuple[str, ...]
+    date: tuple[str, ...]
+    dangling: frozenset[str]
+    decimal: str
+    grouping: str
+    grouping_from: int
+
+
+@cache
+def load_wiki(language: str) -> Wiki:
+    """Return what is known of the Wikipedia in a language; of an unknown one, what all share."""
+    import yaml
+
+    # libyaml's loader, where there is one: the tables are long.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    table = yaml.load(_TABLE.read_text("utf-8"), loader)
+    shared = table["any"]
+    own: dict[str, Any] = table.get(language.split("-")[0].lower(), {})
+    facts: dict[str, Any] = {**shared, **own}
+    rules: dict[str, tuple[str, str]] = {}
+    for entry in (shared, own):
+        for kind in ("nothing", "silent", "disambiguation"):
+            rules.update((name.lower(), (kind, "")) for name in entry.get(kind, ()))
+        rules.update((name, ("measure", "")) for name in entry.get("measures", ()))
+        for order, names in entry.get("dates", {}).items():
+            rules.update((name.lower(), ("date", order)) for name in names)
+        rules.update((name.lower(), ("show", form)) for name, form in entry.get("show", {}).items())
+    prefixes = sorted(
+        ((name[:-1], rule) for name, rule in rules.items() if name.endswith("*")),
+        key=lambda item: (-len(item[0]), item[0]),
+    )
+    return Wiki(
+        file=frozenset([*shared["file"], *own.get("file", ())]),
+        category=frozenset([*shared["category"], *own.get("category", ())]),
+        interlanguage=frozenset(table["interlanguage"].split()),
+        disambiguation_categories=frozenset(
+            name.lower() for name in facts.get("disambiguation_categories", ())
+        ),
+        rules={name: rule for name, rule in rules.items() if not name.endswith("*")},
+        prefixes=tuple(prefixes),
+        languages=own.get("languages", {}),
+        months=tuple(facts.get("months", ())),
+        date=tuple(facts.get("date", ())),
+        dangling=frozenset(facts["dangling"]),
+        decimal=facts["decimal"],
+        grouping=facts["grouping"],
+        grouping_from=facts["grouping_from"],
+    )
+
+
+def render(content: str, title: str, wiki: Wiki) -> str:
+    """Return what a template shows inside a sentence.
+
+    Args:
+        content: what stands between ``{{`` and ``}}``, templates and links in it rendered.
+        title: the page's title.
+        wiki: the tables of its language.
+
+    Returns:
+        The text, or HOLE, NOTHING, SILENT or DISAMBIGUATION. A template that is not in the tables
+        is a HOLE if it is written on one line, and NOTHING if it takes several: then it is a box.
+    """
+    name, bar, rest = content.partition("|")
+    rule, star = find_rule(name, wiki)
+    if rule is None and ":" in name:
+        head, _, argument = content.partition(":")
+        head = head.strip(MARKS + " \t\n").lower()
+        if head in ("plantilla", "template", "subst", "msg", "modelo", "predefinição", "modèle"):
+            return render(argument, title, wiki)
+        return _parser_function(head, argument, wiki)
+    if rule is None:
+        return NOTHING if "\n" in content else HOLE
+    kind, form = rule
+    if kind == "nothing":
+        return NOTHING
+    if kind == "title":
+        return title
+    if kind == "show":
+        return _show(form, rest.split("|") if bar else [], star, wiki)
+    if kind == "date":
+        return _date(rest.split("|"), form, wiki)
+    if kind == "measure":
+        return _measure(rest.split("|"), wiki)
+    return SILENT if kind == "silent" else DISAMBIGUATION
+
+
+@lru_cache(maxsize=1 << 16)
+def find_rule(name: str, wiki: Wiki) -> tuple[tuple[str, str] | None, str]:
+    """Return the rule of a template name, as written, and what its star stands for."""
+    name = " ".join(name.replace("_", " ").strip(MARKS + " \t\n").split()).lower()
+    if name in _PAGE_NAMES:
+        return ("title", ""), ""
+    rule = wiki.rules.get(name)
+    if rule is None:
+        for prefix, candidate in wiki.prefixes:
+            if name.startswith(prefix):
+                return candidate, name[len(prefix) :]
+    return rule, ""
+
+
+def format_number(text: str, wiki: Wiki) -> str:
+    """Write a number (digits, a point for the decimals) the wiki's way; other text stays."""
+    match = _NUMBER.fullmatch(text.strip())
+    if not match:
+        return text.strip()
+    sign, whole, decimals = match.groups()
+    if len(whole) >= wiki.grouping_from:
+        whole = f"{int(whole):,}".replace(",", wiki.grouping) if len(whole) < 40 else whole
+    return sign.replace("-", "−") + whole + (wiki.decimal + decimals if decimals else "")
+
+
+def superscript(text: str) -> str:
+    """Return the text as an exponent, if Unicode has the characters; else HOLE."""
+    raised = text.strip().translate(SUPERSCRIPT)
+    return raised if not re.search(r"[^⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ]", raised) else HOLE
+
+
+def _parser_function(head: str, argument: str, wiki: Wiki) -> str:
+    parts = [part.strip() for part in argument.split("|")]
+    if head == "#if":
+        chosen = parts[1:2] if parts[0].strip(NOTHING) else parts[2:3]
+        return chosen[0] if chosen and chosen[0] else NOTHING
+    if head == "#ifeq" and len(parts) > 2:
+        chosen = parts[2:3] if parts[0] == parts[1] else parts[3:4]
+        return chosen[0] if chosen and chosen[0] else NOTHING
+    if head == "formatnum":
+        return format_number(parts[0], wiki) or HOLE
+    if head in ("lc", "uc", "lcfirst", "ucfirst"):
+        text = parts[0]
+        first = text[:1]
+        return {
+            "lc": text.lower(),
+            "uc": text.upper(),
+            "lcfirst": first.lower() + text[1:],
+            "ucfirst": first.upper() + text[1:],
+        }[head]
+    if head in ("defaultsort", "defaultsortkey", "displaytitle", "ordenar", "ordena", "oordena"):
+        return NOTHING
+    # {{#tag:ref|…}} shows a footnote mark; any other tag, #switch, #expr, #invoke, what they show.
+    if head == "#tag":
+        return NOTHING if parts[0].lower() == "ref" else HOLE
+    return NOTHING if "\n" in argument else HOLE
+
+
+def _arguments(parts: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    position = 0
+    for part in parts:
+        key, equals, value = part.partition("=")
+        if equals and "<" not in key:
+            found[key.strip().lower()] = value.strip()
+        else:
+            position += 1
+            found[str(position)] = part.strip()
+    return found
+
+
+def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
+    if "{" not in form:
+        return form or NOTHING
+    arguments = _arguments(parts)
+
+    def slot(match: re.Match[str]) -> str:
+        keys = match[1]
+        if keys == "*":
+            return wiki.languages.get(star.strip(), HOLE)
+        if ":" in keys:
+            key, _, choices = keys.partition(":")
+            given = arguments.get(key, "")
+            return dict(c.split("=", 1) for c in choices.split(",")).get(given, "")
+        suffix = keys[-1] if keys[-1] in "#^" else ""
+        for key in keys.removesuffix(suffix).split("|"):
+            if key == "_":
+                return " "
+            if value := arguments.get(key, ""):
+                if suffix == "#":
+                    return format_number(value, wiki)
+                return superscript(value) if suffix == "^" else value
+        return _MISSING
+
+    def optional(match: re.Match[str]) -> str:
+        text = _SLOT.sub(slot, match[1])
+        return "" if _MISSING in text else text.translate(_PROTECT)
+
+    # From the inside out; what was filled in may hold brackets, which are put aside.
+    while "[" in form:
+        form = _OPTIONAL.sub(optional, form)
+    text = _SLOT.sub(slot, form).translate(_UNPROTECT)
+    return HOLE if _MISSING in text else text
+
+
+def _measure(parts: list[str], wiki: Wiki) -> str:
+    """Render a measure before its conversion: 5|km, 5|to|8|km, 6|ft|2|in."""
+    arguments = _arguments(parts)
+    number, second, third, unit = (arguments.get(key, "") for key in "1234")
+    if not (number and second):
+        return HOLE
+    shown = format_number(number, wiki)
+    if second.lower() in _RANGES:
+        if not (third and unit):
+            return HOLE
+        between = second if second in "-–" else f" {second} "
+        return f"{shown}{between}{format_number(third, wiki)} {unit}"
+    if _NUMBER.fullmatch(third) and unit.isalpha():
+        return f"{shown} {second} {third} {unit}"
+    return f"{shown} {second}"
+
+
+def _date(parts: list[str], order: str, wiki: Wiki) -> str:
+    """Render a date from its positional parameters, in the order "dmy" or "ymd"."""
+    arguments = _arguments(parts)
+    values = []
+    for key in ("1", "2", "3"):
+        value = arguments.get(key, "")
+        if not value or not (value.isdecimal() or value.lower() in _lower(wiki.months)):
+            break
+        values.append(value)
+    if not values or not wiki.months or not wiki.date:
+        whole = arguments.get("1", "")
+        return whole if " " in whole else HOLE
+    # A number of three digits or more is a year, wherever it stands.
+    if len(values) > 1 and len(values[0]) > 2 and values[0].isdecimal():
+        order = "ymd"
+    elif len(values) > 2 and len(values[2]) > 2:
+        order = "dmy"
+    if order == "ymd":
+        values.reverse()
+    year = values.pop() if len(values) != 2 or len(values[-1]) > 2 else ""
+    if not values:
+        return year if year.isdecimal() else HOLE
+    month = values.pop()
+    if month.isdecimal():
+        if not 1 <= int(month) <= 12:
+            return HOLE
+        month = wiki.months[int(month) - 1]
+    day = str(int(values[0])) if values and values[0].isdecimal() else ""
+    if values and not day:
+        return HOLE
+    form = wiki.date[0 if day and year else 1 if year else 2]
+    return form.format(day=day, month=month, year=year) if day or year else HOLE
+
+
+@cache
+def _lower(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)

@@ -1,0 +1,156 @@
+"""Reads articles through the wikiextractor command, the reference that native cleaning is
+compared with.
+
+wikiextractor is AGPL: it is run as a program and never imported. It shows no template's value, so
+that a sentence can have a gap that nothing tells of ("Midió de altura."): compare with it, and
+build datasets with the native extractor.
+"""
+
+import html
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.records import Document, Drops, Section, split_at_drops
+from corpora_recipes.wikipedia import prose
+from corpora_recipes.wikipedia.dump import Site
+from corpora_recipes.wikipedia.wikitext import Article
+
+# Seconds for one block, which takes it about one; its worker can fail and leave it waiting.
+TIMEOUT = 300.0
+COMMAND = (sys.executable, "-m", "wikiextractor.WikiExtractor")
+
+_HEADING = re.compile(r"<h([1-6])>(.*)</h[1-6]>")
+_LIST_TAG = re.compile(r"<(/?)(?:ul|ol|dl)>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
+
+
+def extract(
+    pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str, drops: Drops
+) -> Iterator[Document]:
+    """Yield the documents of pages, with wikiextractor's text and our titles and topics.
+
+    Args:
+        pages: (id, title, wikitext, parsed page).
+        site: the dump's header; wikiextractor takes the names of namespaces from it.
+        language: of the text.
+        drops: where sentences are counted.
+
+    Yields:
+        One document a page, in the order of the pages; without sections if nothing is left.
+
+    Raises:
+        InputError: wikiextractor is missing, fails, or does not end in TIMEOUT seconds.
+    """
+    known: dict[str, tuple[str, list[str]]] = {}
+    with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
+        dump = Path(folder, "pages.xml")
+        with dump.open("w", encoding="utf-8") as file:
+            file.write(_header(site, language))
+            for page_id, title, text, article in pages:
+                known[page_id] = (title, article.topics)
+                file.write(
+                    f"<page>\n<title>{escape(title)}</title>\n<ns>0</ns>\n<id>{page_id}</id>\n"
+                    f"<revision>\n<id>1</id>\n<text>{escape(text)}</text>\n</revision>\n</page>\n"
+                )
+            file.write("</mediawiki>\n")
+        output = Path(folder, "pages.jsonl")
+        if known:
+            _run(dump, output)
+        texts: dict[str, str] = {}
+        if output.exists():
+            with output.open(encoding="utf-8") as lines:
+                for line in lines:
+                    row = json.loads(line)
+                    texts[row["id"]] = row["text"]
+    for page_id, (title, topics) in known.items():
+        sections = _sections(texts.get(page_id, ""), language, drops)
+        yield Document(page_id, title, topics, sections)
+
+
+def _header(site: Site, language: str) -> str:
+    names = "\n".join(
+        f'<namespace key="{number}">{escape(name)}</namespace>' for number, name in site.namespaces
+    )
+    return (
+        f'<mediawiki xml:lang="{escape(language)}">\n<siteinfo>\n<dbname>{escape(site.dbname)}'
+        "</dbname>\n<base>https://example.org/wiki/Main</base>\n"
+        f"<namespaces>\n{names}\n</namespaces>\n</siteinfo>\n"
+    )
+
+
+def _run(dump: Path, output: Path) -> None:
+    command = [*COMMAND, str(dump), "--html", "--json", "--no-templates", "--processes", "1"]
+    with output.open("wb") as out, tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(
+            [*command, "-q", "-o", "-"],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=errors,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+            start_new_session=True,
+        )
+        try:
+            status = process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            found = f"nothing after {TIMEOUT:g} seconds"
+        else:
+            if status == 0:
+                return
+            errors.seek(0)
+            found = f"exit status {status}: {errors.read()[-500:].decode('utf-8', 'replace')}"
+        finally:
+            _kill(process)
+    raise InputError(
+        "wikiextractor",
+        expected="the text of the pages",
+        found=found,
+        todo="pip install 'wikiextractor>=3.1.0', or set `extractor: native` in params.yaml",
+    )
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """End the command and the workers that it started, if they still run."""
+    if process.poll() is None:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _sections(text: str, language: str, drops: Drops) -> list[Section]:
+    """Make sections of wikiextractor's HTML: headings, lists, and a line for each paragraph."""
+    sections: list[Section] = []
+    heading, level = "", 1
+    paragraphs: list[list[str | None]] = []
+    depth = 0
+    repeated = ""
+    for line in [*text.split("\n"), "<h2></h2>"]:
+        if match := _HEADING.fullmatch(line):
+            sections += split_at_drops(heading, level, paragraphs)
+            heading, level, paragraphs, depth = _plain(match[2]), int(match[1]), [], 0
+            # It writes a heading twice, the second time like a sentence.
+            repeated = heading + "."
+            continue
+        lists = _LIST_TAG.findall(line)
+        if lists:
+            depth = max(0, depth + sum(-1 if closing else 1 for closing in lists))
+            continue
+        plain = _plain(line)
+        if depth == 0 and plain and plain != repeated and not line.startswith("<li>"):
+            paragraphs.append(prose.sentences(plain, language, drops))
+        repeated = ""
+    return sections
+
+
+def _plain(line: str) -> str:
+    return _TAG.sub("", html.unescape(line)).strip()

@@ -1,0 +1,534 @@
+"""Turns wikitext into sections of running prose: one pass over the tokens, one over the lines.
+
+The first pass follows MediaWiki's preprocessor: a stack of open ``{{`` and ``[[``, where a closing
+mark closes the innermost one or nothing, so that time is linear in the length of the page whatever
+it holds. It leaves text with marks (templates.MARKS) where something was taken out. The second
+pass sorts lines into headings, lists and paragraphs. prose.py makes sentences of the paragraphs.
+"""
+
+import html
+import re
+from dataclasses import dataclass, field
+
+from corpora_recipes.wikipedia.templates import (
+    DISAMBIGUATION,
+    FORMULA,
+    HOLE,
+    MARKS,
+    NOTHING,
+    SUPERSCRIPT,
+    Wiki,
+    find_rule,
+    load_wiki,
+    render,
+)
+
+# Deeper nesting than MediaWiki's own limit (100) is an accident or an attack: it stays literal.
+_DEEPEST = 100
+
+_TOKEN = re.compile(
+    r"\[\[([^\[\]{}<>|\n]++)(?:\|([^\[\]{}<>|\n]*+))?+\]\]"  # 1, 2: a link without markup in it
+    r"|\{\{([^{}\[\]<]++)\}\}"  # 3: a template without markup in it
+    r"|\[\[|\]\]|\{\{++|\}\}++"
+    r"|<!--"
+    # 4: a tag whose content is no wikitext, or shows nothing
+    r"|<(ref|nowiki|math|chem|ce|pre|gallery|timeline|score|syntaxhighlight|source|graph|hiero"
+    r"|imagemap|inputbox|mapframe|maplink|templatedata|templatestyles|categorytree|includeonly"
+    r"|indicator|phonos|poem|references|section|charinsert|dynamicpagelist|rss)"
+    r"(?=[\s/>])[^<>]*+>",
+    re.IGNORECASE,
+)
+_COMMENTS = re.compile(r"(?:<!--(?>.*?(?:-->|\Z))([ \t]*+))++(\n?)", re.DOTALL)
+_NAME = re.compile(r"[^|{}\[\]<>]*+")
+_BRACES = re.compile(
+    r"(\{\{++)|(\}\}++)|<!--(?>.*?(?:-->|\Z))|<nowiki>(?>.*?(?:</nowiki>|\Z))", re.DOTALL
+)
+_FORMULAS = frozenset({"math", "chem", "ce"})
+_SHOW_NOTHING = frozenset(
+    {"ref", "references", "templatestyles", "section", "includeonly", "indicator", "gallery"}
+    | {"timeline", "imagemap", "inputbox", "mapframe", "templatedata", "categorytree", "graph"}
+    | {"poem", "pre"}
+)
+_MARKUP_CHARACTER = re.compile(r"[\[\]{}<>|=*#:;'~_\n]")
+
+# A table starts at the beginning of a line; "|}}" ends a template and not a table, "|}}}" both.
+_TABLE = re.compile(r"\n[ \t:*#]*+(?:(\{\|)|(\|\})(?!\}(?!\}))|(?===[^\n]*==[ \t]*+(?:\n|\Z)))")
+
+# Content of these tags is no running prose of the article.
+_REGIONS = frozenset(
+    {"blockquote", "table", "ul", "ol", "dl", "li", "dd", "dt", "center", "poem", "pre", "caption"}
+    | {"gallery", "figure", "h1", "h2", "h3", "h4", "h5", "h6"}
+)
+_FORMATTING = re.compile(
+    "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|noinclude|onlyinclude|q|rb"
+    "|rp|rt|ruby|s|samp|section|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
+)
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)(?=[\s/>])[^<>]*+>|\n(?===)")
+_RAISED = re.compile(r"<(su[bp])(?=[\s>])[^<>]*+>([^<>\n]{0,60}+)</\1\s*+>", re.IGNORECASE)
+_SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+_RAISED_DIGITS = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ]+")
+_LOWERED_DIGITS = re.compile(r"[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎]+")
+_BREAKS = re.compile(r"<br\s*+/?\s*+>(?:\s*+<br\s*+/?\s*+>)++", re.IGNORECASE)
+
+_APOSTROPHES = re.compile(r"'{2,}+")
+_EXTERNAL = re.compile(
+    r"\[(?:https?:|ftps?:|irc:|news:|mailto:|//)[^\s\[\]]++(?:[ \t]++([^\[\]\n]*+))?+\]"
+)
+_VARIANT = re.compile(r"-\{([^{}|:;\n]*+)\}-")
+_MAGIC_WORD = re.compile(r"__[^\W\d]{3,40}?__")
+_SMALL_IMAGE = re.compile(r"\|\s*(?:\d{1,2}(?:x\d+)?|x\d{1,2})\s*px")
+_FRAMED = re.compile(r"\|\s*(?:thumb|mini|frame|marco|vignette|upright|right|left|der|izq)")
+_MEDIA = re.compile(
+    r"[^|\n]+\.(?:jpe?g|png|gif|svg|tiff?|og[gvam]|web[mp]|pdf|djvu|mid|wav|flac|mp3)\s*(?:\||\Z)",
+    re.IGNORECASE,
+)
+_PIPE_TRICK = re.compile(r"\s*\([^()]*\)\s*$|,\s.*$")
+_HEADING = re.compile(rf"(=+)(.+?)(=+)[\s{MARKS}]*")
+_EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
+
+
+@dataclass(slots=True)
+class Block:
+    """Paragraphs of text under one heading; sentences are not split yet.
+
+    Attributes:
+        heading: text of the heading, with marks; "" before the first one.
+        level: 1 before the first heading, else the number of its equals signs.
+        paragraphs: their text, with marks where markup was taken out.
+    """
+
+    heading: str
+    level: int
+    paragraphs: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Article:
+    """A page without its markup.
+
+    Attributes:
+        blocks: its parts in order.
+        topics: its categories, without prefix and sort key, each once.
+        disambiguation: whether it only lists the meanings of its title.
+    """
+
+    blocks: list[Block]
+    topics: list[str]
+    disambiguation: bool
+
+
+class Parser:
+    """Parses the pages of one wiki."""
+
+    def __init__(self, language: str, namespaces: tuple[tuple[int, str], ...]) -> None:
+        """Take the wiki's language, and (number, local name) of each of its namespaces."""
+        self.wiki: Wiki = load_wiki(language)
+        names = [(number, name.casefold()) for number, name in namespaces]
+        self.file = self.wiki.file | {name for number, name in names if number == 6}
+        self.category = self.wiki.category | {name for number, name in names if number == 14}
+
+    def parse(self, title: str, text: str) -> Article:
+        """Return the page's prose and categories."""
+        page = _Page(self, title)
+        for mark in MARKS:
+            text = text.replace(mark, "\ufffd")
+        flat = _plain(page.flatten(_without_tables(text)))
+        marked = page.disambiguation or any(
+            topic.casefold() in self.wiki.disambiguation_categories for topic in page.topics
+        )
+        return Article(_blocks(flat), list(page.topics), marked)
+
+
+class _Page:
+    """The first pass over one page."""
+
+    def __init__(self, parser: Parser, title: str) -> None:
+        self.parser = parser
+        self.title = title
+        self.topics: dict[str, None] = {}
+        self.disambiguation = False
+        self.unclosed_box = False
+
+    def flatten(self, text: str) -> str:
+        """Return the text without comments, templates, links and tags with content of their own."""
+        search = _TOKEN.search
+        link, template = self._link, self._template
+        out: list[str] = []
+        stack: list[tuple[str, list[str]]] = []
+        unclosed: set[str] = set()
+        position = 0
+        while match := search(text, position):
+            begin, end = match.span()
+            if begin > position:
+                out.append(text[position:begin])
+            position = end
+            group = match.lastindex
+            if group is None:
+                character = text[begin]
+                if character == "<":
+                    mark, position = _skip_comments(text, begin)
+                    out.append(mark)
+                elif character == "[":
+                    if len(stack) < _DEEPEST:
+                        stack.append(("[[", out))
+                        out = []
+                    else:
+                        out.append("[[")
+                elif character == "{":
+                    count = end - begin
+                    if count == 2 and (after := self._skip_box(text, end)):
+                        out.append(NOTHING)
+                        position = after
+                        continue
+                    out, left = self._open(count, stack, out)
+                    if left:
+                        out.append("{" * left)
+                elif character == "]":
+                    if stack and stack[-1][0] == "[[":
+                        content = "".join(out)
+                        out = stack.pop()[1]
+                        out.append(link(*_split_link(content)))
+                    else:
+                        out.append("]]")
+                else:
+                    out = self._close(end - begin, stack, out)
+            elif group < 3:
+                out.append(link(match[1], match[2]))
+            elif group == 3:
+                out.append(template(match[3]))
+            else:
+                mark, position = _skip_tag(text, match, unclosed)
+                out.append(mark)
+        out.append(text[position:])
+        # What was never closed is literal text, as in MediaWiki.
+        parts: list[str] = []
+        for opening, outer in stack:
+            parts += outer
+            parts.append(opening)
+        return "".join(parts + out)
+
+    def _skip_box(self, text: str, begin: int) -> int:
+        """Return where a template that shows nothing ends, without looking at what is in it.
+
+        Args:
+            text: the page.
+            begin: where the template's name begins.
+
+        Returns:
+            The position after its end; 0 if it shows something or has no end.
+        """
+        name = _NAME.match(text, begin)
+        if self.unclosed_box or name is None:
+            return 0
+        rule, _ = find_rule(name[0], self.parser.wiki)
+        if rule is None or rule[0] != "nothing":
+            return 0
+        depth = 1
+        for match in _BRACES.finditer(text, name.end()):
+            if match[1]:
+                depth += len(match[1]) // 2
+            elif match[2]:
+                closed = len(match[2]) // 2
+                if closed >= depth:
+                    return match.start() + 2 * depth
+                depth -= closed
+        # Not tried again on this page: time stays linear.
+        self.unclosed_box = True
+        return 0
+
+    def _open(
+        self, count: int, stack: list[tuple[str, list[str]]], out: list[str]
+    ) -> tuple[list[str], int]:
+        """Open what ``count`` braces open; returns the parts of the innermost and braces left."""
+        if count == 3 and len(stack) < _DEEPEST:
+            stack.append(("{{{", out))
+            return [], 0
+        while count > 1 and len(stack) < _DEEPEST:
+            stack.append(("{{", out))
+            out = []
+            count -= 2
+        return out, count
+
+    def _close(self, count: int, stack: list[tuple[str, list[str]]], out: list[str]) -> list[str]:
+        while count > 1 and stack and stack[-1][0] != "[[":
+            content = "".join(out)
+            opening, out = stack.pop()
+            if opening == "{{":
+                out.append(self._template(content))
+                count -= 2
+            elif count > 2:
+                # A template's parameter, which a page of its own cannot have.
+                _, bar, default = content.partition("|")
+                out.append(default if bar else HOLE)
+                count -= 3
+            else:
+                out += ["{", self._template(content)]
+                count -= 2
+        if count:
+            out.append("}" * count)
+        return out
+
+    def _template(self, content: str) -> str:
+        shown = render(content, self.title, self.parser.wiki)
+        if shown == DISAMBIGUATION:
+            self.disambiguation = True
+            return NOTHING
+        return shown
+
+    def _link(self, target: str, label: str | None) -> str:
+        """Return what an internal link shows."""
+        if ":" in target:
+            prefix, _, name = target.partition(":")
+            prefix = prefix.replace("_", " ").strip(MARKS + " \t\n").casefold()
+            if prefix == "":
+                target = name
+            elif prefix in self.parser.category:
+                topic = " ".join(name.replace("_", " ").split())
+                if topic and not any(mark in topic for mark in MARKS):
+                    self.topics.setdefault(topic)
+                return NOTHING
+            elif prefix in self.parser.file or _MEDIA.match(target):
+                # A small image inside a line is a sign that the sentence needs.
+                options = f"|{label or ''}"
+                small = _SMALL_IMAGE.search(options) and not _FRAMED.search(options)
+                return HOLE if small else NOTHING
+            elif prefix in self.parser.wiki.interlanguage:
+                return HOLE
+        if "\n" in target:
+            return f"[[{target}{'' if label is None else '|' + label}]]"
+        if label is None:
+            return target
+        # The pipe trick: [[Mercurio (planeta)|]] shows "Mercurio".
+        return label or _PIPE_TRICK.sub("", target.rpartition(":")[2])
+
+
+def _split_link(content: str) -> tuple[str, str | None]:
+    target, bar, label = content.partition("|")
+    return target, label if bar else None
+
+
+def _skip_comments(text: str, begin: int) -> tuple[str, int]:
+    """Return what comments from ``begin`` on leave, and where the text goes on.
+
+    A comment with lines of its own takes its line break with it, as in MediaWiki.
+    """
+    match = _COMMENTS.match(text, begin)
+    assert match is not None
+    blanks, newline = match[1], match[2]
+    before = begin
+    while before and text[before - 1] in " \t":
+        before -= 1
+    if newline and (before == 0 or text[before - 1] == "\n"):
+        return "", match.end()
+    return blanks, match.end() - len(newline)
+
+
+def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str, int]:
+    """Return what a tag with its content leaves, and where the text goes on."""
+    tag = match[4].lower()
+    content = ""
+    end = match.end()
+    if not match[0].endswith("/>"):
+        closing = None if tag in unclosed else _closing(tag).search(text, end)
+        if closing is None:
+            # Not looked for again: time stays linear.
+            unclosed.add(tag)
+            if tag in _REGIONS:
+                return match[0], end
+            return (NOTHING if tag in ("references", "section") else HOLE), end
+        content = text[end : closing.start()]
+        end = closing.end()
+    if tag == "nowiki":
+        return (HOLE if _MARKUP_CHARACTER.search(content) else content), end
+    if tag in _FORMULAS:
+        return FORMULA, end
+    return (NOTHING if tag in _SHOW_NOTHING else HOLE), end
+
+
+_CLOSING: dict[str, re.Pattern[str]] = {}
+
+
+def _closing(tag: str) -> re.Pattern[str]:
+    if tag not in _CLOSING:
+        _CLOSING[tag] = re.compile(rf"</{tag}\s*+>", re.IGNORECASE)
+    return _CLOSING[tag]
+
+
+def _without_tables(text: str) -> str:
+    """Cut tables out, before anything in them is looked at; one never closed ends at a heading."""
+    if "{|" not in text:
+        return text
+    text = "\n" + text
+    out = []
+    depth = 0
+    position = 0
+    for match in _TABLE.finditer(text):
+        opens, closes = match.groups()
+        if opens:
+            if depth == 0:
+                out.append(text[position : match.start()])
+            depth += 1
+        elif depth and closes:
+            depth -= 1
+            if depth == 0:
+                out.append("\n" + NOTHING)
+                position = match.end()
+        elif depth:
+            depth = 0
+            position = match.start()
+    if depth == 0:
+        out.append(text[position:])
+    return "".join(out)[1:]
+
+
+def _plain(text: str) -> str:
+    """Take out tags, quote marks, external links and magic words, and resolve entities."""
+    if "<" in text:
+        if "<br" in text or "<BR" in text:
+            text = _BREAKS.sub("\n\n", text)
+        text = _RAISED.sub(_raised, text)
+        text = _without_tags(text)
+    if "''" in text:
+        text = _without_quotes(text)
+    if "[" in text:
+        text = _EXTERNAL.sub(lambda match: match[1] or NOTHING, text)
+    if "__" in text:
+        text = _MAGIC_WORD.sub(NOTHING, text)
+    if "-{" in text:
+        text = _VARIANT.sub(r"\1", text)
+    if "&" in text:
+        text = html.unescape(text)
+    return text
+
+
+def _raised(match: re.Match[str]) -> str:
+    content = html.unescape(match[2]).strip()
+    if not content or content.strip(MARKS) == "":
+        return content
+    if match[1].lower() == "sub":
+        lowered = content.translate(_SUBSCRIPT)
+        return lowered if _LOWERED_DIGITS.fullmatch(lowered) or content.isalnum() else FORMULA
+    raised = content.translate(SUPERSCRIPT)
+    if _RAISED_DIGITS.fullmatch(raised):
+        return raised
+    if content in ("a", "o", "as", "os"):
+        return content.replace("a", "ª", 1).replace("o", "º", 1)
+    # Ordinals and abbreviations: XIXe, Mme, 1st.
+    return content if content.isalpha() and len(content) < 4 else FORMULA
+
+
+def _without_tags(text: str) -> str:
+    out = []
+    position = 0
+    region = ""
+    depth = 0
+    for match in _TAG.finditer(text):
+        name = match[2]
+        if name is None:
+            # A heading: what was left open ends here.
+            if depth:
+                depth = 0
+                position = match.start()
+            continue
+        name = name.lower()
+        if depth:
+            if name == region:
+                depth += -1 if match[1] else 1
+                if depth == 0:
+                    out.append(f"\n{NOTHING}\n")
+                    position = match.end()
+            continue
+        if name in _REGIONS:
+            out.append(text[position : match.start()])
+            position = match.end()
+            if not match[1] and not match[0].endswith("/>"):
+                region = name
+                depth = 1
+            else:
+                out.append("\n")
+            continue
+        if _FORMATTING.fullmatch(name):
+            replacement = '"' if name == "q" else ""
+        elif name == "br":
+            replacement = " "
+            # At the start of a line a blank would make it preformatted text.
+            if text[match.start() - 1 : match.start()] in ("", "\n"):
+                replacement = NOTHING
+        elif name in ("p", "div", "hr"):
+            replacement = "\n\n" + NOTHING
+        else:
+            continue
+        out += [text[position : match.start()], replacement]
+        position = match.end()
+    if depth == 0:
+        out.append(text[position:])
+    return "".join(out)
+
+
+def _without_quotes(text: str) -> str:
+    """Take out ''italics'' and '''bold''', and keep apostrophes, by MediaWiki's rules."""
+    if "'''" not in text:
+        return text.replace("''", "")
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if "''" in line:
+            lines[number] = _line_without_quotes(line)
+    return "\n".join(lines)
+
+
+def _line_without_quotes(line: str) -> str:
+    if "''''" not in line and line.count("'''") % 2 == 0:
+        return line.replace("'''", "").replace("''", "")
+    runs = [match.span() for match in _APOSTROPHES.finditer(line)]
+    lengths = [end - begin for begin, end in runs]
+    bold = sum(length != 2 for length in lengths)
+    italic = sum(length == 2 or length > 4 for length in lengths)
+    literal = -1
+    if bold % 2 and italic % 2:
+        # Unbalanced: one ''' is an apostrophe and ''. First choice: after a one-letter word
+        # (l'''Avenir''), then after a longer one, then after a blank.
+        ranks = {
+            i: 0
+            if line[begin - 2 : begin - 1] in (" ", "")
+            else 1
+            if line[begin - 1 : begin] != " "
+            else 2
+            for i, (begin, _) in enumerate(runs)
+            if lengths[i] == 3
+        }
+        if ranks:
+            literal = min(ranks, key=lambda i: (ranks[i], i))
+    out = []
+    position = 0
+    for i, (begin, end) in enumerate(runs):
+        out.append(line[position:begin])
+        if i == literal or lengths[i] == 4:
+            out.append("'")
+        elif lengths[i] > 5:
+            out.append("'" * (lengths[i] - 5))
+        position = end
+    out.append(line[position:])
+    return "".join(out)
+
+
+def _blocks(text: str) -> list[Block]:
+    """Sort lines into headings, paragraphs, and what is neither."""
+    block = Block("", 1)
+    blocks = [block]
+    lines: list[str] = []
+    is_empty = _EMPTY_LINE.fullmatch
+    for line in text.split("\n"):
+        if line and line[0] not in " \t=*#:;|{•·" and not is_empty(line):
+            lines.append(line)
+            continue
+        if lines:
+            block.paragraphs.append("\n".join(lines))
+            lines = []
+        if line[:1] == "=" and (heading := _HEADING.fullmatch(line)):
+            level = min(len(heading[1]), len(heading[3]), 6)
+            name = heading[1][level:] + heading[2] + heading[3][level:]
+            block = Block(name, max(level, 2))
+            blocks.append(block)
+    if lines:
+        block.paragraphs.append("\n".join(lines))
+    return blocks

@@ -1,0 +1,144 @@
+"""Writes small MediaWiki dumps for tests: multistream with index, one stream, or plain XML."""
+
+import bz2
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+NAMESPACES: dict[int, str] = {
+    -2: "Medio",
+    -1: "Especial",
+    0: "",
+    1: "Discusión",
+    2: "Usuario",
+    4: "Wikipedia",
+    6: "Archivo",
+    8: "MediaWiki",
+    10: "Plantilla",
+    12: "Ayuda",
+    14: "Categoría",
+    100: "Portal",
+    104: "Anexo",
+    828: "Módulo",
+}
+
+
+@dataclass(frozen=True)
+class SamplePage:
+    """A page to write: title, wikitext, and what most pages have in common."""
+
+    title: str
+    text: str
+    id: int | None = None
+    ns: int = 0
+    redirect: str | None = None
+    model: str | None = "wikitext"
+
+
+def read_wiki_files(folder: Path) -> list[SamplePage]:
+    """Read pages from ``*.wiki`` files (first line the title, then the wikitext) by name."""
+    pages = []
+    for path in sorted(folder.rglob("*.wiki")):
+        title, _, text = path.read_text("utf-8").partition("\n")
+        pages.append(SamplePage(title.strip(), text))
+    return pages
+
+
+def header(
+    version: str = "0.11", wiki: str = "eswiki", namespaces: dict[int, str] | None = None
+) -> str:
+    """Return everything before the first page."""
+    rows = [
+        f'      <namespace key="{key}" case="first-letter"'
+        + (f">{escape(name)}</namespace>" if name else " />")
+        for key, name in (namespaces or NAMESPACES).items()
+    ]
+    language = wiki.removesuffix("wiki")
+    return (
+        f'<mediawiki xmlns="http://www.mediawiki.org/xml/export-{version}/" '
+        f'version="{version}" xml:lang="{language}">\n'
+        f"  <siteinfo>\n    <sitename>Wikipedia</sitename>\n    <dbname>{wiki}</dbname>\n"
+        f"    <base>https://{language}.wikipedia.org/wiki/</base>\n"
+        "    <case>first-letter</case>\n    <namespaces>\n"
+        + "\n".join(rows)
+        + "\n    </namespaces>\n  </siteinfo>\n"
+    )
+
+
+def page_xml(page: SamplePage, page_id: int, version: str = "0.11") -> str:
+    """Return the ``<page>`` element as MediaWiki writes it."""
+    quote = {'"': "&quot;"}
+    redirect = f'    <redirect title="{escape(page.redirect, quote)}" />\n' if page.redirect else ""
+    origin = f"      <origin>{page_id}</origin>\n" if version >= "0.11" else ""
+    model = f"      <model>{page.model}</model>\n" if page.model else ""
+    size = len(page.text.encode())
+    return (
+        f"  <page>\n    <title>{escape(page.title, quote)}</title>\n    <ns>{page.ns}</ns>\n"
+        f"    <id>{page_id}</id>\n{redirect}    <revision>\n      <id>{9_000_000 + page_id}</id>\n"
+        "      <timestamp>2026-01-01T00:00:00Z</timestamp>\n"
+        "      <contributor>\n        <username>Muestra</username>\n        <id>1</id>\n"
+        f"      </contributor>\n{origin}{model}      <format>text/x-wiki</format>\n"
+        f'      <text bytes="{size}" xml:space="preserve">{escape(page.text, quote)}</text>\n'
+        "    </revision>\n  </page>\n"
+    )
+
+
+def write_dump(
+    path: Path,
+    pages: Iterable[SamplePage | tuple[str, str]],
+    *,
+    per_stream: int = 100,
+    version: str = "0.11",
+    wiki: str = "eswiki",
+    namespaces: dict[int, str] | None = None,
+    index: bool = True,
+) -> Path:
+    """Write a dump; the name decides its form.
+
+    ``….xml`` is plain, ``…-multistream.xml.bz2`` has a header stream, streams of ``per_stream``
+    pages and a footer stream, with its index beside it unless ``index`` is False, and any other
+    ``….xml.bz2`` is one stream. Pages without an id get 10, 17, 24 …
+    """
+    rows: list[tuple[int, SamplePage]] = []
+    for number, item in enumerate(pages):
+        page = item if isinstance(item, SamplePage) else SamplePage(*item)
+        rows.append((page.id if page.id is not None else 10 + 7 * number, page))
+    parts = [page_xml(page, page_id, version).encode() for page_id, page in rows]
+    head = header(version, wiki, namespaces).encode()
+    foot = b"</mediawiki>\n"
+    if path.suffix == ".xml":
+        _replace(path, head + b"".join(parts) + foot)
+    elif not path.name.endswith("-multistream.xml.bz2"):
+        _replace(path, bz2.compress(head + b"".join(parts) + foot))
+    else:
+        _write_multistream(path, head, rows, parts, foot, per_stream, index)
+    return path
+
+
+def _write_multistream(
+    path: Path,
+    head: bytes,
+    rows: Sequence[tuple[int, SamplePage]],
+    parts: Sequence[bytes],
+    foot: bytes,
+    per_stream: int,
+    index: bool,
+) -> None:
+    data = bytearray(bz2.compress(head))
+    lines = []
+    for start in range(0, len(parts), per_stream):
+        for page_id, page in rows[start : start + per_stream]:
+            lines.append(f"{len(data)}:{page_id}:{escape(page.title)}\n")
+        data += bz2.compress(b"".join(parts[start : start + per_stream]))
+    data += bz2.compress(foot)
+    _replace(path, bytes(data))
+    if index:
+        name = path.name.removesuffix(".xml.bz2") + "-index.txt.bz2"
+        _replace(path.with_name(name), bz2.compress("".join(lines).encode()))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(data)
+    part.replace(path)

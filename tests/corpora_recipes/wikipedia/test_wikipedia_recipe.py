@@ -1,0 +1,199 @@
+"""Tests of corpora_recipes/wikipedia/{recipe,wikiextractor}.py: from a dump to documents."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dump_writer import SamplePage, write_dump
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import BlockResult, Corpus, load_facts, load_recipe
+from corpora_recipes.records import Document, Record, Section
+from corpora_recipes.wikipedia import recipe, wikiextractor
+
+NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
+PLAIN_PAGES = [
+    SamplePage(
+        "Lago Seco",
+        "El '''lago Seco''' es un [[lago]] pequeño.<ref>Nota.</ref> Está en Chile.\n\n"
+        "Nadie vive allí.\n\n== Historia ==\nFue descrito en 1901. Luego se olvidó.\n* Una lista.\n"
+        "\n=== Nombre ===\nSe llama así por su aspecto.\n\n== Referencias ==\n{{listaref}}\n"
+        "[[Categoría:Lagos|Seco]]",
+        id=3,
+    ),
+    SamplePage(
+        "Río Hondo", "El ''río Hondo'' es [[Profundidad|profundo]].\n[[Categoría:Ríos]]", id=5
+    ),
+]
+ODD_PAGES = [
+    SamplePage("Seco", "#REDIRECCIÓN [[Lago Seco]]", id=11, redirect="Lago Seco"),
+    SamplePage("Categoría:Lagos", "Lagos de aquí.", id=12, ns=14),
+    SamplePage("Módulo:X", "return 1", id=13, ns=828, model="Scribunto"),
+    SamplePage("Guion", "return 1", id=14, model="Scribunto"),
+    SamplePage("Luna", "'''Luna''' puede ser:\n* [[Luna]].\n{{desambiguación}}", id=15),
+    SamplePage("Lista", "* Uno.\n* Dos.", id=16),
+    SamplePage("Cerro", "Mide {{unidad|2500|m}}.{{cita requerida}} Es {{raro}} y alto.", id=17),
+]
+LAKE = Document(
+    "3",
+    "Lago Seco",
+    ["Lagos"],
+    [
+        Section(
+            "", 1, [["El lago Seco es un lago pequeño.", "Está en Chile."], ["Nadie vive allí."]]
+        ),
+        Section("Historia", 2, [["Fue descrito en 1901.", "Luego se olvidó."]]),
+        Section("Nombre", 3, [["Se llama así por su aspecto."]]),
+    ],
+)
+RIVER = Document("5", "Río Hondo", ["Ríos"], [Section("", 1, [["El río Hondo es profundo."]])])
+HILL = Document("17", "Cerro", [], [Section("", 1, [["Mide 2500 m."]])])
+
+
+def corpus(extractor: str = "native", language: str = "es") -> Corpus:
+    return Corpus(
+        name="wikipedia",
+        recipe="wikipedia",
+        language=language,
+        documents=None,
+        seed=1111,
+        options={"extractor": extractor, "date": "latest"},
+        datasets={},
+        facts=load_facts("wikipedia"),
+    )
+
+
+def read(folder: Path, what: Corpus) -> BlockResult:
+    (block,) = recipe.blocks(folder, what)
+    return recipe.read_block(block, what)
+
+
+def test_documents_and_counts(tmp_path: Path) -> None:
+    write_dump(tmp_path / NAME, PLAIN_PAGES + ODD_PAGES)
+    result = read(tmp_path, corpus())
+    assert result.records == [LAKE, RIVER, HILL]
+    assert result.drops.as_dict() == {
+        "documents": {
+            "seen": 9,
+            "kept": 3,
+            "dropped": {
+                "disambiguation": 1,
+                "no_prose": 1,
+                "not_wikitext": 1,
+                "other_namespace": 2,
+                "redirect": 1,
+            },
+        },
+        "sentences": {"seen": 9, "kept": 8, "dropped": {"unrendered_template": 1}},
+    }
+
+
+def test_invalid_utf8_costs_one_page_and_is_counted(tmp_path: Path) -> None:
+    path = write_dump(tmp_path / "eswiki-20260101-pages-articles.xml", PLAIN_PAGES)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b">Lago Seco<", b">Lago \xff<"))
+    result = read(tmp_path, corpus())
+    assert [r.id for r in result.records] == ["5"]
+    assert result.drops.dropped["documents", "invalid_utf8"] == 1
+    path.write_bytes(data.replace("pequeño".encode(), "pequeño".encode("latin-1")))
+    assert read(tmp_path, corpus()).drops.dropped["documents", "invalid_utf8"] == 1
+
+
+@pytest.mark.parametrize(
+    "lead", ["{{Ficha|a=1}}", "Sale de {{raro}} siempre."], ids=["none", "dropped"]
+)
+def test_an_article_without_its_lead_begins_with_an_empty_one(tmp_path: Path, lead: str) -> None:
+    write_dump(tmp_path / NAME, [("Lago", f"{lead}\n== Historia ==\nFue descrito en 1901.")])
+    (document,) = read(tmp_path, corpus()).records
+    assert isinstance(document, Document)
+    history = Section("Historia", 2, [["Fue descrito en 1901."]])
+    assert document.sections == [Section("", 1, []), history]
+
+
+def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
+    path = write_dump(tmp_path / "eswiki-20260101-pages-articles.xml", PLAIN_PAGES)
+    path.write_bytes(path.read_bytes().replace(b"<title>Lago Seco</title>", b""))
+    with pytest.raises(InputError, match="without title"):
+        read(tmp_path, corpus())
+
+
+def test_an_unknown_extractor_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="native or wikiextractor"):
+        recipe.blocks(tmp_path, corpus("gensim"))
+
+
+def test_names_of_namespaces_come_from_the_header_and_the_language(tmp_path: Path) -> None:
+    text = "[[Fitxer:A.jpg|thumb|Peu.]]\nUn poble és gran.\n[[categoria:Pobles]] [[Tipus:Vila|v]]"
+    path = tmp_path / "cawiki-20260101-pages-articles.xml.bz2"
+    write_dump(path, [("Poble", text)], wiki="cawiki", namespaces={6: "Fitxer", 14: "Tipus"})
+    (document,) = read(tmp_path, corpus(language="ca")).records
+    assert isinstance(document, Document)
+    assert document.topics == ["Pobles", "Vila"]
+    assert document.sections == [Section("", 1, [["Un poble és gran."]])]
+
+
+def test_wikiextractor_gives_the_same_records_where_there_are_no_templates(tmp_path: Path) -> None:
+    write_dump(tmp_path / NAME, PLAIN_PAGES + ODD_PAGES)
+    result = read(tmp_path, corpus("wikiextractor"))
+    assert result.records[:2] == [LAKE, RIVER]
+    # A template's value is lost in its text: "Mide." is left of the hill.
+    assert [r.id for r in result.records] == ["3", "5", "17"]
+    native = read(tmp_path, corpus()).drops
+    assert {k: v for k, v in result.drops.dropped.items() if k[0] == "documents"} == {
+        k: v for k, v in native.dropped.items() if k[0] == "documents"
+    }
+
+
+def test_wikiextractor_and_the_native_extractor_share_what_both_can_render(tmp_path: Path) -> None:
+    text = (
+        "El [[lago]] es así. Mide {{unidad|5|m}}. Tiene ''peces'' y [[Anexo:Aves|aves]]. Es hondo."
+    )
+    write_dump(tmp_path / NAME, [("Lago", text)])
+    kept = [
+        {s for record in read(tmp_path, corpus(extractor)).records for s in _sentences(record)}
+        for extractor in recipe.EXTRACTORS
+    ]
+    assert kept[0] == {"El lago es así.", "Mide 5 m.", "Tiene peces y aves.", "Es hondo."}
+    assert kept[0] & kept[1] == {"El lago es así.", "Es hondo."}
+
+
+def _sentences(record: Record) -> list[str]:
+    assert isinstance(record, Document)
+    return [s for section in record.sections for run in section.paragraphs for s in run]
+
+
+def test_wikiextractor_that_fails_or_hangs_is_an_input_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dump(tmp_path / NAME, PLAIN_PAGES)
+    command = (sys.executable, "-c", "import sys; sys.exit('no luck')")
+    monkeypatch.setattr(wikiextractor, "COMMAND", command)
+    with pytest.raises(InputError, match="exit status 1: no luck"):
+        read(tmp_path, corpus("wikiextractor"))
+    monkeypatch.setattr(
+        wikiextractor, "COMMAND", (sys.executable, "-c", "import time; time.sleep(60)")
+    )
+    monkeypatch.setattr(wikiextractor, "TIMEOUT", 0.3)
+    with pytest.raises(InputError, match=r"nothing after 0\.3 seconds"):
+        read(tmp_path, corpus("wikiextractor"))
+
+
+def test_wikiextractor_is_never_imported() -> None:
+    code = (
+        "import sys, corpora_recipes.wikipedia.recipe, corpora_recipes.wikipedia.wikiextractor\n"
+        "heavy = {'wikiextractor', 'spacy', 'lxml', 'pyarrow', 'xml.etree.ElementTree'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_facts() -> None:
+    facts = load_facts("wikipedia")
+    assert facts["records"] == "documents"
+    assert facts["options"] == {"extractor": "native", "date": "latest"}
+    names = [s["file"].format(language="es", date="20260101") for s in facts["sources"]]
+    assert names == [NAME, NAME.replace(".xml.bz2", "-index.txt.bz2")]
+    assert all(source["url"].endswith(source["file"]) for source in facts["sources"])
+    assert load_recipe("wikipedia").read_block is recipe.read_block

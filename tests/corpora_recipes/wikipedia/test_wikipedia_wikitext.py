@@ -1,0 +1,502 @@
+"""Tests of corpora_recipes/wikipedia/{wikitext,templates,prose}.py: wikitext to whole sentences."""
+
+import re
+
+import pytest
+from dump_writer import NAMESPACES
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from corpora_recipes.records import Drops
+from corpora_recipes.wikipedia import prose
+from corpora_recipes.wikipedia.recipe import sections_of
+from corpora_recipes.wikipedia.templates import MARKS, format_number, load_wiki
+from corpora_recipes.wikipedia.wikitext import Article, Parser
+
+PARSERS = {code: Parser(code, tuple(NAMESPACES.items())) for code in ("es", "en", "fr", "pt", "de")}
+# What no sentence may hold.
+LEFTOVER = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||''|==|https?://|formula_\d|</?[a-z]|style=|[﷐-﷯]")
+
+
+def parse(text: str, language: str = "es", title: str = "Título") -> Article:
+    return PARSERS[language].parse(title, text)
+
+
+def read(text: str, language: str = "es", title: str = "Título") -> tuple[list[list[str]], Drops]:
+    """Return the paragraphs of a page, and the counts."""
+    drops = Drops()
+    sections = sections_of(parse(text, language, title), language, drops)
+    return [list(p) for section in sections for p in section.paragraphs], drops
+
+
+def one(text: str, language: str = "es", title: str = "Título") -> str:
+    """Return the only sentence, or "" if there is none, or "(reason)" if it was dropped."""
+    runs, drops = read(text, language, title)
+    kept = [sentence for run in runs for sentence in run]
+    reasons = [f"({reason})" for _, reason in drops.dropped.elements()]
+    assert len(kept + reasons) <= 1, (kept, reasons)
+    return "".join(kept + reasons)
+
+
+# Template in a sentence, to the sentence that a reader sees.
+SPANISH = [
+    ("Nació el {{fecha|11|4|1973}}.", "Nació el 11 de abril de 1973."),
+    ("Nació el {{Fecha|1|enero|1973|edad}}.", "Nació el 1 de enero de 1973."),
+    ("Se fundó en {{fecha de inicio|2002}}.", "Se fundó en 2002."),
+    ("Se fundó en {{fecha|8|1990}}.", "Se fundó en agosto de 1990."),
+    ("Cae el {{fecha|25|12}}.", "Cae el 25 de diciembre."),
+    ("Se estrenó el {{start date|2002|5|3}}.", "Se estrenó el 3 de mayo de 2002."),
+    ("Se estrenó el {{fecha|mañana}}.", "(unrendered_template)"),
+    ("Mide {{unidad|458|km²}} de largo.", "Mide 458 km² de largo."),
+    ("Mide {{unidad|1234567.5|m|2}} hoy.", "Mide 1 234 567,5 m² hoy."),
+    ("Mide {{unidad|2500|m|-1}} hoy.", "Mide 2500 m⁻¹ hoy."),
+    ("Mide {{unidad|1,5|m}} hoy.", "Mide 1,5 m hoy."),
+    ("Mide {{convertir|14|cm|in|0}} de alto.", "Mide 14 cm de alto."),
+    ("Mide {{convertir|10|a|2000|km|mi}} de alto.", "Mide 10 a 2000 km de alto."),
+    ("Mide {{convertir|10|-|20|km|mi}} de alto.", "Mide 10-20 km de alto."),
+    ("Mide {{convertir|14}} de alto.", "(unrendered_template)"),
+    ("Es del {{siglo|XIX||s}} tardío.", "Es del siglo XIX tardío."),
+    ("{{Siglo|V|a|S}} en Roma.", "Siglo V a. C. en Roma."),
+    ("Del siglo {{siglo|IV|d}} en Roma.", "Del siglo IV d. C. en Roma."),
+    ("Creció un {{esd|52,8 %}} ayer.", "Creció un 52,8 % ayer."),
+    ("Hacia el año 300 a.{{esd}}C. murió.", "Hacia el año 300 a. C. murió."),
+    ("Murió en el {{ac|44}} o antes.", "Murió en el 44 a. C. o antes."),
+    ("La ''{{lang|en|Tengo ganas}}'' fue así.", "La Tengo ganas fue así."),
+    ("Roma ({{lang-it|Roma}}) es así.", "Roma (en italiano, Roma) es así."),
+    ("Roma ({{lang-xyz|Roma}}) es así.", "(unrendered_template)"),
+    ("El {{nihongo|go|囲碁|igo}} es un juego.", "El go (囲碁, igo) es un juego."),
+    ("El {{nihongo|go|囲碁}} es un juego.", "El go (囲碁) es un juego."),
+    ("El {{nihongo|go}} es un juego.", "El go es un juego."),
+    ("Es {{nowrap|12 km}} al sur.", "Es 12 km al sur."),
+    ("Es {{small|muy}} {{versalita|alto}}.", "Es muy alto."),
+    ("Es {{abreviatura|km|kilómetro}} y {{abbr|m|metro}}.", "Es km y m."),
+    ("Tiene {{formatnum:455368}} votos.", "Tiene 455 368 votos."),
+    ("Tiene {{formatnum:4553.25}} votos.", "Tiene 4553,25 votos."),
+    ("Es {{color|red|roja}} siempre.", "Es roja siempre."),
+    ("El {{enlace idioma|en|Target|blanco}} es fijo.", "El blanco es fijo."),
+    ("El {{ill|blanco|en|Target|lt=punto}} es fijo.", "El punto es fijo."),
+    ("Ganó {{bandera|España}} Ana Ruiz.", "Ganó Ana Ruiz."),
+    ("Ganó {{bandera2|España}} el oro.", "Ganó España el oro."),
+    ("Ganó {{ESP}} el oro.", "Ganó España el oro."),
+    ("Tiene 10{{exp|6}} bits.", "Tiene 10⁶ bits."),
+    ("Es cierto.{{cita requerida|{{CURRENTMONTHNAME}}}}", "Es cierto."),
+    ("Es cierto{{Cita requerida}}.", "Es cierto."),
+    ("Es cierto,{{harvnp|Ruiz|1979|p=86}} dice.", "Es cierto, dice."),
+    ("Es cierto {{sfn|Ruiz|1979}}.", "Es cierto."),
+    ("Es cierto.{{refn|Nota {{fecha|1|1|2000}}.}}", "Es cierto."),
+    ("Es cierto.{{#tag:ref|Nota.}}", "Es cierto."),
+    ("{{AP|Otra página}}\nEs cierto.", "Es cierto."),
+    ("{{PAGENAME}} es un libro.", "Título es un libro."),
+    ("Es {{#if:x|alto|bajo}} hoy.", "Es alto hoy."),
+    ("Es {{#if: |alto|bajo}} hoy.", "Es bajo hoy."),
+    ("Es {{#ifeq:a|a|alto|bajo}} hoy.", "Es alto hoy."),
+    ("Es {{uc:ong}} y {{lc:ONU}}.", "Es ONG y onu."),
+    ("Es {{plantilla:nowrap|a b}} hoy.", "Es a b hoy."),
+    ("Es {{ NoWrap |a b}} hoy.", "Es a b hoy."),
+    ("Es {{#switch:a|a=1|b=2}} hoy.", "(unrendered_template)"),
+    ("Es {{#expr: 2 * 3}} hoy.", "(unrendered_template)"),
+    ("Es {{#invoke:Módulo|f}} hoy.", "(unrendered_template)"),
+    ("Es {{esbelto|x}} hoy.", "(unrendered_template)"),
+    ("Es {{nowrap|{{esbelto}} y}} hoy.", "(unrendered_template)"),
+    ("Es {{nowrap}} hoy.", "(unrendered_template)"),
+    ("Es {{{1}}} hoy.", "(unrendered_template)"),
+    ("Es {{{1|alto}}} hoy.", "Es alto hoy."),
+    ("Berlín (pronunciado {{AFI|bɛɐ̯ˈliːn}}) es así.", "Berlín es así."),
+    ("Berlín ({{IPA|x}}; 1237) es así.", "Berlín (1237) es así."),
+    ("Berlín (antes, Cölln, {{audio|x.ogg|escuchar}}) es así.", "Berlín (antes, Cölln) es así."),
+    ("Berlín ({{coord|1|2|N|3|4|W}}) es así.", "Berlín es así."),
+    ("Suena {{AFI|x}} siempre.", "(unrendered_template)"),
+    ("Berlín ({{cita requerida}}) es así.", "Berlín es así."),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), SPANISH)
+def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
+    assert one(text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "sentence"),
+    [
+        ("en", "It is {{convert|5|km|mi}} long.", "It is 5 km long."),
+        ("en", "He is {{convert|6|ft|2|in}} tall.", "He is 6 ft 2 in tall."),
+        ("en", "Born {{birth date|1900|1|2}} there.", "Born January 2, 1900 there."),
+        ("en", "It has {{formatnum:12345.6}} of them.", "It has 12,345.6 of them."),
+        ("en", "It is true.{{citation needed|date=May 2020}}", "It is true."),
+        ("en", "Berlin ({{lang-de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
+        ("fr", "Le {{date|14|juillet|1789}} arrive.", "Le 14 juillet 1789 arrive."),
+        ("fr", "Il mesure {{unité|98765|km|2}} ici.", "Il mesure 98 765 km² ici."),
+        ("fr", "Au {{s-|XIX}} il vit.", "Au XIXe siècle il vit."),
+        ("pt", "É do {{séc|XIX}} final.", "É do século XIX final."),
+        ("pt", "São {{fmtn|12345|km}} ao sul.", "São 12 345 km ao sul."),
+        ("de", "Der Ort ({{enS|place}}) ist alt.", "Der Ort (englisch place) ist alt."),
+    ],
+)
+def test_templates_of_other_wikipedias(language: str, text: str, sentence: str) -> None:
+    assert one(text, language) == sentence
+
+
+def test_a_language_without_tables_has_what_all_share() -> None:
+    wiki = load_wiki("xx")
+    assert wiki.rules["nowrap"] == ("show", "{1}")
+    assert format_number("12345", wiki) == "12,345"
+
+
+MARKUP = [
+    ("El [[gato]] y los [[perro]]s duermen.", "El gato y los perros duermen."),
+    ("El [[gato doméstico|gato]] duerme.", "El gato duerme."),
+    ("El [[Mercurio (planeta)|]] gira.", "El Mercurio gira."),
+    ("La [[:Categoría:Gatos]] existe.", "La Categoría:Gatos existe."),
+    ("La [[:Categoría:Gatos|lista]] existe.", "La lista existe."),
+    ("El [[Anexo:Glosario|glosario]] existe.", "El glosario existe."),
+    ("El [[:en:Auschwitz|campo]] existe.", "El campo existe."),
+    ("El [[w:es:Auschwitz|campo]] existe.", "El campo existe."),
+    ("Vio [[CSI: Miami]] entera.", "Vio CSI: Miami entera."),
+    ("Duerme.\n[[en:Cat]]\n[[de:Katze]]", "Duerme."),
+    ("El [[en:Cat|gato]] duerme.", "(unrendered_template)"),
+    ("[[Archivo:A.jpg|thumb|Un [[gato]] en [[casa|su casa]].]] El gato duerme.", "El gato duerme."),
+    ("[[IMAGEN:A.jpg|thumb|Pie.]]\nEl gato duerme.", "El gato duerme."),
+    ("[[Bestand:A.jpg|thumb|Pie.]]\nEl gato duerme.", "El gato duerme."),
+    ("El signo [[Archivo:A.svg|20px]] significa eso.", "(unrendered_template)"),
+    ("Es así.\n{{caja|\n{| x\n| y\n|}}}\n", "Es así."),
+    ("El ''gato'' '''negro''' y '''''gordo''''' duerme.", "El gato negro y gordo duerme."),
+    ("L'''Avenir'' es un diario.", "L'Avenir es un diario."),
+    ("Es l''''ora''' justa.", "Es l'ora justa."),
+    ("Vea [http://a.org/x?y=1 su página] ahora.", "Vea su página ahora."),
+    ("Vea [//a.org la «[[gran]]» página] ahora.", "Vea la «gran» página ahora."),
+    ("Duerme.[http://a.org]", "Duerme."),
+    ("Vea http://a.org/x ahora.", "(markup_left)"),
+    ('El gato<ref>Nota. [[X]]</ref> duerme<ref name="a" />.', "El gato duerme."),
+    ("El gato <ref name=a>{{cita web|x=}}</ref>, dice, duerme.", "El gato, dice, duerme."),
+    ("El gato<REF>nota</Ref > duerme.", "El gato duerme."),
+    ("El <!-- no\n\nborrar -->gato duerme.", "El gato duerme."),
+    ("El gato\n<!-- sola -->\nduerme.", "El gato duerme."),
+    ("El gato duerme.<!-- sin fin\n\nNada más.", "El gato duerme."),
+    ("El gato duerme.<ref>Sin fin.", "(unrendered_template)"),
+    ("El gato duerme.</ref>", "(markup_left)"),
+    ("<br />El gato duerme.", "El gato duerme."),
+    ("El gato&nbsp;duerme &laquo;bien&raquo; &#40;hoy&#x29;.", "El gato duerme «bien» (hoy)."),
+    ("El\u2009gato\u202fdu\u00ader\u200bme.", "El gato duerme."),
+    ("El cafe\u0301 es bueno.", "El café es bueno."),
+    ("Mide 5&nbsp;m<sup>2</sup> y CO<sub>2</sub>.", "Mide 5 m² y CO₂."),
+    (
+        "Son 10<sup>-6</sup> g de n.<sup>o</sup> 1.<sup>a</sup> clase.",
+        "Son 10⁻⁶ g de n.º 1.ª clase.",
+    ),
+    ("Es 2<sup>k+x</sup> hoy.", "(formula)"),
+    ("Es <math>x^2</math> hoy.", "(formula)"),
+    ('Es <small>muy</small> <span style="color:red">alto</span>.', "Es muy alto."),
+    ("Es <q>muy</q> alto.<br />", 'Es "muy" alto.'),
+    ("Es <nowiki>alto</nowiki> hoy.<nowiki/>", "Es alto hoy."),
+    ("Es <nowiki>[[alto]]</nowiki> hoy.", "(unrendered_template)"),
+    ("Es <code>alto</code> <blink>hoy</blink>.", "(markup_left)"),
+    ("Es __NOTOC__ alto. __SIN_TDC__", "Es alto."),
+    ("Es -{alto}- hoy.", "Es alto hoy."),
+    ("<div align=center>\nEs alto.\n</div>", "Es alto."),
+    ("Nació en Roma .", "(hole)"),
+    ("Nació (, 1900) en Roma.", "(hole)"),
+    ("Nació (Roma,) ayer.", "(hole)"),
+    ("Nació () ayer.", "(hole)"),
+    ("Nació en « » ayer.", "(hole)"),
+    ('Nació en "" ayer.', "(hole)"),
+    ("Tiene una población de.", "(hole)"),
+    ("Nació (Roma,; 1900) ayer.", "(hole)"),
+    ("Usa main() y el dominio (.ar) (…) siempre.", "Usa main() y el dominio (.ar) (…) siempre."),
+    ("Nació (en Roma ayer.", "(broken_parenthesis)"),
+    ("Nació (en Roma]) ayer.", "(broken_parenthesis)"),
+    ("Nació [sic] en [Roma] ayer.", "Nació [sic] en [Roma] ayer."),
+    ("• Una lista sin marcas.\n· Otra.", ""),
+    ("Son a) uno y b) dos.", "Son a) uno y b) dos."),
+    ("Los barrios son:", "(unfinished)"),
+    ("'''Temporada 2004'''", "(unfinished)"),
+    ("donde v es la velocidad.", "(unfinished)"),
+    ("iPhone es un teléfono.", "iPhone es un teléfono."),
+    ("Es �alto hoy.", "(replacement_character)"),
+    ("Es \ue123alto hoy.", "(private_use_character)"),
+    ("Es \ufdd0alto\ufdd2 hoy.", "(replacement_character)"),
+    ("El gato [[duerme hoy.", "(markup_left)"),
+    ("El gato {{duerme hoy.", "(markup_left)"),
+    ("El gato duerme]] hoy.", "(markup_left)"),
+    ("El conjunto {1, 2} es así.", "(markup_left)"),
+    ("palabra " * 8_000 + ".", "(overlong)"),
+]
+
+
+@pytest.mark.parametrize(("text", "sentence"), MARKUP)
+def test_markup(text: str, sentence: str) -> None:
+    assert one(text) == sentence
+
+
+PAGE = """\
+{{Ficha de ciudad
+| nombre = '''Villa'''
+| mapa = {{mapa|[[Archivo:X.png|20px]]}}
+|}}<!-- fin -->'''Villa''' es una [[ciudad]] antigua. Fue {{algo}} en 1900. Tiene un río.
+Sigue aquí.{{desconocida}} Y acaba aquí.
+
+[[Archivo:V.jpg|miniatura|Vista de [[Villa]].]]
+
+== Historia ==
+{{AP|Historia de Villa}}
+Fue fundada ayer.
+{| class="wikitable"
+! Año !! {{algo}}
+|-
+| Uno. || {|
+| dentro
+|}
+|}
+Creció mucho.
+
+Las partes son:
+* Una parte.
+*# Otra parte.
+: Cita sangrada.
+; Término: definición.
+ preformateado
+
+<blockquote>Alguien dijo esto.</blockquote>
+{{cita|Otro dijo lo otro.}}
+<poem>
+Verso uno.
+</poem>
+<gallery>
+A.jpg|Pie de foto.
+</gallery>
+=== El ''siglo'' {{siglo|XX||s}} <!-- x --> ===
+Duró cien años.
+
+== Galería ==
+<center>Imagen central.</center>
+
+== Referencias ==
+{{listaref}}
+
+[[Categoría:Ciudades de Chile|Villa]] [[Category:Villas]]
+[[categoría:Ciudades de Chile]]
+"""
+
+
+def test_a_page() -> None:
+    article = parse(PAGE)
+    drops = Drops()
+    found = [(s.heading, s.level, s.paragraphs) for s in sections_of(article, "es", drops)]
+    assert found == [
+        ("", 1, [["Villa es una ciudad antigua."]]),
+        ("", 1, [["Tiene un río.", "Sigue aquí.", "Y acaba aquí."]]),
+        ("Historia", 2, [["Fue fundada ayer."], ["Creció mucho."]]),
+        ("El siglo siglo XX", 3, [["Duró cien años."]]),
+    ]
+    assert article.topics == ["Ciudades de Chile", "Villas"]
+    assert not article.disambiguation
+    assert drops.seen["sentences"] == 9
+    assert drops.dropped == {
+        ("sentences", "unrendered_template"): 1,
+        ("sentences", "unfinished"): 1,
+    }
+
+
+def test_what_is_never_closed_ends_at_the_next_heading() -> None:
+    for opening in ("{| class=x\n| celda", "<center>", "<blockquote>", "<ul><li>x"):
+        runs, _ = read(f"Uno es así.\n{opening}\nNo es prosa.\n== Dos ==\nDos es así.")
+        assert runs == [["Uno es así."], ["Dos es así."]], opening
+
+
+def test_spaces_open_preformatted_text_but_not_after_something_removed() -> None:
+    assert read(" Código aquí.\n\n{{cr}} Texto aquí.")[0] == [["Texto aquí."]]
+
+
+def test_paragraphs_are_lines_up_to_an_empty_one() -> None:
+    assert read("Uno es\nasí. Dos\n\nTres es así.<br><br/>Cuatro es así.<br>Cinco es así.")[0] == [
+        ["Uno es así."],
+        ["Tres es así."],
+        ["Cuatro es así.", "Cinco es así."],
+    ]
+
+
+def test_a_blank_is_put_where_a_reference_hid_that_it_was_missing() -> None:
+    assert read("Uno es así.<ref>x</ref>Dos es así.")[0] == [["Uno es así.", "Dos es así."]]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "{{Desambiguación}}"),
+        ("es", "{{desamb|nombre}}"),
+        ("es", "[[Categoría:Wikipedia:Desambiguación]]"),
+        ("en", "{{Disambiguation|geo}}"),
+        ("en", "{{hndis|Smith, John}}"),
+        ("pt", "{{desambiguação}}"),
+        ("fr", "{{Homonymie}}"),
+        ("de", "{{Begriffsklärung}}"),
+    ],
+)
+def test_disambiguation(language: str, text: str) -> None:
+    assert parse(f"'''Luna''' puede ser:\n* [[Luna]].\n{text}", language).disambiguation
+    assert not parse(f"Luna.<!-- {text} --><nowiki>{text}</nowiki>", language).disambiguation
+
+
+def test_otros_usos_is_no_disambiguation() -> None:
+    assert not parse("{{otros usos|Luna (desambiguación)}}\nLa Luna gira.").disambiguation
+
+
+ADVERSARIAL = [
+    "{{",
+    "}}",
+    "[[",
+    "]]",
+    "{|",
+    "\n{|",
+    "\n|}",
+    "{{{",
+    "}}}",
+    "<ref>",
+    "<ref ",
+    "<ref",
+    "<!--",
+    "<!-- --> ",
+    "\n<!-- -->",
+    "''",
+    "'",
+    "<center>",
+    "<sup>",
+    "<sup>a</sub>",
+    "<nowiki>",
+    "<math>",
+    "[http://a ",
+    "[http://a",
+    "{{cita ",
+    "{{cita|",
+    "{{nowrap|",
+    "[[a|",
+    "[[Archivo:a|",
+    "(",
+    ")",
+    "()",
+    "\n==",
+    "\n== a ==",
+    "=",
+    "\n:",
+    "\n ",
+    " ",
+    "\n",
+    "__",
+    "__A",
+    "-{",
+    "&",
+    "&amp;",
+    "&#",
+    "{{!}}",
+    "|",
+    "a.",
+    "A. ",
+    "¿",
+    "«",
+    '"',
+    "<br>",
+    "<br",
+    "<a ",
+    "</",
+    "\u00a0",
+    "\ufdd0",
+    "😀",
+    "{{lang|es|",
+    "{{#if:|",
+    "{{fecha|",
+    "[[a]]",
+    "{{a}}",
+    "{{cr}}",
+    "{{afi}}",
+    "({{afi}}",
+    "{{cr}} ",
+    "<ref/>",
+    "<gallery>",
+    "</ref>",
+    "https://",
+    "-",
+    ",",
+    "[",
+    "{",
+    "<",
+    "*",
+]
+
+
+@pytest.mark.parametrize("token", ADVERSARIAL)
+def test_a_megabyte_of_anything_end(token: str) -> None:
+    # A quadratic step would take an hour; what comes out is only checked to be clean.
+    runs, _ = read(token * (1_000_000 // len(token)))
+    assert not any(LEFTOVER.search(s) for run in runs for s in run)
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("{{", "}}"),
+        ("[[", "]]"),
+        ("{{nowrap|", "}}"),
+        ("<div>", "</div>"),
+        ("\n{|", "\n|}"),
+        ("{{{", "}}}"),
+        ("<center>", "</center>"),
+    ],
+)
+def test_deep_nesting_ends(pair: tuple[str, str]) -> None:
+    text = pair[0] * 100_000 + "Es así. " + pair[1] * 100_000
+    runs, _ = read(text)
+    assert not any(LEFTOVER.search(s) for run in runs for s in run)
+
+
+PIECES = st.sampled_from(
+    [
+        *ADVERSARIAL,
+        "Es así. ",
+        "La casa ",
+        "es roja.",
+        "\n\n",
+        "1900",
+        "{{siglo|XX||s}}",
+        "</sup>",
+        "</center>",
+        "<ref>x</ref>",
+        "<math>x</math>",
+        "{{x\n|y}}",
+        "|}}",
+        "[[Categoría:X]]",
+        "'''",
+        "5",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join)))
+@example("{{nowrap|[[a|b}}]]")
+@example("[[Archivo:a|{{]]}}")
+@example("{{fecha|²|1|1}}")
+def test_any_text_goes_through_and_leaves_no_markup(text: str) -> None:
+    article = parse(text)
+    runs, drops = read(text)
+    kept = [sentence for run in runs for sentence in run]
+    assert all(runs)
+    for sentence in kept:
+        assert not LEFTOVER.search(sentence)
+        assert not any(mark in sentence for mark in MARKS)
+        assert sentence == " ".join(sentence.split())
+        assert prose.fault(sentence, load_wiki("es").dangling) is None
+    assert drops.seen["sentences"] == len(kept) + sum(drops.dropped.values())
+    assert len(set(article.topics)) == len(article.topics)
+    assert not any(mark in topic for topic in article.topics for mark in MARKS)
+    for block in article.blocks:
+        assert not LEFTOVER.search(prose.heading(block.heading))
+
+
+def test_a_heading_with_markup_left_is_empty() -> None:
+    (_, block) = parse("== {{algo}} A ''b'' <!-- c --> ==\nEs así.").blocks
+    assert prose.heading(block.heading) == "A b"
+    (_, block) = parse("== A [[b ==\nEs así.").blocks
+    assert prose.heading(block.heading) == ""
+
+
+def test_a_category_that_a_template_would_complete_is_no_topic() -> None:
+    assert parse("[[Categoría:Nacidos en {{año}}]][[Categoría:_A_b|c]]").topics == ["A b"]
