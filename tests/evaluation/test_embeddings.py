@@ -1,0 +1,207 @@
+"""The embedding store: once a text, crashes, damage, change of encoder, bad encoders."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import evaluation.embeddings as embeddings
+from corpora_recipes.errors import InputError
+from evaluation.embeddings import EmbeddingStore, embed
+from evaluation.encoders import make_encoder
+
+
+@dataclass
+class Fake:
+    """Encodes a text as its length and its first letter, and notes what it was asked for."""
+
+    revision: str = "1"
+    dimension: int = 2
+    options: dict[str, Any] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    name: ClassVar[str] = "fake"
+    form: ClassVar[Any] = "natural"
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        self.asked += texts
+        return np.array([[len(t), ord(t[0])] for t in texts], np.float32)
+
+
+class Interrupted(Exception):
+    """Stands for a run that is killed."""
+
+
+@pytest.fixture(autouse=True)
+def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "PART_TEXTS", 4)
+
+
+def words(count: int) -> list[str]:
+    return [f"{chr(97 + i % 26)}{'x' * i}" for i in range(count)]
+
+
+def test_each_text_is_encoded_once(tmp_path: Path) -> None:
+    encoder = Fake()
+    assert embed(tmp_path / "s", encoder, [*words(10), *words(10)]) == 10
+    assert sorted(encoder.asked) == sorted(words(10))
+    assert embed(tmp_path / "s", encoder, words(10)) == 0
+    assert embed(tmp_path / "s", encoder, words(13)) == 3
+    assert sorted(encoder.asked[10:]) == sorted(words(13)[10:])
+
+
+def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
+    embed(tmp_path, Fake(), words(7))
+    embed(tmp_path, Fake(), words(20))
+    store = EmbeddingStore(tmp_path, Fake())
+    assert len(store) == 20
+    asked = [words(20)[i] for i in (19, 0, 7, 7, 3)]
+    vectors = store.lookup(asked)
+    assert vectors.dtype == np.float32
+    assert vectors.tolist() == [[20, 116], [1, 97], [8, 104], [8, 104], [4, 100]]
+    assert store.lookup([]).shape == (0, 2)
+
+
+def test_lookup_of_an_unknown_text(tmp_path: Path) -> None:
+    embed(tmp_path, Fake(), words(3))
+    with pytest.raises(InputError, match="'unknown'") as caught:
+        EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"])
+    assert "evaluation embed" in str(caught.value)
+
+
+def test_a_killed_run_loses_the_unfinished_part_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encode = Fake.encode
+
+    def dies(self: Fake, texts: Sequence[str]) -> Any:
+        if len(self.asked) == 8:
+            raise Interrupted
+        return encode(self, texts)
+
+    monkeypatch.setattr(Fake, "encode", dies)
+    with pytest.raises(Interrupted):
+        embed(tmp_path, Fake(), words(20))
+    assert len(EmbeddingStore(tmp_path, Fake())) == 8
+    monkeypatch.setattr(Fake, "encode", encode)
+    encoder = Fake()
+    assert embed(tmp_path, encoder, words(20)) == len(encoder.asked) == 12
+    assert (
+        EmbeddingStore(tmp_path, encoder).lookup(words(20)).tolist()
+        == encode(encoder, words(20)).tolist()
+    )
+
+
+@pytest.mark.parametrize("kind", ["vectors", "keys"])
+def test_a_run_killed_while_writing(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader does not see the half-written part, and the next run clears it away."""
+    replace = Path.replace
+
+    def dies(self: Path, target: Path) -> Path:
+        if f".{kind}.npy" in self.name:
+            raise Interrupted
+        return replace(self, target)
+
+    embed(tmp_path, Fake(), words(4))
+    monkeypatch.setattr(Path, "replace", dies)
+    with pytest.raises(Interrupted):
+        embed(tmp_path, Fake(), words(8))
+    monkeypatch.undo()
+    assert list(tmp_path.glob("*.tmp"))
+    assert len(EmbeddingStore(tmp_path, Fake())) == 4
+    assert embed(tmp_path, Fake(), words(8)) == 4
+    assert not list(tmp_path.glob("*.tmp"))
+    assert len(list(tmp_path.glob("*.npy"))) == 4
+
+
+@pytest.mark.parametrize("kind", ["vectors", "keys"])
+@pytest.mark.parametrize("left", [0, 60, 129, -1])
+def test_a_truncated_file_costs_its_part_only(tmp_path: Path, kind: str, left: int) -> None:
+    embed(tmp_path, Fake(), words(12))
+    file = sorted(tmp_path.glob(f"*.{kind}.npy"))[1]
+    file.write_bytes(file.read_bytes()[:left])
+    assert len(EmbeddingStore(tmp_path, Fake())) == 8
+    assert embed(tmp_path, Fake(), words(12)) == 4
+    assert EmbeddingStore(tmp_path, Fake()).lookup(words(12))[:, 0].tolist() == list(range(1, 13))
+
+
+def test_damaged_keys_do_not_give_wrong_vectors(tmp_path: Path) -> None:
+    embed(tmp_path, Fake(), words(4))
+    (file,) = tmp_path.glob("*.keys.npy")
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    assert len(EmbeddingStore(tmp_path, Fake())) == 0
+    assert embed(tmp_path, Fake(), words(4)) == 4
+
+
+@pytest.mark.parametrize(
+    "other",
+    [Fake(revision="2"), Fake(options={"x": 1}), make_encoder("char_hash", {"dimension": 2})],
+)
+def test_another_encoder_empties_the_store(tmp_path: Path, other: Any) -> None:
+    embed(tmp_path, Fake(), words(9))
+    with pytest.raises(InputError, match="fake"):
+        EmbeddingStore(tmp_path, other)
+    assert embed(tmp_path, other, words(5)) == 5
+    assert len(EmbeddingStore(tmp_path, other)) == 5
+
+
+def test_no_store_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no store"):
+        EmbeddingStore(tmp_path / "none", Fake())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words_of_error"),
+    [
+        (lambda v: np.where(v == 3, np.nan, v), ["NaN", "'cxx'"]),
+        (lambda v: np.where(v == 3, np.inf, v), ["infinite", "'cxx'"]),
+        (lambda v: np.where(v == 3, 1e300, v.astype(np.float64)), ["infinite", "'cxx'"]),
+        (lambda v: v[:-1], ["4 vectors of dimension 2", "(3, 2)", "begins with"]),
+        (lambda v: np.hstack([v, v]), ["4 vectors of dimension 2", "(4, 4)"]),
+        (lambda v: v.astype(np.int64), ["float32", "int64"]),
+    ],
+)
+def test_a_bad_encoder_is_named_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Any, words_of_error: list[str]
+) -> None:
+    embed(tmp_path, Fake(), ["k", "kk"])
+    encode = Fake.encode
+    monkeypatch.setattr(Fake, "encode", lambda self, texts: spoil(encode(self, texts)))
+    with pytest.raises(InputError) as caught:
+        embed(tmp_path, Fake(), words(4))
+    for word in ["encoder fake 1", *words_of_error]:
+        assert word in str(caught.value)
+    assert len(EmbeddingStore(tmp_path, Fake())) == 2
+
+
+def test_history_and_workers_do_not_matter(tmp_path: Path) -> None:
+    encoder = make_encoder("use_multilingual", {})
+    texts = [f"Frase número {i} del ensayo." for i in range(9)]
+    embed(tmp_path / "once", encoder, texts)
+    for part in (texts[3:5], texts[:1], texts[::-1]):
+        embed(tmp_path / "thrice", encoder, part)
+    embed(tmp_path / "parallel", encoder, texts, workers=2)
+    vectors = [
+        EmbeddingStore(tmp_path / name, encoder).lookup(texts)
+        for name in ("once", "thrice", "parallel")
+    ]
+    assert np.array_equal(vectors[0], vectors[1])
+    assert np.array_equal(vectors[0], vectors[2])
+    files = [
+        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
+        for name in ("once", "parallel")
+    ]
+    assert files[0] == files[1]
+
+
+def test_a_store_can_be_moved(tmp_path: Path) -> None:
+    embed(tmp_path / "here", Fake(), words(5))
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    assert embed(tmp_path / "there", Fake(), words(5)) == 0

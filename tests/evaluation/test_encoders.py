@@ -1,0 +1,124 @@
+"""Encoders: fixed vectors, independence of the batch, options and their errors."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from corpora_recipes.errors import InputError
+from evaluation.encoders import ENCODERS, make_encoder
+
+TEXTS = [
+    "El puente se abrió al tráfico en 1932.",
+    "El puente fue abierto al tráfico en 1932.",
+    "Las ranas cantan de noche junto al estanque.",
+    "¿Quién ha visto mi paraguas?",
+    "",
+]
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_vectors_are_float32_of_the_stated_dimension(name: str) -> None:
+    encoder = make_encoder(name, {})
+    vectors = encoder.encode(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (5, encoder.dimension)
+    assert np.linalg.norm(vectors[:4], axis=1) == pytest.approx(np.ones(4), abs=1e-6)
+    assert encoder.encode([]).shape == (0, encoder.dimension)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_vector_depends_on_its_text_alone_to_the_bit(name: str) -> None:
+    encoder = make_encoder(name, {})
+    together = encoder.encode(TEXTS)
+    assert np.array_equal(encoder.encode(TEXTS[::-1])[::-1], together)
+    assert np.array_equal(np.vstack([encoder.encode([text]) for text in TEXTS]), together)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_paraphrase_is_nearer_than_another_sentence(name: str) -> None:
+    a, b, c, d, _ = make_encoder(name, {}).encode(TEXTS)
+    assert a @ b > 0.5
+    assert a @ b > max(a @ c, a @ d, b @ c, b @ d) + 0.2
+
+
+def test_multilingual_encoder_knows_synonyms_that_share_no_letters() -> None:
+    a, b, c = make_encoder("use_multilingual", {}).encode(
+        ["El coche es rojo.", "Ese automóvil tiene color carmesí.", "El lunes hay examen."]
+    )
+    assert a @ b > a @ c + 0.1
+
+
+def test_char_hash_pinned() -> None:
+    vectors = make_encoder("char_hash", {}).encode(TEXTS)
+    filled = np.flatnonzero(vectors[0])
+    assert len(filled) == PINS["filled"]
+    assert filled[:5].tolist() == PINS["columns"]
+    assert vectors[0, filled[:5]] == pytest.approx(PINS["values"], abs=1e-4)
+    assert not vectors[4].any()
+
+
+def test_char_hash_weights_repetition_by_its_logarithm() -> None:
+    # One bigram of each kind inside " aa " … : " a" "aa" "a ", "aa" three times in the second.
+    once, thrice = make_encoder(
+        "char_hash", {"dimension": 4096, "shortest": 2, "longest": 2}
+    ).encode(["aa", "aaaa"])
+    assert np.count_nonzero(once) == np.count_nonzero(thrice) == 3
+    weights = np.sort(np.abs(thrice[np.flatnonzero(thrice)]))
+    assert weights[2] / weights[0] == pytest.approx(1 + np.log(3), abs=1e-5)
+
+
+def test_use_multilingual_pinned() -> None:
+    vector = make_encoder("use_multilingual", {}).encode(TEXTS[:1])[0]
+    assert vector[:4] == pytest.approx(PINS["use"], abs=1e-4)
+
+
+def test_key_and_encoder_may_differ() -> None:
+    encoder = make_encoder("small", {"encoder": "char_hash", "dimension": 16})
+    assert encoder.name == "char_hash"
+    assert encoder.options == {"dimension": 16, "shortest": 3, "longest": 5}
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "words"),
+    [
+        ("bert", {}, ["encoders.bert", "char_hash, use_multilingual", "'bert'"]),
+        ("char_hash", {"size": 3}, ["encoders.char_hash.size", "dimension", "longest", "shortest"]),
+        ("char_hash", {"dimension": "512"}, ["encoders.char_hash.dimension", "int", "'512'"]),
+        ("char_hash", {"dimension": True}, ["int", "True"]),
+        ("char_hash", {"shortest": 6}, ["1 <= shortest <= longest"]),
+        ("use_multilingual", {"dimension": 3}, ["it has none"]),
+    ],
+)
+def test_errors_name_what_is_known(name: str, params: dict[str, object], words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        make_encoder(name, params)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_the_hash_seed_of_python_does_not_matter() -> None:
+    code = (
+        "from evaluation.encoders import make_encoder;"
+        "print(make_encoder('char_hash', {}).encode(['El mar y la mar.']).tobytes().hex())"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1
+
+
+# Made with the versions in uv.lock; char_hash's must never change without a new revision.
+PINS = {
+    "filled": 66,
+    "columns": [3, 10, 16, 32, 42],
+    "values": [0.1204, -0.1204, -0.1204, 0.1204, -0.1204],
+    "use": [-0.0741, -0.0814, -0.004, -0.0183],
+}

@@ -1,0 +1,120 @@
+"""The command line: from instances to a report, errors without a traceback, help."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from instance_files import row, write_dataset
+
+from evaluation.__main__ import main
+
+ROWS = [
+    row(i, i % 2, sentences=["Primero salió.", f"Luego volvió {i}."][:: 1 if i % 2 else -1])
+    for i in range(30)
+]
+PARAMS = "seed: 3\nencoders:\n  char_hash: {dimension: 16}\n  use_multilingual:\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text(PARAMS)
+    splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
+    write_dataset(tmp_path / "instances" / "own" / "bso_own", "sentence_ordering", splits)
+    return tmp_path
+
+
+def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for encoder in ("char_hash", "use_multilingual"):
+        common = [encoder, "--instances", "instances", "--workers", "1"]
+        assert main(["embed", *common, "--out", f"vectors/{encoder}"]) == 0
+        assert capsys.readouterr().out == f"{encoder}: 31 texts in 1 datasets, 31 encoded now\n"
+        assert main(["embed", *common, "--out", f"vectors/{encoder}"]) == 0
+        assert "0 encoded now" in capsys.readouterr().out
+        command = ["--embeddings", f"vectors/{encoder}", "--out", f"results/{encoder}.json"]
+        assert main(["probe", *common, *command]) == 0
+        assert capsys.readouterr().out == "bso_own: 100.0 (majority 40.0)\n"
+    files = [f"results/{encoder}.json" for encoder in ("char_hash", "use_multilingual")]
+    assert main(["report", *files, "--out", "reports"]) == 0
+    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == {
+        "bso_own": {"char_hash": 1.0, "use_multilingual": 1.0}
+    }
+
+
+def test_results_of_an_encoder_that_params_lack_are_left_out(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test_from_instances_to_report(here, capsys)
+    Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
+    files = ["results/char_hash.json", "results/use_multilingual.json"]
+    assert main(["report", *files, "--out", "reports"]) == 0
+    assert "use_multilingual is not in params.yaml" in capsys.readouterr().err
+    assert "use_multilingual" not in (here / "reports" / "report.md").read_text("utf-8")
+    assert main(["report", files[1], "--out", "reports"]) == 1
+    assert "probe an encoder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("embed bert --instances instances --out s", ["char_hash, use_multilingual", "'bert'"]),
+        ("embed char_hash --instances nowhere --out s", ["nowhere", "no such folder"]),
+        (
+            "embed char_hash --instances instances --out s --params p.yaml",
+            ["p.yaml", "no such file"],
+        ),
+        ("probe char_hash --instances instances --embeddings s --out r.json", ["no store"]),
+        ("report r.json --out reports", ["r.json", "run the probe again"]),
+    ],
+)
+def test_errors_are_one_message(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str, words: list[str]
+) -> None:
+    assert main(command.split()) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ")
+    for word in [*words, "to do:"]:
+        assert word in captured.err
+
+
+@pytest.mark.parametrize(
+    "params",
+    ["", "[]", "seed: 1", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"],
+)
+def test_bad_params(here: Path, capsys: pytest.CaptureFixture[str], params: str) -> None:
+    Path("params.yaml").write_text(params)
+    assert main(["embed", "char_hash", "--instances", "instances", "--out", "s"]) == 1
+    assert capsys.readouterr().err.startswith("error: params.yaml")
+
+
+def test_options_that_are_no_mapping(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("params.yaml").write_text("seed: 1\nencoders: {char_hash: 512}")
+    assert main(["embed", "char_hash", "--instances", "instances", "--out", "s"]) == 1
+    assert "encoders.char_hash" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["embed", "probe", "report"])
+def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main([command, "--help"])
+    assert caught.value.code == 0
+    assert f"python -m evaluation {command}" in capsys.readouterr().out
+
+
+def test_help_loads_no_heavy_package() -> None:
+    code = (
+        "import sys, evaluation.__main__ as m; m._parser();"
+        "print(sorted({'numpy', 'pyarrow', 'sklearn', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_workers_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["embed", "char_hash", "--instances", "i", "--out", "s", "--workers", "0"])
+    assert caught.value.code == 2
+    assert "not 1 or more" in capsys.readouterr().err
