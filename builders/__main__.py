@@ -1,6 +1,8 @@
 """Command line of the builders: build, package, digest."""
 
 import argparse
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from corpora_recipes.commands import run
@@ -43,9 +45,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    """Run one command."""
-    args = _parser().parse_args()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code: 0, or 1 for bad input."""
+    args = _parser().parse_args(arguments)
+    return run(lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> None:
     if args.command == "digest":
         from builders.shards import digests
 
@@ -68,4 +74,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    sys.exit(main())

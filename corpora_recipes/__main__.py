@@ -2,6 +2,8 @@
 
 import argparse
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from corpora_recipes.commands import run
@@ -53,9 +55,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
-    """Run one command."""
-    args = _parser().parse_args()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code: 0, or 1 for bad input."""
+    args = _parser().parse_args(arguments)
+    return run(lambda: _run(args))
+
+
+def _run(args: argparse.Namespace) -> None:
     if args.command == "list":
         from corpora_recipes.listing import listing
 
@@ -74,4 +80,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    sys.exit(main())

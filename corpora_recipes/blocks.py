@@ -1,11 +1,13 @@
 """Blocks in keyed-hash order until the quota is full; every executor gives the same records."""
 
+import os
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 
 from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
@@ -36,7 +38,9 @@ def open_executor(address: str, workers: int) -> Iterator[Executor | None]:
             yield None
             return
         # "spawn" gives a worker that holds nothing of the driver, on every platform.
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(
+            workers, mp_context=get_context("spawn"), initializer=_end_with_driver
+        ) as pool:
             try:
                 yield pool
             finally:
@@ -118,6 +122,18 @@ def read_corpus(
         yield records, result.drops
         if left == 0:
             return
+
+
+def _end_with_driver() -> None:
+    """Make this worker end when the driver is killed; it would wait for work for ever."""
+    driver = parent_process()
+    assert driver is not None
+
+    def wait() -> None:
+        driver.join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:

@@ -6,13 +6,19 @@ from collections.abc import Callable
 from corpora_recipes.errors import InputError
 
 
-def run(main: Callable[[], None]) -> None:
-    """Run a command; on an InputError print its message to standard error and exit with 1."""
+def run(command: Callable[[], None]) -> int:
+    """Run a command and return its exit code.
+
+    Returns:
+        0, or 1 on an InputError, whose message is printed to standard error.
+    """
     try:
-        main()
+        command()
+        sys.stdout.flush()
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(1)
+        return 1
     except BrokenPipeError:
         # The reader of our output, such as `head`, has seen enough.
         sys.stderr.close()
+    return 0

@@ -16,10 +16,12 @@ def load_params(path: Path) -> dict[str, Any]:
     """Read params.yaml and check its top level.
 
     Returns:
-        The four keys ``seed`` (int), ``sources`` (str), ``corpora`` and ``encoders`` (dicts).
+        ``seed`` (int), ``sources`` (str, "sample" if the file has none), ``corpora`` and
+        ``encoders`` (dicts, empty if it has none).
 
     Raises:
-        InputError: the file is missing or no YAML, or a key is unknown, missing or of another type.
+        InputError: the file is missing or no YAML, it has no seed, or a key is unknown or of
+            another type.
     """
     try:
         params = yaml.safe_load(path.read_text("utf-8"))
@@ -34,7 +36,8 @@ def load_params(path: Path) -> dict[str, Any]:
         raise InputError(
             path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
         ) from None
-    params = _mapping(params, str(path), TOP_KEYS)
+    given = _mapping(params, str(path), TOP_KEYS)
+    params = {"sources": "sample", "corpora": {}, "encoders": {}} | given
     types = {"seed": int, "sources": str, "corpora": dict, "encoders": dict}
     for key, kind in types.items():
         if not isinstance(params.get(key), kind):

@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
 from hypothesis import given
 from hypothesis import strategies as st
+
+from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
 
 
 def test_pinned_values() -> None:

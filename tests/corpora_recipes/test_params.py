@@ -1,6 +1,7 @@
 """params.yaml: what is wrong in it is said, with what is known instead."""
 
 import pytest
+
 from corpora_recipes.errors import InputError
 from corpora_recipes.params import load_corpus, load_params, with_documents
 from corpora_recipes.recipes import recipe_names
@@ -46,7 +47,7 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("seed: 1\nsources: sample\ncorpora: {}\n", ["encoders", "nothing"]),
+        ("sources: sample\n", ["seed", "nothing"]),
         ("seed: x\nsources: sample\ncorpora: {}\nencoders: {}\n", ["seed", "int", "'x'"]),
         ("seeds: 1\n", ["seeds", "seed, sources, corpora, encoders"]),
         ("- 1\n", ["keys among"]),

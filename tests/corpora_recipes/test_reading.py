@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+
 from corpora_recipes.blocks import read_corpus
 from corpora_recipes.errors import InputError
 from corpora_recipes.reading import read

@@ -1,5 +1,8 @@
 """Records: sections around dropped sentences, and rows that give back what they were made of."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from corpora_recipes.records import (
     DiscourseNode,
     DiscourseTree,
@@ -11,8 +14,6 @@ from corpora_recipes.records import (
     to_row,
     tree_from_row,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 
 def test_a_drop_ends_the_section() -> None:

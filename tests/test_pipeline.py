@@ -1,0 +1,169 @@
+"""The whole pipeline on the samples, through DVC and outside git; and every README command."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import REPOSITORY
+
+NOT_SHIPPED = shutil.ignore_patterns(
+    ".git", ".venv", ".uv", "data", "dist", "reports", "dvc.lock", "tmp", "__pycache__", ".*_cache"
+)
+README = (REPOSITORY / "README.md").read_text("utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """Return the README's code blocks in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a project folder, with this environment's Python first on the path."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        shlex.split(command),
+        cwd=folder,
+        env=os.environ | {"PATH": path, "HF_HUB_OFFLINE": "1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def stages_run(output: str) -> set[str]:
+    return set(re.findall(r"Running stage '([^']+)'", output))
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the project, without git, in which `dvc repro` has run on the samples."""
+    folder = tmp_path_factory.mktemp("project") / "probeta"
+    shutil.copytree(REPOSITORY, folder, ignore=NOT_SHIPPED)
+    shutil.rmtree(folder / ".dvc" / "cache", ignore_errors=True)
+    done = run("dvc repro", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def digests(folder: Path) -> dict[tuple[str, str], tuple[int, str]]:
+    lines = run("python -m builders digest dist/hub", folder).stdout.splitlines()
+    rows = [line.split("\t") for line in lines[1:]]
+    return {(row[0], row[1]): (int(row[2]), row[4]) for row in rows}
+
+
+def test_the_samples_give_these_rows(project: Path) -> None:
+    found = {f"{config} {split}": rows for (config, split), (rows, _) in digests(project).items()}
+    assert found == PINNED_ROWS
+
+
+def test_the_samples_give_this_content(project: Path) -> None:
+    content = digests(project)
+    assert {config: content[config, "test"][1] for config in PINNED_CONTENT} == PINNED_CONTENT
+
+
+PINNED_ROWS: dict[str, int] = {}
+PINNED_CONTENT: dict[str, str] = {}
+
+
+def test_a_second_run_has_nothing_to_do(project: Path) -> None:
+    done = run("dvc repro", project)
+    assert done.returncode == 0
+    assert stages_run(done.stdout) == set()
+
+
+def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
+    report = (project / "reports" / "report.md").read_text("utf-8")
+    metrics = json.loads((project / "reports" / "metrics.json").read_text("utf-8"))
+    params = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
+    names = {name for corpus in params["corpora"].values() for name in corpus["datasets"]}
+    assert set(metrics) == names
+    for name in names:
+        assert name in report
+        assert set(metrics[name]) == set(params["encoders"])
+        assert all(0 <= score <= 1 for score in metrics[name].values())
+    for figure in ("scores.png", "scores.svg"):
+        assert (project / "reports" / figure).stat().st_size > 1000
+
+
+def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "probeta"
+    shutil.copytree(project, folder, symlinks=True)
+    params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
+    (entry,) = [block for block in blocks("yaml") if "recipe: jsonl" in block]
+    params["corpora"] |= yaml.safe_load(entry)
+    (folder / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
+    done = run("dvc repro", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (name,) = yaml.safe_load(entry)
+    assert stages_run(done.stdout) == {
+        *(f"{stage}@{name}" for stage in ("fetch", "read", "build")),
+        *(f"{stage}@{encoder}" for stage in ("embed", "probe") for encoder in params["encoders"]),
+        "package",
+        "report",
+    }
+    before, after = digests(project), digests(folder)
+    assert {key: after[key] for key in before} == before
+    assert {config for config, _ in after} - {config for config, _ in before} == set(
+        yaml.safe_load(entry)[name]["datasets"]
+    )
+
+
+def test_an_interrupted_run_is_finished_by_the_next(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "probeta"
+    shutil.copytree(project, folder, symlinks=True)
+    shutil.rmtree(folder / "data" / "instances" / "theses")
+    done = run("dvc repro", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert stages_run(done.stdout) <= {"build@theses"}
+    assert digests(folder) == digests(project)
+
+
+def test_the_readmes_python_runs(project: Path) -> None:
+    for block in blocks("python"):
+        done = run(f"python -c {shlex.quote(block)}", project, HF_HOME=str(project / ".hf"))
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_readmes_commands_run(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "probeta"
+    shutil.copytree(project, folder, symlinks=True)
+    commands = [line for block in blocks("console") for line in block.splitlines()]
+    commands = [line.removeprefix("$ ") for line in commands if line.startswith("$ ")]
+    assert len(commands) >= 6
+    for command in commands:
+        words = shlex.split(command, comments=True)
+        if words[:2] == ["git", "clone"]:
+            continue
+        if words[:3] == ["uv", "run", "--locked"]:
+            # The tests run in that environment already.
+            words = words[3:]
+        if words[0] == "make":
+            # What the target would run; the run itself is this test session, or the fixture.
+            words.insert(1, "--dry-run")
+        if words[0] == "pytest":
+            words.append("--collect-only")
+        done = run(shlex.join(words), folder)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+@pytest.mark.parametrize("package", ["corpora_recipes", "builders", "evaluation"])
+def test_help_has_examples_and_loads_nothing_heavy(package: str) -> None:
+    done = run(f"python -X importtime -m {package} --help", REPOSITORY)
+    assert done.returncode == 0
+    assert "examples:" in done.stdout
+    for heavy in ("pyarrow", "spacy", "sklearn", "pandas", "datasets", "matplotlib", "requests"):
+        assert not re.search(rf"\| +{heavy}$", done.stderr, re.MULTILINE), heavy
+
+
+def test_stages_are_one_command_of_the_three_packages() -> None:
+    stages = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"]
+    for stage in stages.values():
+        command = stage.get("do", stage)["cmd"]
+        assert re.fullmatch(r"python -m (corpora_recipes|builders|evaluation) [^;&|]+", command)
