@@ -68,9 +68,9 @@ def _run(args: argparse.Namespace) -> None:
     else:
         from builders.hub import package
 
-        names = load_params(args.params)["corpora"]
-        corpora = [load_corpus(args.params, name) for name in names]
-        package(corpora, args.instances, args.out)
+        params = load_params(args.params)
+        corpora = [load_corpus(args.params, name) for name in params["corpora"]]
+        package(corpora, params["sources"], args.instances, args.out)
 
 
 if __name__ == "__main__":

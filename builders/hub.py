@@ -20,6 +20,10 @@ from corpora_recipes.records import SPLITS
 # Below this a test score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
 
+SAMPLE_NOTE = """**Built from the small samples that Probeta ships to try it out, not from the
+corpora: the texts are the project's own (Apache License 2.0). Do not report scores on them.**
+"""
+
 QUESTIONS = {
     "sentence_position": "The first of five sentences was taken from one of the five places of the "
     "passage, the others follow in their order: from which place?",
@@ -65,11 +69,12 @@ class _Config:
     documents: dict[str, int]
 
 
-def package(corpora: Sequence[Corpus], instances: Path, out: Path) -> None:
+def package(corpora: Sequence[Corpus], sources: str, instances: Path, out: Path) -> None:
     """Copy the instances of all corpora to ``out``, a folder a dataset, with a dataset card.
 
     Args:
         corpora: every entry of params.yaml.
+        sources: what params.yaml says; the card says if the texts are the project's samples.
         instances: where `build` wrote: ``instances/<corpus>/<dataset>/<split>-….parquet``.
         out: the folder to write; what it held before is replaced as a whole.
 
@@ -84,7 +89,7 @@ def package(corpora: Sequence[Corpus], instances: Path, out: Path) -> None:
                 _check_built(dataset, source)
                 shutil.copytree(source, folder / dataset.name)
         configs = _configs(corpora, instances, folder)
-        (folder / "README.md").write_text(_card(configs), "utf-8")
+        (folder / "README.md").write_text(_card(configs, sources), "utf-8")
 
 
 def _check_built(dataset: Dataset, source: Path) -> None:
@@ -133,9 +138,12 @@ def _configs(corpora: Sequence[Corpus], instances: Path, folder: Path) -> list[_
     return configs
 
 
-def _card(configs: Sequence[_Config]) -> str:
+def _card(configs: Sequence[_Config], sources: str) -> str:
     header = yaml.safe_dump(_header(configs), allow_unicode=True, sort_keys=False, width=100)
-    parts = [f"---\n{header}---\n", _introduction(configs), _overview(configs)]
+    parts = [f"---\n{header}---\n", _introduction(configs)]
+    if sources == "sample":
+        parts.append(SAMPLE_NOTE)
+    parts.append(_overview(configs))
     parts += [_section(config) for config in configs]
     parts.append(_sources(configs))
     return "\n".join(parts)
@@ -199,8 +207,8 @@ def _introduction(configs: Sequence[_Config]) -> str:
     return f"""# Probeta
 
 Discourse benchmarks for sentence encoders, rebuilt from raw corpora by keyed hashing: the same
-inputs and seed give the same rows everywhere. A document belongs to one split, and a replacing
-sentence occurs nowhere else.
+inputs and seed give the same rows everywhere. A document belongs to the same split in every
+dataset of its corpus.
 
 ```python
 from datasets import load_dataset

@@ -29,7 +29,7 @@ def packaged(tmp_path, make_corpus, write_records) -> Path:
     corpus = make_corpus(datasets=TASKS)
     records = write_records([document(n) for n in range(80)])
     build(corpus, records, tmp_path / "instances" / "mine")
-    package([corpus], tmp_path / "instances", tmp_path / "hub")
+    package([corpus], "upstream", tmp_path / "instances", tmp_path / "hub")
     return tmp_path / "hub"
 
 
@@ -121,6 +121,12 @@ def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
     assert "CC0 1.0" in card
     assert "- Documents: " in card
     assert "read 80" in card
+    assert "samples that Probeta ships" not in card
+
+
+def test_the_card_says_if_the_texts_are_samples(packaged, tmp_path, make_corpus) -> None:
+    package([make_corpus(datasets=TASKS)], "sample", tmp_path / "instances", tmp_path / "hub")
+    assert "samples that Probeta ships" in (tmp_path / "hub" / "README.md").read_text("utf-8")
 
 
 def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
@@ -135,9 +141,11 @@ def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
 def test_unbuilt_or_stale_instances_are_refused(packaged, tmp_path, make_corpus) -> None:
     changed = {"sp_mine": {"task": "sentence_position", "version": "2.0.0"}}
     with pytest.raises(InputError, match=r"'version': '2\.0\.0'"):
-        package([make_corpus(datasets=changed)], tmp_path / "instances", tmp_path / "hub")
+        package(
+            [make_corpus(datasets=changed)], "upstream", tmp_path / "instances", tmp_path / "hub"
+        )
     with pytest.raises(InputError, match="found:    none"):
-        package([make_corpus(name="other")], tmp_path / "instances", tmp_path / "hub")
+        package([make_corpus(name="other")], "upstream", tmp_path / "instances", tmp_path / "hub")
     assert (packaged / "README.md").exists()
 
 
