@@ -1,5 +1,6 @@
 """The `list` command: the corpora of params.yaml and the recipes there are."""
 
+from textwrap import fill
 from typing import Any
 
 from corpora_recipes.recipes import load_facts, recipe_names
@@ -11,13 +12,13 @@ def listing(params: dict[str, Any]) -> str:
     Args:
         params: what ``load_params`` returns.
     """
-    lines = ["corpora of params.yaml:"]
+    lines = ["Corpora of params.yaml:"]
     for name, entry in params["corpora"].items():
         datasets = ", ".join(entry.get("datasets") or {}) or "no datasets"
-        lines.append(f"  {name:24} recipe {entry.get('recipe')}: {datasets}")
-    lines.append("recipes:")
+        lines.append(f"  {name} (recipe {entry.get('recipe')}): {datasets}")
+    lines.append("Recipes:")
     for name in recipe_names():
         facts = load_facts(name)
-        description = " ".join(facts["description"].split())
-        lines.append(f"  {name:24} {facts['licence']}: {description}")
+        text = f"{facts['description']} Licence: {facts['licence']}. {facts['homepage'] or ''}"
+        lines += [f"  {name}", fill(text, 96, initial_indent="    ", subsequent_indent="    ")]
     return "\n".join(lines)
