@@ -186,7 +186,8 @@ def _full_stop_ends(
     before = words[i - 1].lstrip(_OPENING) if i > start else ""
     names = {core + ".", f"{before} {core}."}
     first = _FIRST_WORD.match(after)
-    starter = first is not None and first[0].lower() in rules.starters
+    # "A." alone is no preposition but an initial, or the end of "S. p. A.".
+    starter = first is not None and first[0].lower() in rules.starters and after[1:2] != "."
     if first is not None and len(first[0]) > 1 and f"{core}{first[0]}".isupper():
         names.add(core.lower() + ".")  # a text all in capitals
     if names & rules.never_ends:

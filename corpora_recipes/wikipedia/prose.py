@@ -151,6 +151,9 @@ def _settle(text: str) -> str:
         out[-1] = before.rstrip()
         blank = len(out[-1]) < len(before) or len(gone.split()) > 1 or gone[-1].isspace()
         if not after or after[0] in ",.;:)]»”":
+            # "…fin.<ref/>. El…": the mark parted two full stops.
+            out.append(after[1:] if after[:1] == "." and out[-1].endswith(".") else after)
+        elif out[-1].endswith("("):
             out.append(after)
         elif blank or (out[-1].endswith((".", "!", "?")) and after[0].isupper()):
             # "…fin.<ref/>El…": the writer forgot the blank.
@@ -173,5 +176,5 @@ def _bracket(match: re.Match[str]) -> str:
         words = part.strip(MARKS + " \n,;:").split()
         if len(words) > 3 or any(character.isdigit() for character in part):
             kept.append(part.replace(SILENT, HOLE))
-    rest = "".join(kept).strip(" \n,;:")
-    return f"({rest})" if rest.strip(NOTHING) else NOTHING
+    rest = "".join(kept).strip(NOTHING + " \n,;:")
+    return f"({rest})" if rest else NOTHING

@@ -21,10 +21,11 @@ _UNPROTECT = str.maketrans("\ufdd5\ufdd6\ufdd7\ufdd8", "[]{}")
 _TABLE = Path(__file__).with_name("wikis.yaml")
 _NUMBER = re.compile(r"([-+−]?)(\d+)(?:\.(\d+))?")
 _RANGES = frozenset(
-    ("-", "–", "a", "al", "and", "bis", "by", "e", "et", "i", "o", "or", "to", "x", "y")
+    ("-", "–", "±", "a", "al", "and", "bis", "by", "e", "et", "i", "o", "or", "to", "x", "y", "×")
 )
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_METRIC_POWER = re.compile(r"\b([cdhkm]?m)([23])\b")
 _PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename", "título")
 
 
@@ -139,7 +140,8 @@ def render(content: str, title: str, wiki: Wiki) -> str:
     if kind == "date":
         return _date(rest.split("|"), form, wiki)
     if kind == "measure":
-        return _measure(rest.split("|"), wiki)
+        shown = _measure(rest.split("|"), wiki)
+        return _METRIC_POWER.sub(lambda match: match[1] + superscript(match[2]), shown)
     return SILENT if kind == "silent" else DISAMBIGUATION
 
 
@@ -218,15 +220,29 @@ def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
     if "{" not in form:
         return form or NOTHING
     arguments = _arguments(parts)
+    for alternative in form.split(" // "):
+        shown = _fill(alternative, arguments, star, wiki)
+        if _MISSING not in shown:
+            return shown or NOTHING
+    return HOLE
+
+
+def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
+    """Fill a format of wikis.yaml; where something it needs is missing, _MISSING is left."""
 
     def slot(match: re.Match[str]) -> str:
         keys = match[1]
         if keys == "*":
-            return wiki.languages.get(star.strip(), HOLE)
+            return wiki.languages.get(star.strip(), _MISSING)
+        if keys[0] == "@":
+            return wiki.languages.get(arguments.get(keys[1:], ""), _MISSING)
+        if keys[0] == "!":
+            return _MISSING if arguments.get(keys[1:]) else ""
         if ":" in keys:
             key, _, choices = keys.partition(":")
             given = arguments.get(key, "")
-            return dict(c.split("=", 1) for c in choices.split(",")).get(given, "")
+            default = _MISSING if given else ""
+            return dict(c.split("=", 1) for c in choices.split(",")).get(given, default)
         suffix = keys[-1] if keys[-1] in "#^" else ""
         for key in keys.removesuffix(suffix).split("|"):
             if key == "_":
@@ -244,8 +260,7 @@ def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
     # From the inside out; what was filled in may hold brackets, which are put aside.
     while "[" in form:
         form = _OPTIONAL.sub(optional, form)
-    text = _SLOT.sub(slot, form).translate(_UNPROTECT)
-    return HOLE if _MISSING in text else text
+    return _SLOT.sub(slot, form).translate(_UNPROTECT)
 
 
 def _measure(parts: list[str], wiki: Wiki) -> str:
@@ -254,9 +269,11 @@ def _measure(parts: list[str], wiki: Wiki) -> str:
     number, second, third, unit = (arguments.get(key, "") for key in "1234")
     if not (number and second):
         return HOLE
-    shown = format_number(number, wiki)
+    # "to(-)" joins with a dash in adjectives only; "13+7/8" is a mixed number.
+    second = second.removesuffix("(-)")
+    shown = number.replace("+", " ") if "/" in number else format_number(number, wiki)
     if second.lower() in _RANGES:
-        if not (third and unit):
+        if not (third and unit) or unit.lower() in _RANGES:
             return HOLE
         between = second if second in "-–" else f" {second} "
         return f"{shown}{between}{format_number(third, wiki)} {unit}"
@@ -268,14 +285,18 @@ def _measure(parts: list[str], wiki: Wiki) -> str:
 def _date(parts: list[str], order: str, wiki: Wiki) -> str:
     """Render a date from its positional parameters, in the order "dmy" or "ymd"."""
     arguments = _arguments(parts)
+    whole = arguments.get("1", "")
+    # All in one parameter: "29 9 2019".
+    words = whole.split() if "2" not in arguments else []
+    together = len(words) in (2, 3)
+    given = words if together else [arguments.get(key, "") for key in "123"]
     values = []
-    for key in ("1", "2", "3"):
-        value = arguments.get(key, "")
+    for value in given:
         if not value or not (value.isdecimal() or value.lower() in _lower(wiki.months)):
             break
         values.append(value)
-    if not values or not wiki.months or not wiki.date:
-        whole = arguments.get("1", "")
+    incomplete = together and len(values) < len(words)
+    if not values or incomplete or not wiki.months or not wiki.date:
         return whole if " " in whole else HOLE
     # A number of three digits or more is a year, wherever it stands.
     if len(values) > 1 and len(values[0]) > 2 and values[0].isdecimal():

@@ -16,6 +16,7 @@ from corpora_recipes.wikipedia.templates import (
     HOLE,
     MARKS,
     NOTHING,
+    SILENT,
     SUPERSCRIPT,
     Wiki,
     find_rule,
@@ -124,6 +125,7 @@ class Parser:
         """Take the wiki's language, and (number, local name) of each of its namespaces."""
         self.wiki: Wiki = load_wiki(language)
         names = [(number, name.casefold()) for number, name in namespaces]
+        self.media = frozenset(["media", *(name for number, name in names if number == -2)])
         self.file = self.wiki.file | {name for number, name in names if number == 6}
         self.category = self.wiki.category | {name for number, name in names if number == 14}
 
@@ -287,6 +289,8 @@ class _Page:
                 if topic and not any(mark in topic for mark in MARKS):
                     self.topics.setdefault(topic)
                 return NOTHING
+            elif prefix in self.parser.media:
+                return SILENT
             elif prefix in self.parser.file or _MEDIA.match(target):
                 # A small image inside a line is a sign that the sentence needs.
                 options = f"|{label or ''}"
