@@ -64,7 +64,10 @@ def _run(args: argparse.Namespace) -> None:
     if args.command == "build":
         from builders.building import build
 
-        build(load_corpus(args.params, args.corpus), args.records, args.out)
+        report = build(load_corpus(args.params, args.corpus), args.records, args.out)
+        for name, entry in report.items():
+            rows = ", ".join(f"{split} {count:,}" for split, count in entry["rows"].items())
+            print(f"{name}: {rows}")
     else:
         from builders.hub import package
 

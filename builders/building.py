@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
@@ -30,8 +30,13 @@ from corpora_recipes.records import (
     Document,
     Split,
     document_from_row,
+    document_schema,
     tree_from_row,
+    tree_schema,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # The tasks that make an instance of some neighbouring sentences of a document.
 PASSAGE_TASKS: dict[str, ModuleType] = {
@@ -43,7 +48,7 @@ PASSAGE_TASKS: dict[str, ModuleType] = {
 Rows = dict[Split, list[dict[str, Any]]]
 
 
-def build(corpus: Corpus, records: Path, out: Path) -> None:
+def build(corpus: Corpus, records: Path, out: Path) -> dict[str, Any]:
     """Build every dataset of a corpus.
 
     Writes ``out/<dataset>/<split>-0000i-of-0000n.parquet`` and ``out/build.json``: for each
@@ -55,30 +60,35 @@ def build(corpus: Corpus, records: Path, out: Path) -> None:
         records: what `python -m corpora_recipes read` wrote.
         out: folder to write; what it held before is replaced as a whole.
 
+    Returns:
+        What stands in ``build.json``.
+
     Raises:
         InputError: the records are missing or of another kind, a parameter does not fit, or a
             split has too few documents. Nothing is written then.
     """
     datasets = datasets_of(corpus)
+    counts: dict[str, dict[str, int]]
     if corpus.facts["records"] == "trees":
-        trees = [tree_from_row(row) for row in _rows(records)]
+        trees = [tree_from_row(row) for row in _rows(records, tree_schema())]
         built = {d.name: _relation_rows(trees, corpus) for d in datasets}
-        counts: dict[str, dict[str, int]] = {d.name: {} for d in datasets}
+        counts = {d.name: {"read": len(trees), "used": len(trees)} for d in datasets}
     else:
-        built, counts = _passage_rows(datasets, _rows(records), corpus)
+        built, counts = _passage_rows(datasets, _rows(records, document_schema()), corpus)
     with whole_folder(out) as folder:
         report = {}
         for dataset in datasets:
             splits = built[dataset.name]
             labels = LABELS.get(dataset.task) or corpus.facts["labels"]
-            _check_sizes(dataset, splits, labels, counts[dataset.name])
+            _check_sizes(dataset, splits, counts[dataset.name])
             report[dataset.name] = _write(dataset, splits, labels, folder)
             report[dataset.name]["documents"] = counts[dataset.name]
-        text = json.dumps(report, ensure_ascii=False, indent=2, sort_keys=True)
+        text = json.dumps(report, ensure_ascii=False, indent=2)
         (folder / "build.json").write_text(text + "\n", "utf-8")
+    return report
 
 
-def _rows(records: Path) -> Iterator[dict[str, Any]]:
+def _rows(records: Path, schema: "pa.Schema") -> Iterator[dict[str, Any]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -91,6 +101,13 @@ def _rows(records: Path) -> Iterator[dict[str, Any]]:
             found=str(error),
             todo="make them with `python -m corpora_recipes read`",
         ) from None
+    if file.schema_arrow.names != schema.names:
+        raise InputError(
+            records,
+            expected=f"records with the columns {', '.join(schema.names)}",
+            found=", ".join(file.schema_arrow.names),
+            todo="name the records of the corpus that is built",
+        )
     with file:
         for batch in file.iter_batches(batch_size=500):
             yield from batch.to_pylist()
@@ -107,29 +124,43 @@ def _passage_rows(
             eligible.setdefault(passage.document_id, []).append(name)
     need = {d.name: sum(d.rows) * PASSAGE_TASKS[d.task].DOCUMENTS_A_ROW for d in datasets}
     owner = share_out(eligible, need, corpus.seed, corpus.name)
-    # Disjoint documents keep one task from giving away another's labels. A corpus that is too
-    # small to fill all its datasets that way serves them all with all its documents instead.
-    own = {name: [p for p in passages[name] if owner[p.document_id] == name] for name in passages}
-    built = {d.name: _one_dataset(d, own[d.name]) for d in datasets}
-    if any(len(built[d.name][0][split]) < _full(d, split) for d in datasets for split in SPLITS):
-        own = passages
-        built = {d.name: _one_dataset(d, own[d.name]) for d in datasets}
-    rows = {name: found for name, (found, _) in built.items()}
+    rows: dict[str, Rows] = {}
+    for d in datasets:
+        offered = _offered(d, passages[d.name], owner, datasets)
+        rows[d.name], repeated = _one_dataset(d, offered)
+        counts[d.name]["in_another_dataset"] = len(passages[d.name]) - len(offered)
+        counts[d.name]["repeated_sentence"] = repeated
+        counts[d.name]["beyond_quota_or_balance"] = len(offered) - repeated
     used = {name: _documents(found) for name, found in rows.items()}
     for d in datasets:
         others = set().union(*(used[name] for name in used if name != d.name))
-        repeated = built[d.name][1]
-        counts[d.name] |= {
-            "in_another_dataset": len(passages[d.name]) - len(own[d.name]),
-            "repeated_sentence": repeated,
-            "beyond_quota_or_balance": len(own[d.name]) - repeated - len(used[d.name]),
-            "used": len(used[d.name]),
-            "used_in_another_dataset_too": len(used[d.name] & others),
-        }
+        counts[d.name]["beyond_quota_or_balance"] -= len(used[d.name])
+        counts[d.name]["used"] = len(used[d.name])
+        counts[d.name]["used_in_another_dataset_too"] = len(used[d.name] & others)
         if d.donors == "same_topic":
             unrelated = _unrelated(rows[d.name], passages[d.name])
             counts[d.name]["donors_without_shared_topic"] = unrelated
     return rows, counts
+
+
+def _offered(
+    dataset: Dataset,
+    passages: Sequence[Passage],
+    owner: dict[str, str],
+    datasets: Sequence[Dataset],
+) -> list[Passage]:
+    """Return the passages that a dataset may take, in the order in which it takes them.
+
+    Its own documents come first. Those of other datasets follow, if both tasks lend theirs: a
+    corpus that is large enough fills every dataset before, and its documents stay disjoint.
+    """
+    lends = {d.name: PASSAGE_TASKS[d.task].LENDS_DOCUMENTS for d in datasets}
+    ordered = in_keyed_order(passages, dataset.seed, dataset.name, "select")
+    own = [p for p in ordered if owner[p.document_id] == dataset.name]
+    if not lends[dataset.name]:
+        return own
+    others = [p for p in ordered if owner[p.document_id] != dataset.name]
+    return own + [p for p in others if lends[owner[p.document_id]]]
 
 
 def _collect(
@@ -175,9 +206,8 @@ def _passage(document: Document, sentences: tuple[str, ...]) -> Passage:
     return Passage(document.id, document.split, tuple(document.topics), sentences)
 
 
-def _one_dataset(dataset: Dataset, passages: list[Passage]) -> tuple[Rows, int]:
-    ordered = in_keyed_order(passages, dataset.seed, dataset.name, "select")
-    kept, repeated = without_repeated(ordered)
+def _one_dataset(dataset: Dataset, passages: Sequence[Passage]) -> tuple[Rows, int]:
+    kept, repeated = without_repeated(passages)
     task = PASSAGE_TASKS[dataset.task]
     rows: Rows = {
         split: task.instances([p for p in kept if p.split == split], dataset, dataset.quota(split))
@@ -195,11 +225,6 @@ def _unrelated(rows: Rows, passages: Sequence[Passage]) -> int:
         if row.get("donor_id")
     ]
     return sum(topics[source].isdisjoint(topics[donor]) for source, donor in pairs)
-
-
-def _full(dataset: Dataset, split: Split) -> int:
-    classes = len(LABELS[dataset.task])
-    return dataset.quota(split) // classes * classes
 
 
 def _relation_rows(trees: Sequence[DiscourseTree], corpus: Corpus) -> Rows:
@@ -220,17 +245,21 @@ def _relation_rows(trees: Sequence[DiscourseTree], corpus: Corpus) -> Rows:
     return rows
 
 
-def _check_sizes(
-    dataset: Dataset, splits: Rows, labels: Sequence[str], counts: dict[str, int]
-) -> None:
-    short = {split: len(rows) for split, rows in splits.items() if len(rows) < 2}
-    if short:
-        raise InputError(
-            f"dataset {dataset.name}",
-            expected=f"rows for each of {len(labels)} classes in train, validation and test",
-            found=f"rows: {short}; documents: {counts}",
-            todo="read more documents, or find out above why they were dropped",
-        )
+def _check_sizes(dataset: Dataset, splits: Rows, counts: dict[str, int]) -> None:
+    # With one row there is no second class to tell it from.
+    if all(len(rows) > 1 for rows in splits.values()):
+        return
+    needs = "two relations"
+    if dataset.task in PASSAGE_TASKS:
+        needs = PASSAGE_TASKS[dataset.task].NEEDS
+    raise InputError(
+        f"dataset {dataset.name} ({dataset.task.replace('_', ' ')})",
+        expected=f"two rows or more in each split; a row needs {needs}",
+        found=", ".join(f"{split} {len(rows)} rows" for split, rows in splits.items())
+        + "; documents: "
+        + ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in counts.items()),
+        todo="take more documents, or longer ones, if most were dropped for one reason",
+    )
 
 
 def _write(dataset: Dataset, splits: Rows, labels: list[str], folder: Path) -> dict[str, Any]:

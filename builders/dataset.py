@@ -53,6 +53,8 @@ class Dataset:
             "language": self.language,
             "seed": self.seed,
             "version": self.version,
+            "rows": list(self.rows),
+            "donors": self.donors,
         }
 
 
@@ -69,30 +71,37 @@ def datasets_of(corpus: Corpus) -> list[Dataset]:
             found="none",
             todo="add one",
         )
-    return [_dataset(corpus, name, corpus.datasets[name]) for name in sorted(corpus.datasets)]
+    return [
+        _dataset(corpus, name, corpus.datasets[name]) for name in sorted(corpus.datasets, key=str)
+    ]
 
 
-def _dataset(corpus: Corpus, name: str, entry: object) -> Dataset:
+def _dataset(corpus: Corpus, name: object, entry: object) -> Dataset:
     where = f"params.yaml: corpora.{corpus.name}.datasets.{name}"
     tasks = sorted(task for task, kind in KINDS.items() if kind == corpus.facts["records"])
-    known = ["task", "version", "rows", "donors"]
+    known = ["task", "version"]
     todo = "correct the entry"
-    if not re.fullmatch(r"[a-z0-9_]+", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9_]+", name):
         expected = "lower-case letters, digits and _: it is a folder and a config on the Hub"
         raise InputError(where, expected=expected, found=repr(name), todo="rename it")
     if not isinstance(entry, dict) or "task" not in entry:
         raise InputError(
             where, expected="a task, as in {task: sentence_position}", found=repr(entry), todo=todo
         )
-    if unknown := sorted(set(map(str, entry)) - set(known)):
-        raise InputError(
-            where, expected=f"keys among {', '.join(known)}", found=", ".join(unknown), todo=todo
-        )
     if entry["task"] not in tasks:
         raise InputError(
             f"{where}.task",
             expected=f"one of {', '.join(tasks)} (what {corpus.facts['records']} can give)",
             found=repr(entry["task"]),
+            todo=todo,
+        )
+    known += ["rows"] * (corpus.facts["records"] == "documents")
+    known += ["donors"] * (entry["task"] == "discourse_coherence")
+    if unknown := sorted(set(map(str, entry)) - set(known)):
+        raise InputError(
+            where,
+            expected=f"keys among {', '.join(known)} (for the task {entry['task']})",
+            found=", ".join(unknown),
             todo=todo,
         )
     rows = entry.get("rows", list(PAPER_ROWS))

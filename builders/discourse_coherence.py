@@ -9,12 +9,16 @@ from typing import Any
 from builders.dataset import Dataset
 from builders.passages import any_sentences
 from builders.sampling import Donors, Passage, balanced_classes
-from corpora_recipes.hashing import keyed_choice, keyed_uniform
+from corpora_recipes.hashing import keyed_choice
 from corpora_recipes.records import Document
 
 SENTENCES = 6
-# Two rows, one coherent and one not, take two sources and one donor.
-DOCUMENTS_A_ROW = 1.5
+# The rows of another task would tell which sentences are neighbours in the source.
+LENDS_DOCUMENTS = False
+NEEDS = "six finished sentences in a row in one section"
+# Two rows, one coherent and one not, take two sources and one donor; a few donors more than that
+# keep one document less from changing who gets which.
+DOCUMENTS_A_ROW = 1.6
 # The second to the fifth sentence, counted from 0.
 REPLACEABLE = (1, 2, 3, 4)
 
@@ -27,9 +31,9 @@ def passage(document: Document, dataset: Dataset) -> tuple[str, ...] | None:
 def instances(passages: Sequence[Passage], dataset: Dataset, quota: int) -> list[dict[str, Any]]:
     """Return DC rows of one split; half are incoherent (label 0).
 
-    A third of the documents are donors: they give one sentence and are never a source, so that a
-    replacing sentence is seen nowhere else. It comes from the place in the donor's passage that
-    it takes in the row, so that its form does not tell it from its neighbours.
+    The first documents are sources, the others donors: a donor gives one sentence and is never a
+    source, so that a replacing sentence is seen nowhere else. It comes from the place in the
+    donor's passage that it takes in the row, so that its form does not tell it from its neighbours.
 
     Args:
         passages: of six sentences each, in keyed order.
@@ -37,11 +41,8 @@ def instances(passages: Sequence[Passage], dataset: Dataset, quota: int) -> list
         quota: the most rows to make.
     """
     seed, name = dataset.seed, dataset.name
-    lots = [keyed_uniform(seed, name, p.document_id, "role") for p in passages]
-    sources = [p for p, lot in zip(passages, lots, strict=True) if lot >= 1 / 3]
-    donors = [p for p, lot in zip(passages, lots, strict=True) if lot < 1 / 3]
-    count = min(quota, len(sources), 2 * len(donors))
-    used = sources[: count - count % 2]
+    pairs = min(quota // 2, int(len(passages) / (2 * DOCUMENTS_A_ROW)))
+    used, donors = passages[: 2 * pairs], passages[2 * pairs :]
     labels = balanced_classes(used, 2, seed, name)
     replaced = [source for source, label in zip(used, labels, strict=True) if label == 0]
     donor_of = _match(replaced, Donors(donors, seed, name), dataset.donors)

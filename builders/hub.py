@@ -20,8 +20,8 @@ from corpora_recipes.records import SPLITS
 # Below this a test score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
 
-SAMPLE_NOTE = """**Built from the small samples that Probeta ships to try it out, not from the
-corpora: the texts are the project's own (Apache License 2.0). Do not report scores on them.**
+SAMPLE_NOTE = """**What is marked "sample" below was built from the small samples that Probeta ships
+to try it out, not from the corpora. Do not report scores on it.**
 """
 
 QUESTIONS = {
@@ -65,8 +65,10 @@ class _Config:
     labels: list[str]
     rows: dict[str, int]
     num_bytes: dict[str, int]
+    download_size: int
     content: dict[str, str]
     documents: dict[str, int]
+    is_sample: bool
 
 
 def package(corpora: Sequence[Corpus], sources: str, instances: Path, out: Path) -> None:
@@ -88,8 +90,9 @@ def package(corpora: Sequence[Corpus], sources: str, instances: Path, out: Path)
                 source = instances / corpus.name / dataset.name
                 _check_built(dataset, source)
                 shutil.copytree(source, folder / dataset.name)
-        configs = _configs(corpora, instances, folder)
-        (folder / "README.md").write_text(_card(configs, sources), "utf-8")
+        samples = {c.name for c in corpora if sources == "sample" and not c.options.get("path")}
+        configs = _configs(corpora, samples, instances, folder)
+        (folder / "README.md").write_text(_card(configs), "utf-8")
 
 
 def _check_built(dataset: Dataset, source: Path) -> None:
@@ -106,7 +109,9 @@ def _check_built(dataset: Dataset, source: Path) -> None:
         )
 
 
-def _configs(corpora: Sequence[Corpus], instances: Path, folder: Path) -> list[_Config]:
+def _configs(
+    corpora: Sequence[Corpus], samples: set[str], instances: Path, folder: Path
+) -> list[_Config]:
     import pyarrow.parquet as pq
 
     content: dict[str, dict[str, str]] = {}
@@ -128,20 +133,30 @@ def _configs(corpora: Sequence[Corpus], instances: Path, folder: Path) -> list[_
                 labels=labels_of(pq.read_schema(shards[name]["train"][0])),
                 rows=rows[name],
                 num_bytes={
-                    split: sum(path.stat().st_size for path in paths)
-                    for split, paths in shards[name].items()
+                    split: sum(map(_uncompressed, paths)) for split, paths in shards[name].items()
                 },
+                download_size=sum(
+                    path.stat().st_size for paths in shards[name].values() for path in paths
+                ),
                 content=content[name],
                 documents=report[name]["documents"],
+                is_sample=corpus.name in samples,
             )
             configs.append(config)
     return configs
 
 
-def _card(configs: Sequence[_Config], sources: str) -> str:
+def _uncompressed(path: Path) -> int:
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(path)
+    return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+
+
+def _card(configs: Sequence[_Config]) -> str:
     header = yaml.safe_dump(_header(configs), allow_unicode=True, sort_keys=False, width=100)
     parts = [f"---\n{header}---\n", _introduction(configs)]
-    if sources == "sample":
+    if any(config.is_sample for config in configs):
         parts.append(SAMPLE_NOTE)
     parts.append(_overview(configs))
     parts += [_section(config) for config in configs]
@@ -192,7 +207,7 @@ def _info(config: _Config) -> dict[str, Any]:
             {"name": s, "num_bytes": config.num_bytes[s], "num_examples": config.rows[s]}
             for s in SPLITS
         ],
-        "download_size": sum(config.num_bytes.values()),
+        "download_size": config.download_size,
         "dataset_size": sum(config.num_bytes.values()),
     }
 
@@ -224,7 +239,8 @@ def _overview(configs: Sequence[_Config]) -> str:
         "|---|---|---|---:|---:|---:|---:|---|",
     ]
     lines += [
-        f"| `{c.dataset.name}` | {c.dataset.task.replace('_', ' ')} | {c.facts['name']} "
+        f"| `{c.dataset.name}` | {c.dataset.task.replace('_', ' ')} "
+        f"| {c.facts['name']}{' (sample)' if c.is_sample else ''} "
         f"| {c.rows['train']:,} | {c.rows['validation']:,} | {c.rows['test']:,} "
         f"| {len(c.labels)} | {c.dataset.version} |"
         for c in configs
@@ -276,11 +292,20 @@ def _sources(configs: Sequence[_Config]) -> str:
         lines += [
             f"### {name}",
             "",
-            f"Datasets: {used}. {fact['description'].strip()}",
+            f"Datasets: {used}. {fact['description'].strip()}".rstrip(),
             "",
-            f"Licence of the texts: {fact['licence']}. Homepage: {fact['homepage']}.",
-            "",
-            f"> {' '.join(fact['citation'].split())}",
+            f"Licence of the corpus: {fact['licence']}"
+            + (f" ({fact['licence_url']})." if fact["licence_url"] else ".")
+            + ("" if fact["redistributable"] else " **Not to be redistributed without asking.**")
+            + (f" Homepage: {fact['homepage']}." if fact["homepage"] else ""),
             "",
         ]
+        if any(c.is_sample for c in configs if c.facts["name"] == name):
+            lines += [
+                "These rows are a sample in the corpus's format: texts of the Probeta project, "
+                "under the Apache License 2.0.",
+                "",
+            ]
+        if fact["citation"]:
+            lines += [f"> {' '.join(fact['citation'].split())}", ""]
     return "\n".join(lines)

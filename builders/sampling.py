@@ -2,6 +2,7 @@
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -69,14 +70,21 @@ def balanced_classes(
     return [own if own >= 0 else next(left) for own in drawn]
 
 
+# Rounds of fitting; the shares change by less than a thousandth after some twenty.
+ROUNDS = 50
+
+
 def share_out(
     eligible: Mapping[str, Sequence[str]], need: Mapping[str, float], seed: int, corpus: str
 ) -> dict[str, str]:
-    """Give each document to one of the datasets that could use it, in proportion to their need.
+    """Give each document to one of the datasets that could use it.
 
-    Weighted rendezvous hashing: the document goes to the dataset with the smallest
-    ``-ln(u) / need``, u a keyed uniform number of the pair (Efraimidis & Spirakis 2006,
-    "Weighted random sampling with a reservoir"). One document's choice never changes another's.
+    Weighted rendezvous hashing: a document goes to the dataset with the smallest ``-ln(u) / w``, u
+    a keyed uniform number of the pair (Efraimidis & Spirakis 2006, "Weighted random sampling with
+    a reservoir"). The weights w are fitted so that every dataset can expect the same part of its
+    need, as far as the documents that it could use go: what only one dataset can use falls to it,
+    and what many can use goes where documents are scarce. One document more or less moves the
+    weights so little that hardly another one changes hands.
 
     Args:
         eligible: document id to the datasets that could use it.
@@ -87,16 +95,34 @@ def share_out(
     Returns:
         Document id to dataset.
     """
+    patterns = Counter(tuple(datasets) for datasets in eligible.values())
+    weights = _fit(patterns, need)
     return {
         document: min(
             datasets,
             key=lambda d: (
-                -math.log1p(-keyed_uniform(seed, corpus, document, d, "share")) / need[d],
+                -math.log1p(-keyed_uniform(seed, corpus, document, d, "share")) / weights[d],
                 d,
             ),
         )
         for document, datasets in eligible.items()
     }
+
+
+def _fit(patterns: Mapping[tuple[str, ...], int], need: Mapping[str, float]) -> dict[str, float]:
+    """Fit weights so that the expected numbers of documents are proportional to the needs."""
+    weights = dict.fromkeys(need, 1.0)
+    for _ in range(ROUNDS):
+        expected = dict.fromkeys(need, 0.0)
+        for datasets, count in patterns.items():
+            total = sum(weights[d] for d in datasets)
+            for d in datasets:
+                expected[d] += count * weights[d] / total
+        raw = {d: weights[d] * need[d] / expected[d] if expected[d] else 1.0 for d in need}
+        scale = max(raw.values())
+        # A floor keeps a dataset in the game that shares its documents with a scarcer one.
+        weights = {d: max(weight / scale, 1e-6) for d, weight in raw.items()}
+    return weights
 
 
 class Donors:

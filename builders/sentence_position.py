@@ -13,6 +13,9 @@ from builders.sampling import Passage, balanced_classes
 from corpora_recipes.records import Document
 
 SENTENCES = 5
+# Whether its documents may serve another such task too, where there are too few.
+LENDS_DOCUMENTS = True
+NEEDS = "five finished sentences at the start of a document (in its first section)"
 DOCUMENTS_A_ROW = 1.0
 
 

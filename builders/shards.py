@@ -118,7 +118,12 @@ def digests(folder: Path) -> Iterator[dict[str, Any]]:
 
 def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
     """Yield (dataset, split, shards in order) for every dataset below ``folder``, sorted."""
-    names = {path.parent for path in folder.rglob("*-of-*.parquet")}
+    # What begins with a dot is the unfinished output of a killed run.
+    names = {
+        path.parent
+        for path in folder.rglob("*-of-*.parquet")
+        if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    }
     for parent in sorted(names, key=lambda path: (path.name, path)):
         for split in SPLITS:
             shards = sorted(parent.glob(f"{split}-?????-of-?????.parquet"))

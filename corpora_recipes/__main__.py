@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.commands import run
+from corpora_recipes.commands import positive, run
 from corpora_recipes.params import load_corpus, load_params, with_documents
 
 EXAMPLES = """\
@@ -45,7 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     read.add_argument(
         "--documents", metavar="N|all", help="how many to take; default: what params.yaml says"
     )
-    read.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="default: all CPUs")
+    read.add_argument(
+        "--workers", type=positive, default=os.cpu_count() or 1, help="default: all CPUs"
+    )
     read.add_argument(
         "--executor",
         default="local",
@@ -65,7 +67,7 @@ def _run(args: argparse.Namespace) -> None:
     if args.command == "list":
         from corpora_recipes.listing import listing
 
-        print(listing(load_params(args.params)))
+        print(listing(args.params))
         return
     corpus = load_corpus(args.params, args.corpus)
     if args.command == "fetch":
@@ -76,7 +78,11 @@ def _run(args: argparse.Namespace) -> None:
         from corpora_recipes.reading import read
 
         corpus = with_documents(corpus, args.documents)
-        read(corpus, args.raw, args.out, workers=args.workers, executor=args.executor)
+        drops = read(corpus, args.raw, args.out, workers=args.workers, executor=args.executor)
+        for unit, counts in drops.as_dict().items():
+            reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
+            kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
+            print(f"{kept}; dropped: {reasons}" if reasons else kept)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context, parent_process
@@ -43,6 +44,13 @@ def open_executor(address: str, workers: int) -> Iterator[Executor | None]:
         ) as pool:
             try:
                 yield pool
+            except BrokenProcessPool:
+                raise InputError(
+                    f"--workers {workers}",
+                    expected="workers that live until they are done",
+                    found="one was killed, most likely for want of memory",
+                    todo="run it again with fewer workers",
+                ) from None
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
         return
@@ -64,7 +72,7 @@ def open_executor(address: str, workers: int) -> Iterator[Executor | None]:
         ) from None
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError) as error:
+    except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"--executor {address}",
             expected="a Dask scheduler that answers",

@@ -1,5 +1,6 @@
-"""How the three command lines end: quietly, or with a user's error and no traceback."""
+"""What the three command lines share: how they end on an error, and types of arguments."""
 
+import argparse
 import sys
 from collections.abc import Callable
 
@@ -10,7 +11,7 @@ def run(command: Callable[[], None]) -> int:
     """Run a command and return its exit code.
 
     Returns:
-        0, or 1 on an InputError, whose message is printed to standard error.
+        0; 1 on an InputError, whose message is printed to standard error; 130 if interrupted.
     """
     try:
         command()
@@ -18,7 +19,17 @@ def run(command: Callable[[], None]) -> int:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on where it can", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         # The reader of our output, such as `head`, has seen enough.
         sys.stderr.close()
     return 0
+
+
+def positive(text: str) -> int:
+    """Return the positive integer of an argument; for argparse, as a type."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return int(text)

@@ -1,21 +1,27 @@
 """The `list` command: the corpora of params.yaml and the recipes there are."""
 
+from pathlib import Path
 from textwrap import fill
-from typing import Any
 
+from corpora_recipes.params import load_corpus, load_params
 from corpora_recipes.recipes import load_facts, recipe_names
 
 
-def listing(params: dict[str, Any]) -> str:
+def listing(path: Path) -> str:
     """Return the listing as text.
 
     Args:
-        params: what ``load_params`` returns.
+        path: of params.yaml.
+
+    Raises:
+        InputError: an entry of params.yaml is wrong.
     """
+    params = load_params(path)
     lines = ["Corpora of params.yaml:"]
-    for name, entry in params["corpora"].items():
-        datasets = ", ".join(entry.get("datasets") or {}) or "no datasets"
-        lines.append(f"  {name} (recipe {entry.get('recipe')}): {datasets}")
+    for name in params["corpora"]:
+        corpus = load_corpus(path, name)
+        datasets = ", ".join(corpus.datasets) or "no datasets"
+        lines.append(f"  {name} (recipe {corpus.recipe}): {datasets}")
     lines.append("Recipes:")
     for name in recipe_names():
         facts = load_facts(name)

@@ -1,5 +1,7 @@
 """params.yaml, the face of the project: read, checked, and joined with each recipe's facts."""
 
+import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,13 +42,26 @@ def load_params(path: Path) -> dict[str, Any]:
     params = {"sources": "sample", "corpora": {}, "encoders": {}} | given
     types = {"seed": int, "sources": str, "corpora": dict, "encoders": dict}
     for key, kind in types.items():
-        if not isinstance(params.get(key), kind):
+        if not isinstance(params.get(key), kind) or isinstance(params[key], bool):
             raise InputError(
                 f"{path}: {key}",
                 expected=f"a value of type {kind.__name__}",
                 found=repr(params.get(key)) if key in params else "nothing",
                 todo="see params.yaml in the repository for an example",
             )
+    names = Counter(
+        name
+        for entry in params["corpora"].values()
+        if isinstance(entry, dict) and isinstance(entry.get("datasets"), dict)
+        for name in entry["datasets"]
+    )
+    if twice := sorted(name for name, count in names.items() if count > 1):
+        raise InputError(
+            f"{path}: corpora",
+            expected="names of datasets that no other corpus uses",
+            found=f"{', '.join(twice)} more than once",
+            todo="rename one: it is a folder and a config of the package",
+        )
     return params
 
 
@@ -65,7 +80,8 @@ def load_corpus(path: Path, name: str) -> Corpus:
             todo="correct the name, or add an entry",
         )
     where = f"{path}: corpora.{name}"
-    recipe = (params["corpora"][name] or {}).get("recipe")
+    entry = params["corpora"][name]
+    recipe = entry.get("recipe") if isinstance(entry, dict) else None
     if recipe not in recipe_names():
         raise InputError(
             f"{where}.recipe",
@@ -74,25 +90,41 @@ def load_corpus(path: Path, name: str) -> Corpus:
             todo="correct it; `python -m corpora_recipes list` shows what each recipe reads",
         )
     facts = load_facts(recipe)
-    entry = _mapping(params["corpora"][name], where, (*COMMON_KEYS, *facts["options"]))
+    entry = _mapping(entry, where, (*COMMON_KEYS, *facts["options"]))
     documents = entry.get("documents")
     language = entry.get("language", facts["language"])
     datasets = entry.get("datasets") or {}
     for key, value, fits, expected in (
         ("documents", documents, _is_quota(documents), "a positive integer, or nothing for all"),
-        ("language", language, isinstance(language, str), 'a language code such as "es"'),
+        ("language", language, _is_language(language), 'a language code such as "es"'),
         ("datasets", datasets, isinstance(datasets, dict), "dataset names, each with its task"),
     ):
         if not fits:
             todo = f"correct corpora.{name}.{key}"
             raise InputError(f"{where}.{key}", expected=expected, found=repr(value), todo=todo)
+    options = {key: entry.get(key, default) for key, default in facts["options"].items()}
+    for key, default in facts["options"].items():
+        # A default without a value is a text that may be left out.
+        kind = str if default is None else type(default)
+        value = options[key]
+        if not isinstance(value, kind) and not (value is None and default is None):
+            raise InputError(
+                f"{where}.{key}",
+                expected=f"a value of type {kind.__name__}",
+                found=repr(value),
+                todo=f"correct it; the default is {default!r}",
+            )
+    # Of documents of their own only the users know what a dataset card says.
+    for key in ("name", "licence", "citation", "homepage", "description"):
+        if key in options:
+            facts[key] = options[key] or {"name": name, "licence": "not stated"}.get(key, "")
     return Corpus(
         name=name,
         recipe=recipe,
         language=language,
         documents=documents,
         seed=params["seed"],
-        options={key: entry.get(key, default) for key, default in facts["options"].items()},
+        options=options,
         datasets=datasets,
         facts=facts,
     )
@@ -121,6 +153,10 @@ def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
 def _is_quota(value: object) -> bool:
     # bool is an int for Python, and `documents: yes` is surely a mistake.
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
+
+
+def _is_language(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", value) is not None
 
 
 def _mapping(value: object, where: str, known: tuple[str, ...]) -> dict[str, Any]:

@@ -44,6 +44,9 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int, executor: str) -
             found="no such folder",
             todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
         )
+    if out.is_dir():
+        todo = "name a file, such as records.parquet"
+        raise InputError(out, expected="a file to write", found="a folder", todo=todo)
     blocks = load_recipe(corpus.recipe).blocks(raw, corpus)
     schema = document_schema() if corpus.facts["records"] == "documents" else tree_schema()
     total = Drops()

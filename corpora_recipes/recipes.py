@@ -102,5 +102,5 @@ def load_recipe(name: str) -> Recipe:
 
 def load_facts(name: str) -> dict[str, Any]:
     """Return the recipe's corpus.yaml: sources, licence, citation, options and their defaults."""
-    load_recipe_folder = RECIPES / name / "corpus.yaml"
-    return cast("dict[str, Any]", yaml.safe_load(load_recipe_folder.read_text("utf-8")))
+    text = (RECIPES / name / "corpus.yaml").read_text("utf-8")
+    return cast("dict[str, Any]", yaml.safe_load(text))

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
 import stat
@@ -71,9 +70,9 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         corpus: what to fetch. If the recipe has an option ``path`` and it is set, the user's own
             file or folder is taken, whatever ``sources`` says.
         sources: "sample" for the recipe's small sample, "upstream" for the corpus's servers, or
-            a folder laid out as ``<folder>/<recipe>/<upstream file name>``. Files of a folder are
-            hard links where the file system can do it, because dumps are large, and copies
-            elsewhere; nothing ever writes into them.
+            a folder laid out as ``<folder>/<recipe>/<upstream file name>``. Files that are here
+            already become symbolic links, because dumps are large and so that a change of them is
+            noticed, and copies where there are no links; nothing ever writes into them.
         out: the folder.
 
     Raises:
@@ -81,8 +80,18 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     """
     recipe = load_recipe(corpus.recipe)
     own = corpus.options.get("path")
+    if "path" in corpus.options and own is None:
+        where = f"corpora.{corpus.name}.path"
+        if sources != "sample":
+            raise InputError(
+                where,
+                expected="the file or folder with the documents",
+                found="nothing",
+                todo=f"add `path:` to the entry {corpus.name} in params.yaml",
+            )
+        tqdm.write(f"{where} is not set: took the sample of {corpus.recipe}", file=sys.stderr)
     if own is not None:
-        files = _own_files(corpus, Path(own))
+        files = _own_files(corpus, Path(own).expanduser())
         _claim(out, f"path {own}", [name for name, _ in files])
         for name, path in files:
             _link(path, out / name)
@@ -91,8 +100,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         names = sorted(p.relative_to(sample).as_posix() for p in sample.rglob("*") if p.is_file())
         _claim(out, sources, names)
         for name in names:
-            with whole_file(out / name) as temporary:
-                shutil.copyfile(sample / name, temporary)
+            _link(sample / name, out / name)
     elif sources == "upstream":
         wanted = list_sources(corpus)
         harvest = getattr(recipe, "fetch_upstream", None)
@@ -143,17 +151,31 @@ def list_sources(corpus: Corpus) -> list[Source]:
 
 
 def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
-    """List the user's own file, or the files of the user's own folder: name in out, place."""
+    """List the user's own file, or those of the user's own folder: name in out, place.
+
+    In a folder, the files count that the recipe's patterns name; not those of its sub-folders.
+    """
+    patterns = [source.file for source in list_sources(corpus)]
     if path.is_file():
-        return [(path.name, path)]
-    if not path.is_dir():
+        files = [path]
+        found = path.name
+    elif path.is_dir():
+        files = sorted(p for p in path.iterdir() if p.is_file())
+        found = f"a folder of {len(files)} other files" if files else "a folder without files"
+    else:
+        files = []
+        found = "no such file or folder"
+    files = [p for p in files if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
+    if not files:
         raise InputError(
             path,
-            expected=f"the file or folder that corpora.{corpus.name}.path names",
-            found="no such file or folder",
-            todo="correct the path; it counts from the folder where the command runs",
+            expected=f"for corpora.{corpus.name}.path a file, or a folder of files, named "
+            f"{', '.join(patterns)}",
+            found=found,
+            todo="correct the path (it counts from the folder where the command runs), or convert "
+            "the file",
         )
-    return [(p.relative_to(path).as_posix(), p) for p in sorted(path.rglob("*")) if p.is_file()]
+    return [(p.name, p) for p in files]
 
 
 def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
@@ -204,7 +226,7 @@ def _newest(folder: Path, wanted: Sequence[Source]) -> str | None:
 def _link(path: Path, target: Path) -> None:
     with whole_file(target) as temporary:
         try:
-            os.link(path.resolve(), temporary)
+            temporary.symlink_to(path.resolve())
         except OSError:
             shutil.copyfile(path, temporary)
 
@@ -219,19 +241,20 @@ def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
     before: dict[str, Any] = {"source": "", "files": []}
     if manifest.is_file():
         before = json.loads(manifest.read_text("utf-8"))
+    known, wanted = set(before["files"]), set(patterns)
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
         if path.is_dir() or path.name.startswith("."):
             continue
         name = name.removesuffix(".part.json").removesuffix(".part")
-        if not _matches(name, before["files"]):
+        if name not in known and not _matches(name, before["files"]):
             raise InputError(
                 path,
                 expected="a folder that holds only what fetch has brought",
                 found="a file that it has not",
                 todo="move the file away, or give fetch a folder of its own",
             )
-        if before["source"] != source or not _matches(name, patterns):
+        if before["source"] != source or not (name in wanted or _matches(name, patterns)):
             path.unlink()
     with whole_file(manifest) as temporary:
         text = json.dumps({"source": source, "files": sorted(patterns)}, ensure_ascii=False)
@@ -239,7 +262,7 @@ def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
 
 
 def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+    return any("*" in pattern and fnmatchcase(name, pattern) for pattern in patterns)
 
 
 # --- downloads -----------------------------------------------------------------------------------

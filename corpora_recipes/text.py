@@ -21,7 +21,7 @@ _INVISIBLE = re.compile(
 _DAMAGE = {
     "replacement_character": re.compile("\ufffd"),
     "unpaired_surrogate": re.compile("[\ud800-\udfff]"),
-    "private_use_character": re.compile("[\ue000-\uf8ff]"),
+    "private_use_character": re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]"),
     "mojibake": re.compile("Ã[\x80-\xbf]|Â[\xa0-\xbf]|â€"),  # UTF-8 read as Windows-1252
 }
 
@@ -87,7 +87,7 @@ def _table() -> dict[str, dict[str, str | bool]]:
 
 @cache
 def _rules(language: str) -> _Rules:
-    entry = _table().get(language, {})
+    entry = _table().get(language.partition("-")[0], {})
     spaced = {
         key: {form for item in str(entry.get(key, "")).split(",") for form in _cases(item.strip())}
         for key in ("never_ends", "in_names", "may_end")
@@ -243,7 +243,7 @@ def _tokenizer(language: str) -> "Tokenizer":
     import spacy
 
     try:
-        return spacy.blank(language).tokenizer
+        return spacy.blank(language.partition("-")[0]).tokenizer
     except ImportError as error:
         raise InputError(
             f"language {language!r}",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.commands import run
+from corpora_recipes.commands import positive, run
 from corpora_recipes.errors import InputError
 from corpora_recipes.params import load_params
 
@@ -103,7 +103,7 @@ def _common(parser: argparse.ArgumentParser) -> None:
     _params(parser, "seed and encoders")
     parser.add_argument(
         "--workers",
-        type=_positive,
+        type=positive,
         default=os.cpu_count() or 1,
         metavar="N",
         help="number of processes (default: one a core)",
@@ -118,13 +118,6 @@ def _params(parser: argparse.ArgumentParser, what: str) -> None:
         metavar="FILE",
         help=f"where to find {what} (default: params.yaml)",
     )
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is not 1 or more")
-    return value
 
 
 def _embed(options: argparse.Namespace) -> None:

@@ -98,7 +98,8 @@ def find_datasets(root: Path) -> list[Dataset]:
     folders: defaultdict[Path, dict[Split, dict[Path, int]]] = defaultdict(
         lambda: {split: {} for split in SPLITS}
     )
-    for file in [*root.glob("*/*.parquet"), *root.glob("*/*/*.parquet")]:
+    # What begins with a dot is the unfinished output of a killed run.
+    for file in [*root.glob("[!.]*/*.parquet"), *root.glob("[!.]*/[!.]*/*.parquet")]:
         if match := _SHARD.fullmatch(file.name):
             split: Split = match[1]  # type: ignore[assignment]
             folders[file.parent][split][file] = int(match[3])

@@ -41,6 +41,8 @@ def make_corpus() -> Callable[..., Corpus]:
                 "drop_limits": {},
                 "description": "Texts of the tests.",
                 "licence": "CC0 1.0",
+                "licence_url": None,
+                "redistributable": True,
                 "homepage": "none",
                 "citation": "none",
             },

@@ -17,7 +17,7 @@ from typing import Any
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import BlockResult, Corpus
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
-from corpora_recipes.text import clean, split_sentences
+from corpora_recipes.text import clean, damage, split_sentences
 
 KEYS = ("id", "title", "text", "paragraphs", "sections", "topics", "split")
 SECTION_KEYS = ("heading", "level", "paragraphs")
@@ -50,8 +50,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
         InputError: there is no file, or nothing in the files, or a Parquet file is damaged.
     """
     parts = []
-    for path in sorted(p for p in raw.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()):
-        name = path.relative_to(raw).as_posix()
+    for found in sorted(p for p in raw.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()):
+        name = found.relative_to(raw).as_posix()
+        # The user's own file, of which fetch has made a link, is the one to name in messages.
+        path = found.resolve()
         if path.name.endswith(".jsonl"):
             size = path.stat().st_size
             for start in range(0, size, BLOCK_BYTES):
@@ -129,7 +131,9 @@ def _lines(block: Part) -> Iterator[tuple[_Where, Any]]:
             raise where.error("UTF-8", str(error), "convert the file to UTF-8") from None
         except (ValueError, RecursionError) as error:
             raise where.error(
-                "one JSON object", f"{line[:60]!r} ({error})", "write each document on one line"
+                "a line that is one JSON object",
+                f"{text[:60]!r} … ({error})",
+                "correct the JSON of this line; a document stands on one line",
             ) from None
         yield where, row
 
@@ -185,7 +189,7 @@ def _document(row: Any, where: _Where, language: str, drops: Drops) -> Document:
     if len(forms) != 1:
         found = " and ".join(forms) or f"none of them, but {', '.join(fields) or 'nothing'}"
         raise where.error("exactly one of text, paragraphs and sections", found)
-    if not fields.get("id"):
+    if fields.get("id") in (None, ""):
         raise where.error("an id", repr(fields.get("id")), "give each document an id of its own")
     if "text" in fields:
         paragraphs = re.split(r"\n\s*\n", _string(fields["text"], "text", where))
@@ -230,10 +234,8 @@ def _sentences(texts: Sequence[str], language: str, drops: Drops) -> list[list[s
         paragraphs.append([])
         for sentence in split_sentences(clean(text), language):
             drops.seen["sentences"] += 1
-            reason = None
-            if "\ufffd" in sentence:
-                reason = "replacement_character"
-            elif not any(c.isalpha() for c in sentence):
+            reason = damage(sentence)
+            if reason is None and not any(c.isalpha() for c in sentence):
                 reason = "no_letters"
             if reason is not None:
                 drops.dropped["sentences", reason] += 1
@@ -267,7 +269,9 @@ def _strings(value: Any, key: str, where: _Where) -> list[str]:
 
 def _string(value: Any, key: str, where: _Where) -> str:
     if not isinstance(value, str):
-        raise where.error(f"{key}, a string", repr(value)[:60])
+        is_number = isinstance(value, int | float)
+        todo = f'put it in quotes: "{value}"' if is_number else "correct it"
+        raise where.error(f"{key}, a string", repr(value)[:60], todo)
     if any("\ud800" <= c <= "\udfff" for c in value):
         raise where.error(f"{key} in Unicode", "half a surrogate pair", "write it in UTF-8")
     return value

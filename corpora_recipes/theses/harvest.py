@@ -8,7 +8,7 @@ last one; here a page that is not whole is never kept.
 import re
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from lxml import etree
@@ -77,9 +77,11 @@ def parse_page(path: Path) -> etree._Element:
     """Return the root of a page, an OAI-PMH answer.
 
     Raises:
-        InputError: the file is not XML, not whole, or not of OAI-PMH.
+        InputError: the file is not XML, not whole, not of OAI-PMH, or defines entities.
     """
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True
+    )
     data = path.read_bytes()
     try:
         try:
@@ -99,6 +101,16 @@ def parse_page(path: Path) -> etree._Element:
             expected="an answer of an OAI-PMH server, with the root element OAI-PMH",
             found=f"the root element {root.tag}",
             todo="check the server's address in `servers`; it ends in /oai/request for DSpace",
+        )
+    doctype: str = cast("Any", root.getroottree().docinfo).doctype
+    if doctype:
+        # Entities are the one way in which XML can read other files, grow without bound, or leave
+        # a hole where the parser does not follow them.
+        raise InputError(
+            path,
+            expected="an answer of an OAI-PMH server, which has no DOCTYPE",
+            found=f"{doctype}, which can define entities",
+            todo="remove the file and fetch again",
         )
     return root
 

@@ -35,7 +35,7 @@ from corpora_recipes.errors import InputError
 from corpora_recipes.language import identify
 from corpora_recipes.recipes import BlockResult, Corpus
 from corpora_recipes.records import Document, Drops, split_at_drops
-from corpora_recipes.text import clean, split_sentences
+from corpora_recipes.text import clean, damage, split_sentences
 from corpora_recipes.theses.harvest import OAI, harvest, parse_page
 
 DC = "{http://purl.org/dc/elements/1.1/}"
@@ -205,7 +205,7 @@ def _fields(record: etree._Element, block: Page) -> list[_Field]:
     if root is not None:
         return list(_xoai_fields(root))
     fields = [
-        _Field(element.tag.removeprefix(DC), "", element.text or "")
+        _Field(element.tag.removeprefix(DC), "", "".join(map(str, element.itertext())))
         for element in metadata.iter(f"{DC}*")
     ]
     if not fields and len(metadata) and metadata[0].tag.rpartition("}")[2] != "dc":
@@ -222,10 +222,11 @@ def _xoai_fields(root: etree._Element) -> Iterator[_Field]:
     for element in root.iterfind(f"{XOAI}element[@name='dc']/{XOAI}element"):
         name = element.get("name", "")
         for value in element.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
-            yield _Field(name, "", value.text or "")
+            yield _Field(name, "", "".join(map(str, value.itertext())))
         for qualified in element.iterfind(f"{XOAI}element"):
             for value in qualified.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
-                yield _Field(name, qualified.get("name", ""), value.text or "")
+                text = "".join(map(str, value.itertext()))
+                yield _Field(name, qualified.get("name", ""), text)
 
 
 def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:
@@ -280,8 +281,8 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
 
 def _damage(sentence: str) -> str | None:
     """Return why the sentence cannot be used, None if it can."""
-    if any(c == "\ufffd" or unicodedata.category(c) in ("Co", "Cn") for c in sentence):
-        return "replacement_character"
+    if (reason := damage(sentence)) is not None:
+        return reason
     if _MARKUP.search(sentence):
         return "markup_left"
     if _OCR.search(sentence):

@@ -17,7 +17,9 @@ _BRACKET = re.compile(r"\(([^()]*)\)")
 # An unknown template straight after the end of a sentence is a footnote or a note of editors.
 _TRAILING = re.compile(rf"(?<=[.!?»”…]){HOLE}+(?=\s|\Z)")
 # What all damage holds (and text.damage finds): the search is fast, and mostly in vain.
-_SUSPECT = re.compile("[\\[\\]{}|<>=~_&ÃÂ€\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff]")
+_SUSPECT = re.compile(
+    "[\\[\\]{}|<>=~_&ÃÂ€\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]"
+)
 _MARKUP = re.compile(
     r"\[\[|\]\]|\[\s*\]|[{}|<>]|==|\w=[\"']|~~~|__|&[#\w]{2,31};|''|://|www\.|\bformula_\d"
     r"|\b(?:style|class|align|colspan|rowspan|bgcolor|width)\s*="

@@ -122,11 +122,21 @@ def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
     assert "- Documents: " in card
     assert "read 80" in card
     assert "samples that Probeta ships" not in card
+    assert "Not to be redistributed" not in card
 
 
 def test_the_card_says_if_the_texts_are_samples(packaged, tmp_path, make_corpus) -> None:
     package([make_corpus(datasets=TASKS)], "sample", tmp_path / "instances", tmp_path / "hub")
-    assert "samples that Probeta ships" in (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    assert "samples that Probeta ships" in card
+    assert "| Mine (sample) |" in card
+
+
+def test_the_card_says_what_may_not_be_redistributed(packaged, tmp_path, make_corpus) -> None:
+    corpus = make_corpus(datasets=TASKS)
+    corpus.facts["redistributable"] = False
+    package([corpus], "upstream", tmp_path / "instances", tmp_path / "hub")
+    assert "Not to be redistributed" in (tmp_path / "hub" / "README.md").read_text("utf-8")
 
 
 def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:

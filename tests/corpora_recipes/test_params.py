@@ -23,7 +23,7 @@ def test_the_projects_own_file_is_right(repository) -> None:
     names = load_params(repository / "params.yaml")["corpora"]
     corpora = [load_corpus(repository / "params.yaml", name) for name in names]
     assert {corpus.recipe for corpus in corpora} <= set(recipe_names())
-    assert corpora[0].documents == 80000
+    assert corpora[0].documents == 200000
 
 
 @pytest.mark.parametrize(

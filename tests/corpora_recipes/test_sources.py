@@ -395,10 +395,10 @@ class TestLocal:
     def test_copies_where_links_are_impossible(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def refuse(source: Path, target: Path) -> None:
-            raise OSError(18, "Invalid cross-device link")
+        def refuse(link: Path, target: Path) -> None:
+            raise OSError(1, "Operation not permitted")
 
-        monkeypatch.setattr(os, "link", refuse)
+        monkeypatch.setattr(Path, "symlink_to", refuse)
         self.test_sample(tmp_path)
         (tmp_path / "mirror" / "fake").mkdir(parents=True)
         (tmp_path / "mirror" / "fake" / "a").write_text("a", "utf-8")
@@ -454,14 +454,38 @@ class TestLocal:
             sources.fetch(corpus([]), "smaple", tmp_path / "out")
 
     def test_own_path_wins(self, tmp_path: Path) -> None:
-        (tmp_path / "mine").mkdir()
-        (tmp_path / "mine" / "d.jsonl").write_text("{}", "utf-8")
+        patterns = [{"pattern": "*.jsonl"}, {"pattern": "*.parquet"}]
+        for name in ("mine/d.jsonl", "mine/notes.txt", "mine/.git/x.jsonl", "mine/sub/e.jsonl"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text("{}", "utf-8")
         for path in ("mine", "mine/d.jsonl"):
             for where in ("sample", "upstream", "mirror"):
-                sources.fetch(corpus([], path=path), where, tmp_path / "out")
+                sources.fetch(corpus(patterns, path=path), where, tmp_path / "out")
                 assert listing(tmp_path / "out") == ["d.jsonl"]
+        for path, found in (
+            ("nowhere", "no such file"),
+            ("mine/notes.txt", "notes.txt"),
+            ("recipes", "a folder without files"),
+        ):
+            with pytest.raises(InputError, match=found) as error:
+                sources.fetch(corpus(patterns, path=path), "sample", tmp_path / "out")
+            assert r"*.jsonl, *.parquet" in str(error.value)
+
+    def test_a_file_that_is_replaced_is_noticed(self, tmp_path: Path) -> None:
+        own = tmp_path / "d.jsonl"
+        own.write_text("old", "utf-8")
+        sources.fetch(corpus([{"pattern": "*.jsonl"}], path="d.jsonl"), "sample", tmp_path / "out")
+        own.unlink()
+        own.write_text("new", "utf-8")
+        assert (tmp_path / "out" / "d.jsonl").read_text("utf-8") == "new"
+
+    def test_without_a_path_the_sample_or_an_error(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        sources.fetch(corpus([], path=None), "sample", tmp_path / "out")
+        assert "corpora.mine.path is not set" in capsys.readouterr().err
         with pytest.raises(InputError, match=r"corpora\.mine\.path"):
-            sources.fetch(corpus([], path="nowhere"), "sample", tmp_path / "out")
+            sources.fetch(corpus([], path=None), "upstream", tmp_path / "out")
 
     def test_another_source_replaces_the_files(self, tmp_path: Path) -> None:
         self.test_mirror(tmp_path)

@@ -191,6 +191,11 @@ def test_page_that_breaks_off_is_asked_again(server: Repository, tmp_path: Path)
         ("", "begins with b''"),
         (HEAD + "<ListRecords><record/>", "begins with"),
         (HEAD + "<Identify/></OAI-PMH>", "Identify"),
+        (
+            HEAD.replace("<OAI", '<!DOCTYPE OAI-PMH [<!ENTITY x SYSTEM "file:///etc/passwd">]><OAI')
+            + "<ListRecords>&x;</ListRecords></OAI-PMH>",
+            "no DOCTYPE",
+        ),
     ],
 )
 def test_answer_that_is_no_page(server: Repository, tmp_path: Path, body: str, found: str) -> None:

@@ -323,7 +323,7 @@ class TestSentences:
         ("reason", "damage"),
         [
             ("replacement_character", "invi\ufffdrno"),
-            ("replacement_character", "invi\U001001a9rno"),
+            ("private_use_character", "invi\U001001a9rno"),
             ("markup_left", "<i>invierno</i>"),
             ("markup_left", "invierno &amp; otoño"),
             ("ocr_damage", "e l invierno"),
