@@ -37,7 +37,7 @@ from pathlib import Path
 from lxml import etree
 
 from corpora_recipes.errors import InputError
-from corpora_recipes.hashing import keyed_uniform
+from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipes import BlockResult, Corpus
 from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
 
@@ -55,11 +55,13 @@ class Files:
         key: the first of the names.
         raw: the folder of the raw corpus.
         names: paths in that folder, such as "train/as00001.rs3".
+        validation: those of the names whose texts are for validation.
     """
 
     key: str
     raw: Path
     names: tuple[str, ...]
+    validation: frozenset[str]
 
 
 class CrossingError(InputError):
@@ -119,16 +121,28 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Files]:
                 found="none",
                 todo=" ".join(corpus.facts["manual"].split()),
             )
+        validation = _validation(names, corpus)
         chunks = (names[i : i + FILES_A_BLOCK] for i in range(0, len(names), FILES_A_BLOCK))
-        found.extend(Files(chunk[0], raw, tuple(chunk)) for chunk in chunks)
+        found += [
+            Files(chunk[0], raw, tuple(chunk), validation.intersection(chunk)) for chunk in chunks
+        ]
     return found
+
+
+def _validation(names: Sequence[str], corpus: Corpus) -> frozenset[str]:
+    """Choose the texts for validation by keyed hash: a sixth of those of train, at least one."""
+    train = [name for name in names if name.startswith("train/")]
+    train.sort(
+        key=lambda n: keyed_hash(corpus.seed, corpus.name, n.removesuffix(".rs3"), "validation")
+    )
+    return frozenset(train[: max(1, round(VALIDATION_SHARE * len(train)))])
 
 
 def read_block(block: Files, corpus: Corpus) -> BlockResult:
     """Read the files of a block.
 
     A tree's id is the file's path without its suffix, such as "train/as00001". The trees of
-    ``test`` are the test split; a keyed hash of the id sends a sixth of the others to validation.
+    ``test`` are the test split; a sixth of the others, by keyed hash, is for validation.
     Dropped documents: ``crossing`` (see ``read_rs3``), ``single_edu`` (nothing to relate). Dropped
     EDUs: ``unrelated_title``.
 
@@ -149,15 +163,11 @@ def read_block(block: Files, corpus: Corpus) -> BlockResult:
             result.drops.dropped["documents", "single_edu"] += 1
             continue
         key = name.removesuffix(".rs3")
-        result.records.append(replace(tree, id=key, split=_split(key, corpus)))
+        split: Split = "validation" if name in block.validation else "train"
+        if name.startswith("test/"):
+            split = "test"
+        result.records.append(replace(tree, id=key, split=split))
     return result
-
-
-def _split(key: str, corpus: Corpus) -> Split:
-    if key.startswith("test/"):
-        return "test"
-    point = keyed_uniform(corpus.seed, corpus.name, key, "validation")
-    return "validation" if point < VALIDATION_SHARE else "train"
 
 
 def read_rs3(path: Path) -> DiscourseTree:
