@@ -87,7 +87,7 @@ def load_corpus(path: Path, name: str) -> Corpus:
             f"{where}.recipe",
             expected=f"one of {', '.join(recipe_names())}",
             found=repr(recipe),
-            todo="correct it; `python -m corpora_recipes list` shows what each recipe reads",
+            todo="correct it (or add a recipe: a folder under corpora_recipes/)",
         )
     facts = load_facts(recipe)
     entry = _mapping(entry, where, (*COMMON_KEYS, *facts["options"]))

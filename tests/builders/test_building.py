@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -254,6 +255,29 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
         contents.append({p.relative_to(out): p.read_bytes() for p in out.rglob("*.*")})
     assert contents[0] == contents[1]
     assert len(contents[0]) == 10
+
+
+def test_killed_in_the_middle_and_run_again_gives_the_same_rows(
+    tmp_path, write_records, write_params, repository, make_corpus
+) -> None:
+    write_params({"mine": {"recipe": "jsonl", "language": "es", "datasets": TASKS}})
+    records = write_records([document(n) for n in range(600)])
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "builders", "build", "mine"]
+    command += ["--records", str(records), "--out", str(out)]
+    environment = os.environ | {"PYTHONPATH": str(repository)}
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob(".out.*.part/*/*")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.kill()
+    process.wait()
+    assert not out.exists()
+    assert list(tmp_path.glob(".out.*.part"))
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    assert not list(tmp_path.glob(".out.*.part"))
+    build(make_corpus(datasets=TASKS), records, tmp_path / "whole")
+    assert list(digests(out)) == list(digests(tmp_path / "whole"))
 
 
 def test_too_few_documents_says_how_many_and_why(tmp_path, make_corpus, write_records) -> None:
