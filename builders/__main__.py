@@ -59,7 +59,7 @@ def _run(args: argparse.Namespace) -> None:
         for row in digests(args.folder):
             print(*row.values(), sep="\t")
         return
-    from corpora_recipes.params import load_corpus, load_params
+    from corpora_recipes.params import load_corpora, load_corpus, load_params
 
     if args.command == "build":
         from builders.building import build
@@ -71,9 +71,8 @@ def _run(args: argparse.Namespace) -> None:
     else:
         from builders.hub import package
 
-        params = load_params(args.params)
-        corpora = [load_corpus(args.params, name) for name in params["corpora"]]
-        package(corpora, params["sources"], args.instances, args.out)
+        sources = load_params(args.params)["sources"]
+        package(load_corpora(args.params), sources, args.instances, args.out)
 
 
 if __name__ == "__main__":

@@ -124,19 +124,20 @@ def _passage_rows(
             eligible.setdefault(passage.document_id, []).append(name)
     need = {d.name: sum(d.rows) * PASSAGE_TASKS[d.task].DOCUMENTS_A_ROW for d in datasets}
     owner = share_out(eligible, need, corpus.seed, corpus.name)
-    rows: dict[str, Rows] = {}
-    for d in datasets:
-        offered = _offered(d, passages[d.name], owner, datasets)
-        rows[d.name], repeated = _one_dataset(d, offered)
-        counts[d.name]["in_another_dataset"] = len(passages[d.name]) - len(offered)
-        counts[d.name]["repeated_sentence"] = repeated
-        counts[d.name]["beyond_quota_or_balance"] = len(offered) - repeated
+    offered = {d.name: _offered(d, passages[d.name], owner, datasets) for d in datasets}
+    built = {d.name: _one_dataset(d, offered[d.name]) for d in datasets}
+    rows = {name: found for name, (found, _) in built.items()}
     used = {name: _documents(found) for name, found in rows.items()}
     for d in datasets:
         others = set().union(*(used[name] for name in used if name != d.name))
-        counts[d.name]["beyond_quota_or_balance"] -= len(used[d.name])
-        counts[d.name]["used"] = len(used[d.name])
-        counts[d.name]["used_in_another_dataset_too"] = len(used[d.name] & others)
+        repeated = built[d.name][1]
+        counts[d.name] |= {
+            "in_another_dataset": len(passages[d.name]) - len(offered[d.name]),
+            "repeated_sentence": repeated,
+            "beyond_quota_or_balance": len(offered[d.name]) - repeated - len(used[d.name]),
+            "used": len(used[d.name]),
+            "used_in_another_dataset_too": len(used[d.name] & others),
+        }
         if d.donors == "same_topic":
             unrelated = _unrelated(rows[d.name], passages[d.name])
             counts[d.name]["donors_without_shared_topic"] = unrelated

@@ -55,6 +55,9 @@ COLUMNS = {
     "split": "train, validation or test",
 }
 
+# The columns that hold lists of strings.
+_LISTS = {name for columns in TEXT_COLUMNS.values() for name in columns}
+
 
 @dataclass(frozen=True, slots=True)
 class _Config:
@@ -196,7 +199,7 @@ def _info(config: _Config) -> dict[str, Any]:
         if field.name == "label":
             names = {str(number): name for number, name in enumerate(config.labels)}
             features.append({"name": "label", "dtype": {"class_label": {"names": names}}})
-        elif str(field.type).startswith("list"):
+        elif field.name in _LISTS:
             features.append({"name": field.name, "sequence": "string"})
         else:
             features.append({"name": field.name, "dtype": str(field.type)})
@@ -265,9 +268,8 @@ def _section(config: _Config) -> str:
         lines.append(f"- **Fewer than {SMALL_TEST:,} test rows: small differences mean nothing.**")
     if dataset.task == "discourse_coherence":
         lines.append(f"- Donors of replacing sentences: {dataset.donors.replace('_', ' ')}.")
-    if config.documents:
-        counts = ", ".join(f"{k.replace('_', ' ')} {n:,}" for k, n in config.documents.items())
-        lines.append(f"- Documents: {counts}.")
+    counts = ", ".join(f"{k.replace('_', ' ')} {n:,}" for k, n in config.documents.items())
+    lines.append(f"- Documents: {counts}.")
     lines += ["", "| column | type | what it holds |", "|---|---|---|"]
     for field in schema:
         kind = "class label" if field.name == "label" else _type_name(field)
@@ -279,9 +281,6 @@ def _section(config: _Config) -> str:
 
 def _type_name(field: Any) -> str:
     return "list of strings" if field.name in _LISTS else str(field.type)
-
-
-_LISTS = {name for columns in TEXT_COLUMNS.values() for name in columns}
 
 
 def _sources(configs: Sequence[_Config]) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from textwrap import fill
 
-from corpora_recipes.params import load_corpus, load_params
+from corpora_recipes.params import load_corpora
 from corpora_recipes.recipes import load_facts, recipe_names
 
 
@@ -16,12 +16,10 @@ def listing(path: Path) -> str:
     Raises:
         InputError: an entry of params.yaml is wrong.
     """
-    params = load_params(path)
     lines = ["Corpora of params.yaml:"]
-    for name in params["corpora"]:
-        corpus = load_corpus(path, name)
+    for corpus in load_corpora(path):
         datasets = ", ".join(corpus.datasets) or "no datasets"
-        lines.append(f"  {name} (recipe {corpus.recipe}): {datasets}")
+        lines.append(f"  {corpus.name} (recipe {corpus.recipe}): {datasets}")
     lines.append("Recipes:")
     for name in recipe_names():
         facts = load_facts(name)

@@ -71,7 +71,16 @@ def load_corpus(path: Path, name: str) -> Corpus:
     Raises:
         InputError: no such entry, an unknown recipe or key, or a value of another type.
     """
+    return _corpus(load_params(path), path, name)
+
+
+def load_corpora(path: Path) -> list[Corpus]:
+    """Return all entries of ``corpora`` in the params file, in its order; see ``load_corpus``."""
     params = load_params(path)
+    return [_corpus(params, path, name) for name in params["corpora"]]
+
+
+def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
     if name not in params["corpora"]:
         raise InputError(
             f"{path}: corpora",
@@ -102,18 +111,7 @@ def load_corpus(path: Path, name: str) -> Corpus:
         if not fits:
             todo = f"correct corpora.{name}.{key}"
             raise InputError(f"{where}.{key}", expected=expected, found=repr(value), todo=todo)
-    options = {key: entry.get(key, default) for key, default in facts["options"].items()}
-    for key, default in facts["options"].items():
-        # A default without a value is a text that may be left out.
-        kind = str if default is None else type(default)
-        value = options[key]
-        if not isinstance(value, kind) and not (value is None and default is None):
-            raise InputError(
-                f"{where}.{key}",
-                expected=f"a value of type {kind.__name__}",
-                found=repr(value),
-                todo=f"correct it; the default is {default!r}",
-            )
+    options = _options(entry, facts["options"], where)
     # Of documents of their own only the users know what a dataset card says.
     for key in ("name", "licence", "citation", "homepage", "description"):
         if key in options:
@@ -148,6 +146,24 @@ def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
             todo="correct it",
         )
     return replace(corpus, documents=int(quota))
+
+
+def _options(entry: dict[str, Any], defaults: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the recipe's own options, checked against their defaults, which fill the gaps."""
+    options = {}
+    for key, default in defaults.items():
+        value = entry.get(key, default)
+        # A default without a value is a text that may be left out.
+        kind = str if default is None else type(default)
+        if not isinstance(value, kind) and not (value is None and default is None):
+            raise InputError(
+                f"{where}.{key}",
+                expected=f"a value of type {kind.__name__}",
+                found=repr(value),
+                todo=f"correct it; the default is {default!r}",
+            )
+        options[key] = value
+    return options
 
 
 def _is_quota(value: object) -> bool:

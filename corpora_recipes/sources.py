@@ -78,45 +78,13 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     Raises:
         InputError: a file is missing, wrong or not to be had from there.
     """
-    recipe = load_recipe(corpus.recipe)
-    own = corpus.options.get("path")
-    if "path" in corpus.options and own is None:
-        where = f"corpora.{corpus.name}.path"
-        if sources != "sample":
-            raise InputError(
-                where,
-                expected="the file or folder with the documents",
-                found="nothing",
-                todo=f"add `path:` to the entry {corpus.name} in params.yaml",
-            )
-        tqdm.write(f"{where} is not set: took the sample of {corpus.recipe}", file=sys.stderr)
-    if own is not None:
-        files = _own_files(corpus, Path(own).expanduser())
-        _claim(out, f"path {own}", [name for name, _ in files])
-        for name, path in files:
-            _link(path, out / name)
-    elif sources == "sample":
-        sample = RECIPES / corpus.recipe / "sample"
-        names = sorted(p.relative_to(sample).as_posix() for p in sample.rglob("*") if p.is_file())
-        _claim(out, sources, names)
-        for name in names:
-            _link(sample / name, out / name)
-    elif sources == "upstream":
-        wanted = list_sources(corpus)
-        harvest = getattr(recipe, "fetch_upstream", None)
-        if harvest is None and not (wanted and all(source.url for source in wanted)):
-            raise _not_to_be_had(corpus, wanted)
-        _claim(out, sources, [source.file for source in wanted])
-        if harvest is not None:
-            harvest(corpus, out)
-        else:
-            for source in wanted:
-                _fetch_locked(source, out / source.file)
-    else:
-        files = _mirror_files(corpus, Path(sources))
-        _claim(out, f"mirror {sources}", [name for name, _ in files])
-        for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-            _link(path, out / name)
+    if sources == "upstream" and corpus.options.get("path") is None:
+        _fetch_upstream(corpus, out)
+        return
+    source, files = _local_files(corpus, sources)
+    _claim(out, source, [name for name, _ in files])
+    for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
+        _link(path, out / name)
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
@@ -148,6 +116,34 @@ def list_sources(corpus: Corpus) -> list[Source]:
 
 
 # --- local files ---------------------------------------------------------------------------------
+
+
+def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Path]]]:
+    """Return what the files come from, for the manifest, and the files: name in out, place."""
+    if (own := corpus.options.get("path")) is not None:
+        return f"path {own}", _own_files(corpus, Path(own).expanduser())
+    if "path" in corpus.options:
+        if sources != "sample":
+            raise _no_path(corpus)
+        note = f"corpora.{corpus.name}.path is not set: took the sample of {corpus.recipe}"
+        tqdm.write(note, file=sys.stderr)
+    if sources == "sample":
+        return sources, _files_below(RECIPES / corpus.recipe / "sample")
+    return f"mirror {sources}", _mirror_files(corpus, Path(sources))
+
+
+def _files_below(folder: Path) -> list[tuple[str, Path]]:
+    files = ((p.relative_to(folder).as_posix(), p) for p in folder.rglob("*") if p.is_file())
+    return sorted(files)
+
+
+def _no_path(corpus: Corpus) -> InputError:
+    return InputError(
+        f"corpora.{corpus.name}.path",
+        expected="the file or folder with the documents",
+        found="nothing",
+        todo=f"add `path:` to the entry {corpus.name} in params.yaml",
+    )
 
 
 def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
@@ -280,6 +276,21 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
         if wanted
         else "do so, or set `sources` in params.yaml to sample",
     )
+
+
+def _fetch_upstream(corpus: Corpus, out: Path) -> None:
+    if "path" in corpus.options:
+        raise _no_path(corpus)
+    wanted = list_sources(corpus)
+    harvest = getattr(load_recipe(corpus.recipe), "fetch_upstream", None)
+    if harvest is None and not (wanted and all(source.url for source in wanted)):
+        raise _not_to_be_had(corpus, wanted)
+    _claim(out, "upstream", [source.file for source in wanted])
+    if harvest is not None:
+        harvest(corpus, out)
+        return
+    for source in wanted:
+        _fetch_locked(source, out / source.file)
 
 
 def _fetch_locked(source: Source, target: Path) -> None:

@@ -1,6 +1,5 @@
 """The instances to evaluate on: folders of Parquet files with a description in their schema."""
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from builders.schemas import about_of, labels_of
 from corpora_recipes.errors import InputError
 from corpora_recipes.records import SPLITS, Split
 
@@ -184,10 +184,8 @@ def _metadata(file: Path) -> tuple[dict[str, Any], list[str]]:
     import pyarrow.parquet as pq
 
     try:
-        metadata = pq.read_schema(file).metadata or {}
-        facts = json.loads(metadata[b"probeta"])
-        features = json.loads(metadata[b"huggingface"])["info"]["features"]
-        labels = features["label"]["names"]
+        schema = pq.read_schema(file)
+        facts, labels = about_of(schema), labels_of(schema)
         facts = {k: facts[k] for k in ("dataset", "task", "corpus", "language", "version")}
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from corpora_recipes.reading import decide_split
-from corpora_recipes.recipes import Corpus
+from corpora_recipes.recipes import Corpus, load_facts
 from corpora_recipes.records import Document, Section, document_schema, to_row
 
 REPOSITORY = Path(__file__).parent.parent
@@ -35,7 +35,8 @@ def make_corpus() -> Callable[..., Corpus]:
             seed=1111,
             options={},
             datasets={"sp_mine": {"task": "sentence_position"}},
-            facts={
+            facts=load_facts("jsonl")
+            | {
                 "name": "Mine",
                 "records": "documents",
                 "drop_limits": {},

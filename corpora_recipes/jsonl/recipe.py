@@ -21,7 +21,6 @@ from corpora_recipes.text import clean, damage, split_sentences
 
 KEYS = ("id", "title", "text", "paragraphs", "sections", "topics", "split")
 SECTION_KEYS = ("heading", "level", "paragraphs")
-SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 # Large enough that reading it hides the cost of a task, small enough for any worker's memory.
 BLOCK_BYTES = 8 << 20
 
@@ -50,7 +49,9 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
         InputError: there is no file, or nothing in the files, or a Parquet file is damaged.
     """
     parts = []
-    for found in sorted(p for p in raw.rglob("*") if p.name.endswith(SUFFIXES) and p.is_file()):
+    patterns = [source["pattern"] for source in corpus.facts["sources"]]
+    files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
+    for found in sorted(files):
         name = found.relative_to(raw).as_posix()
         # The user's own file, of which fetch has made a link, is the one to name in messages.
         path = found.resolve()
@@ -67,7 +68,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
     if not parts:
         raise InputError(
             raw,
-            expected=f"documents in files named *{', *'.join(SUFFIXES)}",
+            expected=f"documents in files named {', '.join(patterns)}",
             found="none, or empty files",
             todo=f"set `path` of corpora.{corpus.name} in params.yaml and run fetch again",
         )
