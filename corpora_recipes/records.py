@@ -1,7 +1,7 @@
 """The things a recipe can yield, and their form as Parquet rows."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -151,7 +151,33 @@ class DiscourseTree:
     split: Split | None = None
 
 
-Record = Document | Dialogue | DiscourseTree
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text, or a pair of texts, with the label or the score that people (or a rule) gave it.
+
+    Attributes:
+        id: stable and unique in its corpus.
+        collection: which of the corpus's collections (corpus.yaml) it belongs to.
+        texts: one, or the two of a pair, in natural text.
+        label: its class as corpus.yaml names it; None if it only has a score.
+        score: on the collection's scale; None if it only has a label.
+        document_id: what examples that depend on each other share, such as hypotheses of one
+            premise; else the example's own id.
+        columns: what else the source says of it, by the names that corpus.yaml declares.
+        split: the source's own part; None where the source has no parts.
+    """
+
+    id: str
+    collection: str
+    texts: tuple[str, ...]
+    label: str | None
+    score: float | None
+    document_id: str
+    columns: Mapping[str, str] = field(default_factory=dict)
+    split: Split | None = None
+
+
+Record = Document | Dialogue | DiscourseTree | Example
 
 
 @dataclass(slots=True)
@@ -245,17 +271,32 @@ def tree_schema() -> "pa.Schema":
     )
 
 
+def example_schema() -> "pa.Schema":
+    """Return the pyarrow schema of examples."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("collection", pa.string()),
+            ("texts", pa.list_(pa.string())),
+            ("label", pa.string()),
+            ("score", pa.float64()),
+            ("document_id", pa.string()),
+            ("columns", pa.map_(pa.string(), pa.string())),
+            ("split", pa.string()),
+        ]
+    )
+
+
 def record_schema(kind: str) -> "pa.Schema":
-    """Return the schema of the records that corpus.yaml calls documents, dialogues or trees."""
-    schemas = {"documents": document_schema, "dialogues": dialogue_schema, "trees": tree_schema}
-    return schemas[kind]()
+    """Return the schema of records: of documents, dialogues, trees or examples (corpus.yaml)."""
+    return _KINDS[kind][0]()
 
 
 def from_row(kind: str, row: dict[str, Any]) -> Record:
     """Return the record of a row of ``record_schema(kind)``."""
-    if kind == "documents":
-        return document_from_row(row)
-    return dialogue_from_row(row) if kind == "dialogues" else tree_from_row(row)
+    return _KINDS[kind][1](row)
 
 
 def to_row(record: Record) -> dict[str, Any]:
@@ -265,6 +306,17 @@ def to_row(record: Record) -> dict[str, Any]:
             "id": record.id,
             "edus": list(record.edus),
             "nodes": _flatten(record.root),
+            "split": record.split,
+        }
+    if isinstance(record, Example):
+        return {
+            "id": record.id,
+            "collection": record.collection,
+            "texts": list(record.texts),
+            "label": record.label,
+            "score": record.score,
+            "document_id": record.document_id,
+            "columns": list(record.columns.items()),
             "split": record.split,
         }
     if isinstance(record, Dialogue):
@@ -302,6 +354,20 @@ def dialogue_from_row(row: dict[str, Any]) -> Dialogue:
 def tree_from_row(row: dict[str, Any]) -> DiscourseTree:
     """Return the discourse tree of a row of ``tree_schema``."""
     return DiscourseTree(row["id"], row["edus"], _unflatten(row["nodes"]), row["split"])
+
+
+def example_from_row(row: dict[str, Any]) -> Example:
+    """Return the example of a row of ``example_schema``."""
+    own = row | {"texts": tuple(row["texts"]), "columns": dict(row["columns"])}
+    return Example(**own)
+
+
+_KINDS: dict[str, tuple[Callable[[], "pa.Schema"], Callable[[dict[str, Any]], Record]]] = {
+    "documents": (document_schema, document_from_row),
+    "dialogues": (dialogue_schema, dialogue_from_row),
+    "trees": (tree_schema, tree_from_row),
+    "examples": (example_schema, example_from_row),
+}
 
 
 def _flatten(root: DiscourseNode) -> list[dict[str, Any]]:

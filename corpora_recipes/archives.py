@@ -1,0 +1,111 @@
+"""Files of a corpus, whether they lie in a folder or in a zip or tar archive, as blocks to read."""
+
+import tarfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from corpora_recipes.errors import InputError
+
+_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+# What packing programs leave between the files: of macOS, of Windows, of version control.
+_NOT_OURS = ("__MACOSX", "Thumbs.db")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A block: a plain file, or a file in an archive.
+
+    Attributes:
+        key: the file's path in the corpus, with the member's name behind an archive's.
+        path: the file or the archive.
+        name: the member's name in the archive, "" for a plain file.
+    """
+
+    key: str
+    path: Path
+    name: str = ""
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"{self.path}, {self.name}" if self.name else str(self.path)
+
+    def read(self) -> bytes:
+        """Return the contents.
+
+        Raises:
+            InputError: the archive is damaged.
+        """
+        if not self.name:
+            return self.path.read_bytes()
+        try:
+            if self.path.suffix == ".zip":
+                with zipfile.ZipFile(self.path) as archive:
+                    return archive.read(self.name)
+            with tarfile.open(self.path) as tar:
+                file = tar.extractfile(self.name)
+                assert file is not None  # ``members`` lists files only
+                return file.read()
+        except _DAMAGE as error:
+            raise _damaged(self.where, error) from None
+
+
+def members(path: Path, raw: Path) -> list[Member]:
+    """Return the files of an archive, sorted by name, or the one file that is no archive.
+
+    Args:
+        path: a .zip, .tar, .tar.gz or .tgz, or any other file.
+        raw: the folder that the keys count from.
+
+    Raises:
+        InputError: the archive cannot be read, or holds another archive.
+    """
+    key = path.relative_to(raw).as_posix()
+    if not path.name.endswith(_ARCHIVES):
+        return [Member(key, path)]
+    try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                names = [info.filename for info in archive.infolist() if not info.is_dir()]
+        else:
+            with tarfile.open(path) as tar:
+                names = [info.name for info in tar.getmembers() if info.isfile()]
+    except _DAMAGE as error:
+        raise _damaged(str(path), error) from None
+    names = sorted(name for name in names if _is_ours(name))
+    if nested := [name for name in names if name.endswith(_ARCHIVES)]:
+        raise InputError(
+            path,
+            expected="files, not an archive in an archive",
+            found=nested[0],
+            todo="take the file as its publisher gives it; if somebody packed it once more, "
+            "unpack the outer one",
+        )
+    return [Member(f"{key}/{name}", path, name) for name in names]
+
+
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+)
+
+
+def _is_ours(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return not any(part.startswith(".") or part in _NOT_OURS for part in parts)
+
+
+def _damaged(where: str, error: Exception) -> InputError:
+    return InputError(
+        where,
+        expected="an archive that can be unpacked",
+        found=f"{type(error).__name__}: {error}",
+        todo="fetch the file again",
+    )

@@ -1,0 +1,65 @@
+"""What recipes of examples share: natural text, classes and scores of a row, and the counting."""
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Example
+from corpora_recipes.tables import Row
+
+
+def natural(text: str) -> str:
+    """Return a text on one line, in NFC, with single blanks.
+
+    Raises:
+        Dropped: "empty_text" if nothing is left.
+    """
+    line = " ".join(unicodedata.normalize("NFC", text).split())
+    if not line:
+        raise Dropped("empty_text")
+    return line
+
+
+def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
+    """Return the name of the class that a source spells ``raw``; blanks around it do not count.
+
+    Raises:
+        InputError: the collection has no such class.
+    """
+    labels = corpus.facts["collections"][collection]["labels"]
+    spelling = raw.strip()
+    if labels is None and spelling:
+        return spelling
+    if not labels or spelling not in labels:
+        expected = f"a label among {', '.join(labels)}" if labels else "a label"
+        raise row.error(expected, repr(raw), "take the file as its publisher gives it")
+    return str(labels[spelling])
+
+
+def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
+    """Return the score of an example.
+
+    Raises:
+        InputError: it is no number, or outside the collection's scale.
+    """
+    lowest, highest = corpus.facts["collections"][collection]["scale"]
+    try:
+        score = float(raw)
+    except ValueError:
+        score = math.nan
+    if not lowest <= score <= highest:
+        raise row.error(f"a score from {lowest} to {highest}", repr(raw))
+    return score
+
+
+def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
+    """Return the examples of a block's rows; those that ``make`` drops are counted by reason."""
+    result = BlockResult()
+    for row in rows:
+        result.drops.seen["examples"] += 1
+        try:
+            result.records.append(make(row))
+        except Dropped as drop:
+            result.drops.dropped["examples", drop.reason] += 1
+    return result
