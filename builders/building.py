@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from builders import discourse_relations
 from builders.dataset import Dataset, datasets_of
+from builders.examples import FOLDS, ExampleTask, rows_of
 from builders.passage_task import PassageTask
 from builders.passages import is_finished, without_repeated
 from builders.sampling import (
@@ -28,6 +29,7 @@ from corpora_recipes.recipes import Corpus
 from corpora_recipes.records import (
     SPLITS,
     DiscourseTree,
+    Example,
     Record,
     Split,
     from_row,
@@ -38,6 +40,8 @@ from corpora_recipes.records import (
 SPARE = 2
 
 Rows = dict[Split, list[dict[str, Any]]]
+# Unit ("documents" …) to what became of them to how many.
+Counts = dict[str, dict[str, int]]
 
 
 def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, Any]:
@@ -61,29 +65,41 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
             split has too few documents. Nothing is written then.
     """
     datasets = datasets_of(corpus, sources)
-    counts: dict[str, dict[str, dict[str, int]]]
-    found = _records(records, corpus.facts["records"])
-    if corpus.facts["records"] == "trees":
-        trees = [record for record in found if isinstance(record, DiscourseTree)]
-        built = {d.name: _relation_rows(trees, corpus) for d in datasets}
-        counts = {d.name: {"texts": {"read": len(trees), "used": len(trees)}} for d in datasets}
+    kind = corpus.facts["records"]
+    made: Iterator[tuple[Rows, Counts]]
+    if kind == "examples":
+        # A corpus of examples may be large: one dataset after the other is in memory.
+        made = (_example_rows(dataset, records) for dataset in datasets)
+    elif kind == "trees":
+        made = iter(_relation_rows(datasets, _records(records, kind), corpus))
     else:
-        built, counts = _passage_rows(datasets, found, corpus)
+        made = iter(_passage_rows(datasets, _records(records, kind), corpus))
     with whole_folder(out) as folder:
         report = {}
-        for dataset in datasets:
-            splits = built[dataset.name]
-            labels = list(TASKS[dataset.task].labels) or corpus.facts["labels"]
-            _check_sizes(dataset, splits, counts[dataset.name])
-            report[dataset.name] = _write(dataset, splits, labels, folder)
-            report[dataset.name] |= counts[dataset.name]
+        for dataset, (splits, counts) in zip(datasets, made, strict=True):
+            labels = _labels(dataset, splits, corpus)
+            _check_sizes(dataset, splits, counts)
+            report[dataset.name] = _write(dataset, splits, labels, folder) | counts
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (folder / "build.json").write_text(text + "\n", "utf-8")
     return report
 
 
-def _records(path: Path, kind: str) -> Iterator[Record]:
+def _labels(dataset: Dataset, splits: Rows, corpus: Corpus) -> list[str]:
+    """Return the names of a dataset's classes in the order of their numbers; none for scores."""
+    if named := TASKS[dataset.task].labels:
+        return list(named)
+    if not dataset.collection:
+        return list(corpus.facts["labels"])
+    if dataset.facts.get("labels"):
+        return list(dict.fromkeys(dataset.facts["labels"].values()))
+    return sorted({row["label"] for rows in splits.values() for row in rows if "label" in row})
+
+
+def _records(path: Path, kind: str, collection: str = "") -> Iterator[Record]:
+    """Yield the records of a file, of examples those of one collection."""
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
@@ -105,14 +121,32 @@ def _records(path: Path, kind: str) -> Iterator[Record]:
         )
     with file:
         for batch in file.iter_batches(batch_size=500):
+            if collection:
+                batch = batch.filter(pc.equal(batch["collection"], collection))
             for row in batch.to_pylist():
                 yield from_row(kind, row)
 
 
+def _example_rows(dataset: Dataset, records: Path) -> tuple[Rows, Counts]:
+    """Return the rows of a dataset of examples, and what became of them."""
+    task = TASKS[dataset.task]
+    assert isinstance(task, ExampleTask)
+    found = _records(records, "examples", dataset.collection)
+    examples = [record for record in found if isinstance(record, Example)]
+    rows = rows_of(examples, task, dataset.seed, dataset.name)
+    made = [row for own in rows.values() for row in own]
+    counts = {
+        "read": len(examples),
+        "used": len(made),
+        "also_in_another_split": sum(bool(row["also_in"]) for row in made),
+    }
+    return rows, {"examples": counts}
+
+
 def _passage_rows(
     datasets: Sequence[Dataset], records: Iterator[Record], corpus: Corpus
-) -> tuple[dict[str, Rows], dict[str, dict[str, dict[str, int]]]]:
-    """Return the rows of each dataset, and what became of its documents and passages."""
+) -> list[tuple[Rows, Counts]]:
+    """Return each dataset's rows, and what became of its documents and passages."""
     passages, counts = _collect(datasets, records)
     eligible: dict[str, list[str]] = {}
     for name, found in passages.items():
@@ -150,7 +184,7 @@ def _passage_rows(
             "used": len(own),
             "used_in_another_dataset_too": len(own & others),
         }
-    return rows, counts
+    return [(rows[d.name], counts[d.name]) for d in datasets]
 
 
 def _task(dataset: Dataset) -> PassageTask:
@@ -182,7 +216,7 @@ def _offered(
 
 def _collect(
     datasets: Sequence[Dataset], records: Iterator[Record]
-) -> tuple[dict[str, list[Passage]], dict[str, dict[str, dict[str, int]]]]:
+) -> tuple[dict[str, list[Passage]], dict[str, Counts]]:
     """Return the passages that each dataset could use, and what gave it none."""
     passages: dict[str, list[Passage]] = {d.name: [] for d in datasets}
     counts = {
@@ -248,7 +282,11 @@ def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
     }
 
 
-def _relation_rows(trees: Sequence[DiscourseTree], corpus: Corpus) -> Rows:
+def _relation_rows(
+    datasets: Sequence[Dataset], records: Iterator[Record], corpus: Corpus
+) -> list[tuple[Rows, Counts]]:
+    """Return the same rows for each dataset, as trees are neither chosen nor shared out."""
+    trees = [record for record in records if isinstance(record, DiscourseTree)]
     rows: Rows = {split: [] for split in SPLITS}
     known = set(corpus.facts["labels"])
     for tree in trees:
@@ -263,27 +301,36 @@ def _relation_rows(trees: Sequence[DiscourseTree], corpus: Corpus) -> Rows:
                 )
             row = {"id": f"{tree.id}#{number}", "document_id": tree.id}
             rows[tree.split].append(asdict(instance) | row)
-    return rows
+    return [(rows, {"texts": {"read": len(trees), "used": len(trees)}}) for _ in datasets]
 
 
-def _check_sizes(dataset: Dataset, splits: Rows, counts: dict[str, dict[str, int]]) -> None:
-    # With one row there is no second class to tell it from.
-    if all(len(rows) > 1 for rows in splits.values()):
-        return
+def _check_sizes(dataset: Dataset, splits: Rows, counts: Counts) -> None:
     task = TASKS[dataset.task]
+    # With one row there is no second class to tell it from.
+    least = 2
+    if isinstance(task, ExampleTask):
+        needs = task.wants()
+        if splits.keys() == {"train"}:
+            least = 2 * FOLDS
+    else:
+        needs = task.needs if isinstance(task, PassageTask) else "a relation"
+    if splits and all(len(rows) >= least for rows in splits.values()):
+        return
     raise InputError(
         f"dataset {dataset.name} ({dataset.task.replace('_', ' ')})",
-        expected="two rows or more in each split; a row needs "
-        + (task.needs if isinstance(task, PassageTask) else "a relation"),
+        expected=f"{'two' if least == 2 else least} rows or more in each split; "
+        f"a row needs {needs}",
         found=", ".join(f"{split} {len(rows)} rows" for split, rows in splits.items())
         + "; "
         + describe(counts),
-        todo="take more documents (or longer ones, if most had no passage), or give the corpus "
+        todo="add the source's files that are missing"
+        if dataset.collection
+        else "take more documents (or longer ones, if most had no passage), or give the corpus "
         "fewer datasets, which share its documents out",
     )
 
 
-def describe(counts: dict[str, dict[str, int]]) -> str:
+def describe(counts: Counts) -> str:
     """Say in words what stands in a report's counts: "documents: read 9, …; passages: …"."""
     return "; ".join(
         f"{unit}: " + ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in of.items())
@@ -295,11 +342,9 @@ def _write(dataset: Dataset, splits: Rows, labels: list[str], folder: Path) -> d
     report: dict[str, Any] = {"rows": {}, "labels": {}}
     todo = sum(map(len, splits.values()))
     with tqdm(total=todo, desc=f"build {dataset.name}", unit="row", disable=None) as bar:
-        for split in SPLITS:
-            written = write_split(
-                splits[split], dataset, split, labels, folder / dataset.name, bar.update
-            )
+        for split, rows in splits.items():
+            written = write_split(rows, dataset, split, labels, folder / dataset.name, bar.update)
             report["rows"][split] = len(written)
-            names = Counter(labels[row["label"]] for row in written)
+            names = Counter(labels[row["label"]] for row in written if "label" in row)
             report["labels"][split] = dict(sorted(names.items()))
     return report

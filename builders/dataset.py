@@ -1,9 +1,12 @@
 """What params.yaml says about one dataset: its task, sizes and version, checked."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from builders.examples import ExampleTask, answer_columns, further_columns
+from builders.schemas import Column
 from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
@@ -32,6 +35,8 @@ class Dataset:
         rows: the most rows a split may have.
         donors: where the replacing sentences of discourse coherence come from: documents taken
             at random, or documents that share a topic.
+        collection: the collection of examples that its rows are, "" if they are made of others.
+        facts: what the corpus's corpus.yaml says of that collection.
     """
 
     name: str
@@ -45,6 +50,15 @@ class Dataset:
     version: str = "1.0.0"
     rows: tuple[int, int, int] = PAPER_ROWS
     donors: str = "random"
+    collection: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of its instances; ``fold`` is in those without parts only."""
+        task = TASKS[self.task]
+        if isinstance(task, ExampleTask):
+            return task.columns(answer_columns(self.facts), further_columns(self.facts))
+        return task.columns()
 
     def quota(self, split: Split) -> int:
         """Return the most rows that the split may have."""
@@ -64,6 +78,7 @@ class Dataset:
             "version": self.version,
             "rows": list(self.rows),
             "donors": self.donors,
+            "collection": self.collection,
         }
 
 
@@ -109,7 +124,9 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
             found=repr(entry["task"]),
             todo=todo,
         )
-    known += ["rows"] * (corpus.facts["records"] != "trees")
+    task = TASKS[entry["task"]]
+    known += ["rows"] * (corpus.facts["records"] in ("documents", "dialogues"))
+    known += ["collection"] * (corpus.facts["records"] == "examples")
     # The dialogues of films and books have no topics to choose donors by.
     known += ["donors"] * (
         entry["task"] == "discourse_coherence" and corpus.facts["records"] == "documents"
@@ -138,6 +155,9 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
     if donors not in DONORS:
         expected = f"one of {', '.join(DONORS)}"
         raise InputError(f"{where}.donors", expected=expected, found=repr(donors), todo=todo)
+    collection = ""
+    if isinstance(task, ExampleTask):
+        collection = _collection(task, entry.get("collection"), corpus, where)
     sample = sources == "sample" and corpus.options.get("path") is None
     return Dataset(
         name=name,
@@ -151,4 +171,22 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
         version=version,
         rows=(rows[0], rows[1], rows[2]),
         donors=donors,
+        collection=collection,
+        facts=corpus.facts["collections"][collection] if collection else {},
     )
+
+
+def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:
+    """Return the name of the collection that a dataset is made of, which must fit its task."""
+    collections: dict[str, dict[str, Any]] = corpus.facts["collections"]
+    fitting = [name for name, facts in collections.items() if task.fits(facts)]
+    if named is None and len(fitting) == 1:
+        return fitting[0]
+    if str(named) not in fitting:
+        raise InputError(
+            f"{where}.collection",
+            expected=f"one of {', '.join(fitting) or '(none fits)'}, for {task.wants()}",
+            found="nothing" if named is None else repr(named),
+            todo="name a collection of the corpus that fits the task, or another task",
+        )
+    return str(named)

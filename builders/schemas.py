@@ -3,12 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Kind = Literal["string", "strings", "integer"]
+Kind = Literal["string", "strings", "integer", "number"]
 
 
 class Column(NamedTuple):
@@ -16,6 +17,9 @@ class Column(NamedTuple):
 
     kind: Kind
     about: str
+
+
+LABEL: Mapping[str, Column] = MappingProxyType({"label": Column("integer", "the class")})
 
 
 class Text(NamedTuple):
@@ -41,6 +45,7 @@ class Task:
         provenance: column name to column, for what else is kept of a row's making.
         constructed: whether the labels come from how we build rows, so that no trivial cue may
             give them away; False where people annotated them.
+        target: the column that is asked for: "label", a class, or "score", a number.
         example: a text of our own and what the task makes of it, as Markdown.
     """
 
@@ -53,9 +58,19 @@ class Task:
     constructed: bool
     example: str
     provenance: Mapping[str, Column] = field(default_factory=dict)
+    target: Literal["label", "score"] = "label"
 
-    def columns(self) -> dict[str, Column]:
-        """Return every column of the task's instances, in their order."""
+    def columns(
+        self,
+        answers: Mapping[str, Column] = LABEL,
+        further: Mapping[str, Column] = MappingProxyType({}),
+    ) -> dict[str, Column]:
+        """Return every column of the task's instances, in their order.
+
+        Args:
+            answers: the columns with what people said of a row; ``target`` is one of them.
+            further: what else a dataset keeps of its rows.
+        """
         texts = {text.natural: Column(text.kind, text.about) for text in self.texts}
         tokens = {
             text.tokens: Column(text.kind, f"`{text.natural}` as spaCy tokens joined by blanks")
@@ -65,9 +80,10 @@ class Task:
             "id": Column("string", "stable id of the row"),
             **texts,
             **tokens,
-            "label": Column("integer", "the class"),
+            **answers,
             "document_id": Column("string", "the document in its corpus"),
             **self.provenance,
+            **further,
             "split": Column("string", "train, validation or test"),
             "licence": Column("string", "licence of the text"),
         }
@@ -76,12 +92,14 @@ class Task:
 SENTENCES = (Text("sentences", "tokens", "strings", "natural text"),)
 
 
-def instance_schema(task: Task, labels: list[str], about: dict[str, Any]) -> "pa.Schema":
-    """Return the schema of a task's instances.
+def instance_schema(
+    columns: Mapping[str, Column], labels: list[str], about: dict[str, Any]
+) -> "pa.Schema":
+    """Return the schema of a dataset's instances.
 
     Args:
-        task: gives the columns; labels are int64.
-        labels: names of the classes; the label column holds their indices.
+        columns: name to column, in their order; labels are int64, scores float64.
+        labels: names of the classes; the column ``label``, if there is one, holds their indices.
         about: what the reader should know of the dataset (name, task, corpus, version …); stored
             as JSON under the metadata key ``probeta``.
 
@@ -95,10 +113,11 @@ def instance_schema(task: Task, labels: list[str], about: dict[str, Any]) -> "pa
         "strings": pa.list_(pa.string()),
         # int64 throughout: `datasets` silently gives up the ClassLabel of a smaller label type.
         "integer": pa.int64(),
+        "number": pa.float64(),
     }
-    columns = task.columns()
     features = {name: _feature(column.kind) for name, column in columns.items()}
-    features["label"] = {"names": labels, "_type": "ClassLabel"}
+    if "label" in columns:
+        features["label"] = {"names": labels, "_type": "ClassLabel"}
     metadata = {
         "huggingface": json.dumps({"info": {"features": features}}, ensure_ascii=False),
         "probeta": json.dumps(about, ensure_ascii=False, sort_keys=True),
@@ -108,15 +127,16 @@ def instance_schema(task: Task, labels: list[str], about: dict[str, Any]) -> "pa
 
 
 def _feature(kind: Kind) -> dict[str, Any]:
-    value = {"dtype": "int64" if kind == "integer" else "string", "_type": "Value"}
+    dtype = {"integer": "int64", "number": "float64"}.get(kind, "string")
+    value = {"dtype": dtype, "_type": "Value"}
     # "Sequence" and not "List": both old and new releases of `datasets` read it.
     return {"feature": value, "_type": "Sequence"} if kind == "strings" else value
 
 
 def labels_of(schema: "pa.Schema") -> list[str]:
-    """Return the class names that the schema's metadata state."""
+    """Return the class names that the schema's metadata state; none if rows have no label."""
     features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
-    names: list[str] = features["label"]["names"]
+    names: list[str] = features["label"]["names"] if "label" in features else []
     return names
 
 

@@ -29,7 +29,8 @@ def write_split(
 ) -> list[dict[str, Any]]:
     """Complete the rows of one split, put them in keyed order and write them.
 
-    Completing gives a row its split, licence, label number and the spaCy tokens of its texts.
+    Completing gives a row its split, licence, label number and the spaCy tokens of its texts. A
+    column that no row has, such as ``fold``, is left out.
 
     Args:
         rows: as the tasks make them.
@@ -49,7 +50,9 @@ def write_split(
         complete.append(_complete(row, dataset, split, labels))
         progress(1)
     complete.sort(key=lambda r: (keyed_hash(dataset.seed, dataset.name, r["id"], "row"), r["id"]))
-    schema = instance_schema(TASKS[dataset.task], labels, dataset.about())
+    there = {name for row in complete for name in row}
+    columns = {name: column for name, column in dataset.columns().items() if name in there}
+    schema = instance_schema(columns, labels, dataset.about())
     shards = max(1, -(-len(complete) // ROWS_A_SHARD))
     for shard in range(shards):
         path = folder / f"{split}-{shard:05d}-of-{shards:05d}.parquet"
@@ -65,7 +68,7 @@ def _complete(
     done = dict(row)
     done["split"] = split
     done["licence"] = dataset.licence
-    if isinstance(row["label"], str):
+    if isinstance(row.get("label"), str):
         done["label"] = labels.index(row["label"])
     for text in TASKS[dataset.task].texts:
         natural = row[text.natural]

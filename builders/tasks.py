@@ -3,6 +3,7 @@
 from builders import (
     discourse_coherence,
     discourse_relations,
+    examples,
     section_prediction,
     sentence_ordering,
     sentence_position,
@@ -10,12 +11,13 @@ from builders import (
 from builders.schemas import Task
 
 TASKS: dict[str, Task] = {
-    module.TASK.name: module.TASK
-    for module in (
-        sentence_position,
-        sentence_ordering,
-        discourse_coherence,
-        section_prediction,
-        discourse_relations,
+    task.name: task
+    for task in (
+        *examples.TASKS,
+        sentence_position.TASK,
+        sentence_ordering.TASK,
+        discourse_coherence.TASK,
+        section_prediction.TASK,
+        discourse_relations.TASK,
     )
 }

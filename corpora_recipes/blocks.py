@@ -108,13 +108,14 @@ def read_corpus(
         blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
     )
     left = corpus.documents
+    unit = "examples" if corpus.facts["records"] == "examples" else "documents"
     seen: set[int] = set()
     for result in _results(order, corpus, executor, ahead):
         fresh: dict[str, Record] = {}
         for record in result.records:
             mark = keyed_hash(0, record.id)
             if mark in seen:
-                result.drops.dropped["documents", "duplicate_id"] += 1
+                result.drops.dropped[unit, "duplicate_id"] += 1
             else:
                 seen.add(mark)
                 fresh[record.id] = record
@@ -124,7 +125,7 @@ def read_corpus(
         )
         if left is not None:
             if len(records) > left:
-                result.drops.dropped["documents", "beyond_quota"] += len(records) - left
+                result.drops.dropped[unit, "beyond_quota"] += len(records) - left
                 records = records[:left]
             left -= len(records)
         yield records, result.drops

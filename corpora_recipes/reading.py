@@ -11,7 +11,7 @@ from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.outputs import parquet_writer, whole_file
 from corpora_recipes.recipes import Corpus, load_recipe
-from corpora_recipes.records import Drops, Split, record_schema, to_row
+from corpora_recipes.records import Drops, Example, Split, record_schema, to_row
 
 # Rows a row group: small enough to read one at a time, large enough to compress well.
 ROW_GROUP = 1000
@@ -61,7 +61,9 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int, executor: str) -
             total.add(drops)
             for record in records:
                 row = to_row(record)
-                row["split"] = record.split or decide_split(corpus.seed, corpus.name, record.id)
+                # Examples without parts get folds, which their labels have a say in.
+                if not record.split and not isinstance(record, Example):
+                    row["split"] = decide_split(corpus.seed, corpus.name, record.id)
                 rows.append(row)
             taken += len(records)
             bar.update(len(records))

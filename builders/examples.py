@@ -1,0 +1,243 @@
+"""Tasks on examples that others have labelled: a text or a pair of texts, a class or a score.
+
+Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018). Rows keep the parts
+that their source has. Where it has none, rows get folds; where it lacks one, see ``assign``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from builders.passages import mark
+from builders.schemas import LABEL, Column, Task, Text
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.records import SPLITS, Example, Split
+
+# As SentEval's cross-validation (Conneau and Kiela 2018, section 4, "10-fold").
+FOLDS = 10
+
+Marks = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleTask(Task):
+    """A task whose rows are examples.
+
+    Attributes:
+        trained: whether a probe is trained for it; else all rows are test.
+    """
+
+    trained: bool = True
+
+    def fits(self, facts: Mapping[str, Any]) -> bool:
+        """Tell whether a collection (its part of corpus.yaml) has what the task asks for."""
+        answer = {"label": "labels", "score": "scale"}[self.target]
+        return answer in facts and facts["texts"] == len(self.texts)
+
+    def wants(self) -> str:
+        """Say in words what ``fits`` asks of a collection."""
+        return f"{'a pair of texts' if len(self.texts) > 1 else 'one text'} with a {self.target}"
+
+
+def answer_columns(facts: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns for the label and the score that a collection has."""
+    columns = dict(LABEL) if "labels" in facts else {}
+    if "scale" in facts:
+        lowest, highest = facts["scale"]
+        columns["score"] = Column("number", f"from {lowest} to {highest}")
+    return columns
+
+
+def further_columns(facts: Mapping[str, Any]) -> dict[str, Column]:
+    """Return the columns for what else is known of the rows of a collection."""
+    return {
+        **{name: Column("string", about) for name, about in facts.get("columns", {}).items()},
+        "source_split": Column("string", "the source's own part, empty if it has none"),
+        "also_in": Column("strings", "other splits that hold the same text (or pair), normalised"),
+        "fold": Column("integer", f"0 … {FOLDS - 1}, for cross-validation"),
+    }
+
+
+def assign(
+    examples: Sequence[Example], task: ExampleTask, seed: int, dataset: str
+) -> tuple[dict[str, Split], dict[str, int]]:
+    """Decide the split, or the fold, of each example.
+
+    The last part of the source is test and its first is train. If there is nothing in between, a
+    tenth of train is held out for validation. If it has one part or none, the rows get folds.
+
+    Args:
+        examples: of one collection.
+        task: their task; if nothing is trained, all examples are test.
+        seed: the run's seed.
+        dataset: its name.
+
+    Returns:
+        Example id to split, and example id to fold; empty if there are no folds, and every split
+        is "train" if there are.
+    """
+    if not task.trained:
+        return {example.id: "test" for example in examples}, {}
+    parts = [part for part in SPLITS if any(example.split == part for example in examples)]
+    if len(parts) < 2:
+        return dict.fromkeys((e.id for e in examples), "train"), folds(examples, seed, dataset)
+    names: dict[Split | None, Split] = dict(
+        zip((parts[0], parts[-1]), ("train", "test"), strict=True)
+    )
+    splits = {example.id: names.get(example.split, "validation") for example in examples}
+    if len(parts) == 2:
+        train = [example for example in examples if splits[example.id] == "train"]
+        held_out = folds(train, seed, dataset)
+        splits |= {name: "validation" for name, fold in held_out.items() if fold == 0}
+    return splits, {}
+
+
+def folds(examples: Sequence[Example], seed: int, dataset: str) -> dict[str, int]:
+    """Return the fold of each example, by id.
+
+    Folds are stratified: of each class they have as many examples as each other, give or take
+    one. Examples with the same text (or pair) are in the same fold. The order in which they are
+    dealt out is that of a keyed hash of the text.
+    """
+    classes: dict[str, dict[Marks, list[str]]] = {}
+    of_text: dict[Marks, str] = {}
+    for example in examples:
+        text = same_text(example)
+        label = of_text.setdefault(text, example.label or "")
+        classes.setdefault(label, {}).setdefault(text, []).append(example.id)
+    found: dict[str, int] = {}
+    dealt = 0
+    for label in sorted(classes):
+        ranked = sorted(
+            classes[label],
+            key=lambda text: (keyed_hash(seed, dataset, *map(str, text), "fold"), text),
+        )
+        for text in ranked:
+            found |= dict.fromkeys(classes[label][text], dealt % FOLDS)
+            dealt += 1
+    return found
+
+
+def same_text(example: Example) -> Marks:
+    """Return what two examples of the same text, or pair of texts, have in common."""
+    return tuple(map(mark, example.texts))
+
+
+def rows_of(
+    examples: Sequence[Example], task: ExampleTask, seed: int, dataset: str
+) -> dict[Split, list[dict[str, Any]]]:
+    """Return the rows of a dataset by split; a split without rows is not there.
+
+    Args:
+        examples: of one collection.
+        task: their task.
+        seed: the run's seed.
+        dataset: its name.
+    """
+    splits, of_fold = assign(examples, task, seed, dataset)
+    holders: dict[Marks, set[Split]] = {}
+    for example in examples:
+        holders.setdefault(same_text(example), set()).add(splits[example.id])
+    rows: dict[Split, list[dict[str, Any]]] = {}
+    for example in examples:
+        own = splits[example.id]
+        others = holders[same_text(example)]
+        row: dict[str, Any] = {
+            "id": example.id,
+            **dict(zip((text.natural for text in task.texts), example.texts, strict=True)),
+            "document_id": example.document_id,
+            **example.columns,
+            "source_split": example.split or "",
+            "also_in": [split for split in SPLITS if split in others and split != own],
+        }
+        if example.label is not None:
+            row["label"] = example.label
+        if example.score is not None:
+            row["score"] = example.score
+        if of_fold:
+            row["fold"] = of_fold[example.id]
+        rows.setdefault(own, []).append(row)
+    return {split: rows[split] for split in SPLITS if split in rows}
+
+
+_ONE = (Text("sentence", "tokens", "string", "natural text"),)
+_TWO = (
+    Text("sentence1", "tokens1", "string", "natural text of the first sentence"),
+    Text("sentence2", "tokens2", "string", "natural text of the second"),
+)
+
+TASKS = (
+    ExampleTask(
+        name="sentence_classification",
+        abbreviation="SC",
+        question="Which class does the text belong to: what does it say, ask for or feel?",
+        records=("examples",),
+        labels=(),
+        texts=_ONE,
+        constructed=False,
+        example="""\
+| sentence | class |
+|---|---|
+| Tres horas de película y se me hicieron cortas. | **positive** |""",
+    ),
+    ExampleTask(
+        name="pair_classification",
+        abbreviation="SPC",
+        question="How do the two sentences relate: does one follow from the other, do they say "
+        "the same?",
+        records=("examples",),
+        labels=(),
+        texts=_TWO,
+        constructed=False,
+        example="""\
+| sentence1 | sentence2 | class |
+|---|---|---|
+| El barco zarpó con la marea de la tarde. | El barco sigue amarrado. | **contradiction** |""",
+    ),
+    ExampleTask(
+        name="relatedness",
+        abbreviation="SS",
+        question="How closely are the meanings of the two sentences related? A probe is trained "
+        "to answer.",
+        records=("examples",),
+        labels=(),
+        texts=_TWO,
+        constructed=False,
+        target="score",
+        example="""\
+| sentence1 | sentence2 | score |
+|---|---|---|
+| Una niña patina en la plaza. | Una niña corre por la plaza. | **3.4** |""",
+    ),
+    ExampleTask(
+        name="similarity",
+        abbreviation="SS",
+        question="How similar are the meanings of the two sentences? Nothing is trained: the "
+        "answer is the cosine of their embeddings.",
+        records=("examples",),
+        labels=(),
+        texts=_TWO,
+        constructed=False,
+        target="score",
+        trained=False,
+        example="""\
+| sentence1 | sentence2 | score |
+|---|---|---|
+| El tren llegó con retraso. | El tren no llegó a su hora. | **4.2** |""",
+    ),
+    ExampleTask(
+        name="linguistic_probing",
+        abbreviation="LPT",
+        question="Which formal property has the sentence: its length, a word that it holds, the "
+        "depth of its tree, a shifted bigram, its tense, the number of its subject or object, a "
+        "replaced word, swapped clauses?",
+        records=("examples",),
+        labels=(),
+        texts=_ONE,
+        constructed=False,
+        example="""\
+| sentence | class |
+|---|---|
+| La marea bajo dejó el puente la arena seca. | **inverted** (bigram shift) |""",
+    ),
+)
