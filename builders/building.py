@@ -140,7 +140,10 @@ def _example_rows(dataset: Dataset, records: Path) -> tuple[Rows, Counts]:
         "used": len(made),
         "also_in_another_split": sum(bool(row["also_in"]) for row in made),
     }
-    return rows, {"examples": counts}
+    # What the card compares with the official counts.
+    parts = Counter(row["source_split"] or "all" for row in made)
+    in_order = {part: parts[part] for part in (*SPLITS, "all") if parts[part]}
+    return rows, {"examples": counts, "source_parts": in_order}
 
 
 def _passage_rows(
@@ -332,8 +335,12 @@ def _check_sizes(dataset: Dataset, splits: Rows, counts: Counts) -> None:
 
 def describe(counts: Counts) -> str:
     """Say in words what stands in a report's counts: "documents: read 9, …; passages: …"."""
+
+    def spaced(name: str) -> str:
+        return name.replace("_", " ")
+
     return "; ".join(
-        f"{unit}: " + ", ".join(f"{reason.replace('_', ' ')} {n:,}" for reason, n in of.items())
+        f"{spaced(unit)}: " + ", ".join(f"{spaced(reason)} {n:,}" for reason, n in of.items())
         for unit, of in counts.items()
     )
 

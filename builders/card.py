@@ -11,14 +11,22 @@ from builders.audit_gates import ERRORS, SMALL_TEST
 from builders.baselines import standard_error
 from builders.building import describe
 from builders.dataset import Dataset
-from builders.schemas import Kind
+from builders.examples import FOLDS
+from builders.schemas import Column, Kind
 from builders.tasks import TASKS
-from corpora_recipes.records import SPLITS
+from corpora_recipes.records import SPLITS, Split
 
 SAMPLE_NOTE = """**What is marked "sample" below was built from the small samples that Probeta ships
 to try it out, not from the corpora. Do not report scores on it.**
 """
-_TYPES: dict[Kind, str] = {"string": "string", "strings": "list of strings", "integer": "int64"}
+_TYPES: dict[Kind, str] = {
+    "string": "string",
+    "strings": "list of strings",
+    "integer": "int64",
+    "number": "float64",
+}
+# So many classes are listed in the card; of more only the number is said.
+LISTED_CLASSES = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,8 @@ class Config:
     Attributes:
         dataset: what params.yaml says of it.
         facts: the corpus.yaml of its corpus.
-        labels: names of the classes.
+        columns: name to column.
+        labels: names of the classes; empty if rows have no label.
         rows: split to the number of rows.
         num_bytes: split to the size in memory.
         download_size: of the files.
@@ -40,6 +49,7 @@ class Config:
 
     dataset: Dataset
     facts: dict[str, Any]
+    columns: Mapping[str, Column]
     labels: list[str]
     rows: dict[str, int]
     num_bytes: dict[str, int]
@@ -48,6 +58,11 @@ class Config:
     counts: dict[str, dict[str, int]]
     audit: dict[str, Any]
     changes: Mapping[str, str]
+
+    @property
+    def asked(self) -> int:
+        """How many rows an encoder is scored on: those of test, or of all folds."""
+        return self.rows["train" if "fold" in self.columns else "test"]
 
 
 def card(configs: Sequence[Config]) -> str:
@@ -91,7 +106,7 @@ def _header(configs: Sequence[Config]) -> dict[str, Any]:
         "license_name": "several",
         "license_link": "LICENSE.md",
         "pretty_name": "Probeta",
-        "task_categories": ["text-classification"],
+        "task_categories": ["text-classification", "sentence-similarity"],
         "source_datasets": ["original"],
         "size_categories": [_size_category(total)],
         "tags": ["sentence-embeddings", "discourse", "probing", "benchmark"],
@@ -99,7 +114,8 @@ def _header(configs: Sequence[Config]) -> dict[str, Any]:
             {
                 "config_name": config.dataset.name,
                 "data_files": [
-                    {"split": split, "path": f"{config.dataset.name}/{split}-*"} for split in SPLITS
+                    {"split": split, "path": f"{config.dataset.name}/{split}-*"}
+                    for split in config.rows
                 ],
                 **({"default": True} if index == 0 else {}),
             }
@@ -111,7 +127,7 @@ def _header(configs: Sequence[Config]) -> dict[str, Any]:
 
 def _info(config: Config) -> dict[str, Any]:
     features: list[dict[str, Any]] = []
-    for name, column in TASKS[config.dataset.task].columns().items():
+    for name, column in config.columns.items():
         if name == "label":
             names = {str(number): label for number, label in enumerate(config.labels)}
             features.append({"name": name, "dtype": {"class_label": {"names": names}}})
@@ -124,7 +140,7 @@ def _info(config: Config) -> dict[str, Any]:
         "features": features,
         "splits": [
             {"name": s, "num_bytes": config.num_bytes[s], "num_examples": config.rows[s]}
-            for s in SPLITS
+            for s in config.rows
         ],
         "download_size": config.download_size,
         "dataset_size": sum(config.num_bytes.values()),
@@ -132,17 +148,22 @@ def _info(config: Config) -> dict[str, Any]:
 
 
 def _size_category(rows: int) -> str:
-    bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K")]
-    return next((name for bound, name in bounds if rows < bound), "100K<n<1M")
+    bounds = [
+        (1_000, "n<1K"),
+        (10_000, "1K<n<10K"),
+        (100_000, "10K<n<100K"),
+        (1_000_000, "100K<n<1M"),
+    ]
+    return next((name for bound, name in bounds if rows < bound), "1M<n<10M")
 
 
 def _introduction(configs: Sequence[Config]) -> str:
     first = configs[0].dataset.name
     return f"""# Probeta
 
-Discourse benchmarks for sentence encoders, rebuilt from raw corpora by keyed hashing: the same
-inputs and seed give the same rows everywhere. A document belongs to the same split in every
-dataset of its corpus.
+Benchmarks for sentence encoders, rebuilt from raw corpora by keyed hashing: the same inputs and
+seed give the same rows everywhere. A document belongs to the same split in every dataset of its
+corpus.
 
 ```python
 from datasets import load_dataset
@@ -154,17 +175,30 @@ from datasets import load_dataset
 
 def _overview(configs: Sequence[Config]) -> str:
     lines = [
-        "| dataset | task | corpus | train | validation | test | classes | version | licence |",
+        "| dataset | task | corpus | train | validation | test | asked | version | licence |",
         "|---|---|---|---:|---:|---:|---:|---|---|",
     ]
     lines += [
         f"| `{c.dataset.name}` | {c.dataset.task.replace('_', ' ')} "
         f"| {c.facts['name']}{' (sample)' if c.dataset.sample else ''} "
-        f"| {c.rows['train']:,} | {c.rows['validation']:,} | {c.rows['test']:,} "
-        f"| {len(c.labels)} | {c.dataset.version} | {c.dataset.licence} |"
+        f"| {' | '.join(_rows(c, split) for split in SPLITS)} "
+        f"| {_answers(c)} | {c.dataset.version} | {c.dataset.licence} |"
         for c in configs
     ]
     return "\n".join(lines) + "\n"
+
+
+def _rows(config: Config, split: Split) -> str:
+    if split not in config.rows:
+        return "–"
+    return f"{config.rows[split]:,}" + (f" ({FOLDS} folds)" if "fold" in config.columns else "")
+
+
+def _answers(config: Config) -> str:
+    if TASKS[config.dataset.task].target == "label":
+        return f"{len(config.labels):,} classes"
+    lowest, highest = config.dataset.facts["scale"]
+    return f"score {lowest} … {highest}"
 
 
 def _audit(configs: Sequence[Config]) -> str:
@@ -189,37 +223,97 @@ def _task(name: str) -> str:
 def _section(config: Config) -> str:
     dataset = config.dataset
     task = TASKS[dataset.task]
-    error = standard_error(0.5, config.rows["test"])
     lines = [
         f"## {dataset.name}",
         "",
         f"{task.name.replace('_', ' ').capitalize()} ({task.abbreviation}) on "
         f"{config.facts['name']}{' (sample)' if config.dataset.sample else ''}, version "
-        f"{dataset.version}.",
+        f"{dataset.version}.{' ' + _one_line(dataset.facts['about']) if dataset.facts else ''}",
         "",
-        f"- Classes: {', '.join(f'`{name}`' for name in config.labels)}.",
+        *_answer(config),
         f"- Licence of the texts: {config.dataset.licence}.",
-        f"- Seed {dataset.seed}; the standard error of an accuracy on the test is at most "
-        f"{error:.1%}.",
+        f"- Seed {dataset.seed}.",
     ]
-    if config.rows["test"] < SMALL_TEST:
+    if task.target == "label":
+        error = standard_error(0.5, config.asked)
+        lines.append(f"- The standard error of an accuracy on the test is at most {error:.1%}.")
+    if config.asked < SMALL_TEST:
         lines.append(f"- **Fewer than {SMALL_TEST:,} test rows: small differences mean nothing.**")
+    if "fold" in config.columns:
+        lines.append(
+            "- The source has no parts: `fold` says in which of the ten folds of the "
+            "cross-validation a row is; the same text is never in two."
+        )
+    if dataset.facts:
+        lines += _parts(config)
     if dataset.task == "discourse_coherence":
         lines.append(f"- Donors of replacing sentences: {dataset.donors.replace('_', ' ')}.")
     if describe(config.counts):
         lines.append(f"- How it came about: {describe(config.counts)}.")
     lines += ["", "| column | type | what it holds |", "|---|---|---|"]
-    for name, column in task.columns().items():
+    for name, column in config.columns.items():
         kind = "class label" if name == "label" else _TYPES[column.kind]
         lines.append(f"| `{name}` | {kind} | {column.about} |")
     lines += ["", *measurements(config.audit)]
     lines += [f"\nInherited, {gate}: {why}" for gate, why in config.audit["inherited"].items()]
     lines += ["", "| split | hash of the content |", "|---|---|"]
-    lines += [f"| {split} | `{config.content[split]}` |" for split in SPLITS]
+    lines += [f"| {split} | `{content}` |" for split, content in config.content.items()]
     if config.changes:
         lines += ["", "| version | change |", "|---|---|"]
         lines += [f"| {version} | {change} |" for version, change in config.changes.items()]
     return "\n".join(lines) + "\n"
+
+
+def _answer(config: Config) -> list[str]:
+    """Return what is asked: the classes with the numbers that rows have for them, and scores."""
+    labels, facts = config.labels, config.dataset.facts
+    lines = []
+    if len(labels) > LISTED_CLASSES:
+        lines.append(f"- Classes: {len(labels):,}, numbered in alphabetical order.")
+    elif labels and facts.get("labels"):
+        spelt: dict[str, list[str]] = {}
+        for spelling, name in facts["labels"].items():
+            spelt.setdefault(name, []).append(f"`{spelling}`")
+        named = (
+            f"{number} `{name}` ({', '.join(spelt[name])})" for number, name in enumerate(labels)
+        )
+        lines.append(
+            f"- Classes, with the source's spelling in brackets; their numbers are those of the "
+            f"files published in 2022: {'; '.join(named)}."
+        )
+    elif labels:
+        lines.append(f"- Classes: {', '.join(f'`{name}`' for name in labels)}.")
+    if "score" in config.columns:
+        lines.append(f"- Scores: {config.columns['score'].about}.")
+    return lines
+
+
+def _parts(config: Config) -> list[str]:
+    """Return how the rows compare with the source's own parts and with what was published."""
+    facts = config.dataset.facts
+    official = ", ".join(
+        f"{part} {count:,}" if count is not None else f"{part} unknown"
+        for part, count in facts["sizes"].items()
+    )
+    lines = [f"- Official counts of the source: {official}."]
+    missing = [
+        part
+        for part, count in facts["sizes"].items()
+        if part in SPLITS and count is not None and part not in config.counts["source_parts"]
+    ]
+    if missing:
+        lines.append(
+            f"- **Incomplete: the source's {' and '.join(missing)} was not there.** The last part "
+            "that there was is test, the first is train, and what was missing between them was "
+            "held out of train."
+        )
+    if facts.get("published"):
+        lines.append(f"- Published rows: {_one_line(facts['published'])}")
+    return lines
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _sources(configs: Sequence[Config]) -> str:

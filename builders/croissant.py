@@ -8,7 +8,6 @@ from typing import Any
 from builders.card import Config
 from builders.schemas import Kind
 from builders.shards import datasets_in
-from builders.tasks import TASKS
 
 # The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format".
 CONTEXT: dict[str, Any] = {
@@ -32,7 +31,12 @@ CONTEXT: dict[str, Any] = {
     "sc": "https://schema.org/",
     "source": "cr:source",
 }
-_TYPES: dict[Kind, str] = {"string": "sc:Text", "strings": "sc:Text", "integer": "sc:Integer"}
+_TYPES: dict[Kind, str] = {
+    "string": "sc:Text",
+    "strings": "sc:Text",
+    "integer": "sc:Integer",
+    "number": "sc:Float",
+}
 
 
 def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
@@ -93,14 +97,15 @@ def _record_set(config: Config, split: str, file: str) -> dict[str, Any]:
             **({"repeated": True} if kind == "strings" else {}),
             "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
         }
-        for column, (kind, about) in TASKS[config.dataset.task].columns().items()
+        for column, (kind, about) in config.columns.items()
     ]
     classes = ", ".join(f"{number} {label}" for number, label in enumerate(config.labels))
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
-        "description": f"{config.dataset.name}, {split}. Classes: {classes}.",
+        "description": f"{config.dataset.name}, {split}."
+        + (f" Classes: {classes}." if classes else ""),
         "field": fields,
     }
 

@@ -91,12 +91,14 @@ def _configs(
         for dataset in datasets_of(corpus, sources):
             name = dataset.name
             paths = shards[name]
+            schema = pq.read_schema(next(iter(paths.values()))[0])
             counts = {k: v for k, v in built[name].items() if k not in ("rows", "labels")}
             configs.append(
                 Config(
                     dataset=dataset,
                     facts=corpus.facts,
-                    labels=labels_of(pq.read_schema(paths["train"][0])),
+                    columns={column: dataset.columns()[column] for column in schema.names},
+                    labels=labels_of(schema),
                     rows=rows[name],
                     num_bytes={split: sum(map(_uncompressed, p)) for split, p in paths.items()},
                     download_size=sum(p.stat().st_size for own in paths.values() for p in own),
