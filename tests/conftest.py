@@ -12,7 +12,7 @@ import yaml
 
 from corpora_recipes.reading import decide_split
 from corpora_recipes.recipes import Corpus, load_facts
-from corpora_recipes.records import Dialogue, Document, Section, record_schema, to_row
+from corpora_recipes.records import Dialogue, Document, Example, Section, record_schema, to_row
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -65,15 +65,16 @@ def document(number: int, sentences: int = 8, topics: Iterable[str] = ()) -> Doc
 
 @pytest.fixture
 def write_records(tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes documents or dialogues as `read` would."""
+    """Return a function that writes documents, dialogues or examples as `read` would."""
 
-    def write(records: Iterable[Document | Dialogue], name: str = "mine") -> Path:
+    def write(records: Iterable[Document | Dialogue | Example], name: str = "mine") -> Path:
         rows = []
         kind = "documents"
         for item in records:
-            kind = "dialogues" if isinstance(item, Dialogue) else "documents"
+            kind = {Dialogue: "dialogues", Example: "examples"}.get(type(item), "documents")
             row = to_row(item)
-            row["split"] = item.split or decide_split(1111, name, item.id)
+            if kind != "examples":
+                row["split"] = item.split or decide_split(1111, name, item.id)
             rows.append(row)
         path = tmp_path / f"{name}.parquet"
         pq.write_table(pa.Table.from_pylist(rows, schema=record_schema(kind)), path)

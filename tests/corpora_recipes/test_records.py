@@ -1,5 +1,7 @@
 """Records: sections around dropped sentences, and rows that give back what they were made of."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +11,7 @@ from corpora_recipes.records import (
     DiscourseTree,
     Document,
     Drops,
+    Example,
     Section,
     dialogue_from_row,
     document_from_row,
@@ -77,6 +80,17 @@ def test_a_dialogue_comes_back_from_its_row() -> None:
     assert dialogue_from_row(to_row(dialogue)) == dialogue
     assert from_row("dialogues", to_row(dialogue)) == dialogue
     assert set(to_row(dialogue)) == set(record_schema("dialogues").names)
+
+
+def test_examples_come_back_from_parquet(tmp_path) -> None:
+    examples = [
+        Example("1", "one", ("Uno.", "Dos."), "yes", 2.5, "p", {"genre": "chat"}, "test"),
+        Example("2", "two", ("Tres.",), None, None, "2"),
+    ]
+    table = pa.Table.from_pylist(list(map(to_row, examples)), schema=record_schema("examples"))
+    pq.write_table(table, tmp_path / "x.parquet")
+    rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
+    assert [from_row("examples", row) for row in rows] == examples
 
 
 def test_counts_add_up() -> None:
