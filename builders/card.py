@@ -288,6 +288,17 @@ def _answer(config: Config) -> list[str]:
     return lines
 
 
+def missing_parts(facts: Mapping[str, Any], found: Mapping[str, int]) -> list[str]:
+    """Return the parts that a collection officially has and that none of the rows is from.
+
+    Args:
+        facts: the collection's part of corpus.yaml.
+        found: part to the number of rows.
+    """
+    official = (part for part, count in facts["sizes"].items() if count is not None)
+    return [part for part in official if part in SPLITS and part not in found]
+
+
 def _parts(config: Config) -> list[str]:
     """Return how the rows compare with the source's own parts and with what was published."""
     facts = config.dataset.facts
@@ -296,12 +307,7 @@ def _parts(config: Config) -> list[str]:
         for part, count in facts["sizes"].items()
     )
     lines = [f"- Official counts of the source: {official}."]
-    missing = [
-        part
-        for part, count in facts["sizes"].items()
-        if part in SPLITS and count is not None and part not in config.counts["source_parts"]
-    ]
-    if missing:
+    if missing := missing_parts(facts, config.counts["source_parts"]):
         lines.append(
             f"- **Incomplete: the source's {' and '.join(missing)} was not there.** The last part "
             "that there was is test, the first is train, and what was missing between them was "

@@ -1,5 +1,6 @@
 """The `publish` command: the datasets that may be redistributed, as a version on the Hub."""
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from tempfile import TemporaryDirectory
 import yaml
 
 from builders.audit import read_audit
+from builders.card import missing_parts
 from builders.dataset import datasets_of
 from builders.hub import package
 from builders.shards import digests
@@ -87,7 +89,8 @@ def publish(
 
     Raises:
         InputError: the name is none, no corpus may be redistributed, a text is a sample, a dataset
-            is not built or misses a gate of the audit, there is no token, the version is already
+            is not built, lacks a part of its source or misses a gate of the audit, there is no
+            token, the version is already
             published, a corpus that may not be redistributed would go to a repository that is not
             private, the repository holds something else, or the Hub cannot be reached or refuses.
             No tag is made then.
@@ -126,6 +129,8 @@ def publish(
         folder = Path(temporary) / "hub"
         package(published, sources, instances, audit, folder)
         check_card(folder)
+        if not dry_run:
+            _check_complete(published, sources, instances)
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
         removed = sorted(set(present) - set(files) - {".gitattributes"})
@@ -206,6 +211,22 @@ def _check_audit(corpora: Sequence[Corpus], audit: Path) -> None:
             found="; ".join(missed),
             todo="see what was measured there; mend the dataset, or declare why it is so",
         )
+
+
+def _check_complete(corpora: Sequence[Corpus], sources: str, instances: Path) -> None:
+    for corpus in corpora:
+        built = json.loads((instances / corpus.name / "build.json").read_text("utf-8"))
+        for dataset in datasets_of(corpus, sources):
+            if not dataset.facts:
+                continue
+            missing = missing_parts(dataset.facts, built[dataset.name]["source_parts"])
+            if missing:
+                raise InputError(
+                    f"dataset {dataset.name}",
+                    expected="all parts that the source has",
+                    found=f"no rows of its {' and '.join(missing)}",
+                    todo=f"get the missing files of {corpus.name}, and run `dvc repro`",
+                )
 
 
 def _check_token() -> None:

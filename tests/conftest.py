@@ -63,6 +63,60 @@ def document(number: int, sentences: int = 8, topics: Iterable[str] = ()) -> Doc
     return Document(f"doc-{number:04d}", f"Título {number}", list(topics), [lead])
 
 
+COLLECTIONS: dict[str, dict[str, Any]] = {
+    "opinions": {
+        "about": "Opinions.",
+        "texts": 1,
+        "labels": {"N": "negative", "P": "positive"},
+        "columns": {"country": "where it was written"},
+        "sizes": {"train": 30, "validation": None, "test": 12},
+    },
+    "captions": {
+        "about": "Pairs.",
+        "texts": 2,
+        "labels": {"NO": "other", "YES": "same"},
+        "scale": [1, 5],
+        "sizes": {"all": 40},
+    },
+    "words": {"about": "Words.", "texts": 1, "labels": None, "sizes": {"all": 40}},
+}
+
+
+def opinion(number: int, split: str | None = None, **changes: Any) -> Example:
+    label = ("negative", "positive")[number % 2]
+    name = f"opinions/{split}/{number}"
+    example = Example(
+        id=name,
+        collection="opinions",
+        texts=(f"Opinión número {number} sobre la película.",),
+        label=label,
+        score=None,
+        document_id=name,
+        columns={"country": "cl" if number % 3 else "uy"},
+        split=split,  # type: ignore[arg-type]
+    )
+    return replace(example, **changes)
+
+
+def caption(number: int, **changes: Any) -> Example:
+    name = f"captions/{number}"
+    texts = (f"Un perro corre {number} veces.", f"Un gato corre {number} veces.")
+    label = ("other", "same")[number % 2]
+    return replace(Example(name, "captions", texts, label, 1 + number % 9 / 2, name, {}), **changes)
+
+
+@pytest.fixture
+def example_corpus(make_corpus) -> Corpus:
+    """Return a corpus of examples; its dataset can be had of its first collection."""
+    made: Corpus = make_corpus()
+    facts = made.facts | {"records": "examples", "collections": COLLECTIONS}
+    return replace(
+        made,
+        facts=facts,
+        datasets={"sent": {"task": "sentence_classification", "collection": "opinions"}},
+    )
+
+
 @pytest.fixture
 def write_records(tmp_path: Path) -> Callable[..., Path]:
     """Return a function that writes documents, dialogues or examples as `read` would."""

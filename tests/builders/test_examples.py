@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from conftest import caption, opinion
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,61 +17,8 @@ from builders.dataset import datasets_of
 from builders.examples import FOLDS, TASKS, assign, folds, rows_of, same_text
 from builders.schemas import labels_of
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
-from corpora_recipes.records import Example
 
 SINGLE, _, _, SIMILARITY, _ = TASKS
-COLLECTIONS: dict[str, dict[str, Any]] = {
-    "opinions": {
-        "about": "Opinions.",
-        "texts": 1,
-        "labels": {"N": "negative", "P": "positive"},
-        "columns": {"country": "where it was written"},
-        "sizes": {"train": 30, "validation": None, "test": 12},
-    },
-    "captions": {
-        "about": "Pairs.",
-        "texts": 2,
-        "labels": {"NO": "other", "YES": "same"},
-        "scale": [1, 5],
-        "sizes": {"all": 40},
-    },
-    "words": {"about": "Words.", "texts": 1, "labels": None, "sizes": {"all": 40}},
-}
-
-
-def opinion(number: int, split: str | None = None, **changes: Any) -> Example:
-    label = ("negative", "positive")[number % 2]
-    name = f"opinions/{split}/{number}"
-    example = Example(
-        id=name,
-        collection="opinions",
-        texts=(f"Opinión número {number} sobre la película.",),
-        label=label,
-        score=None,
-        document_id=name,
-        columns={"country": "cl" if number % 3 else "uy"},
-        split=split,  # type: ignore[arg-type]
-    )
-    return replace(example, **changes)
-
-
-def caption(number: int, **changes: Any) -> Example:
-    name = f"captions/{number}"
-    texts = (f"Un perro corre {number} veces.", f"Un gato corre {number} veces.")
-    label = ("other", "same")[number % 2]
-    return replace(Example(name, "captions", texts, label, 1 + number % 9 / 2, name, {}), **changes)
-
-
-@pytest.fixture
-def corpus(make_corpus) -> Corpus:
-    made: Corpus = make_corpus()
-    facts = made.facts | {"records": "examples", "collections": COLLECTIONS}
-    return replace(
-        made,
-        facts=facts,
-        datasets={"sent": {"task": "sentence_classification", "collection": "opinions"}},
-    )
 
 
 def rows_in(folder: Path, split: str) -> list[dict[str, Any]]:
@@ -169,11 +117,11 @@ def test_texts_of_emoji_alone_differ() -> None:
     assert [row["also_in"] for own in rows.values() for row in own] == [[], []]
 
 
-def test_a_dataset_of_labels_and_further_columns(tmp_path, corpus, write_records) -> None:
+def test_a_dataset_of_labels_and_further_columns(tmp_path, example_corpus, write_records) -> None:
     examples = [opinion(n, "train") for n in range(30)] + [
         opinion(n, "test") for n in range(30, 42)
     ]
-    report = build(corpus, write_records(examples), tmp_path / "out", "upstream")
+    report = build(example_corpus, write_records(examples), tmp_path / "out", "upstream")
     assert report["sent"] == {
         "rows": {"train": 27, "validation": 3, "test": 12},
         "labels": {
@@ -199,8 +147,10 @@ def test_a_dataset_of_labels_and_further_columns(tmp_path, corpus, write_records
     }
 
 
-def test_a_dataset_of_scores(tmp_path, corpus, write_records) -> None:
-    corpus = replace(corpus, datasets={"sts": {"task": "similarity", "collection": "captions"}})
+def test_a_dataset_of_scores(tmp_path, example_corpus, write_records) -> None:
+    corpus = replace(
+        example_corpus, datasets={"sts": {"task": "similarity", "collection": "captions"}}
+    )
     build(corpus, write_records(caption(n) for n in range(5)), tmp_path / "out", "upstream")
     assert sorted(p.name for p in (tmp_path / "out" / "sts").iterdir()) == [
         "test-00000-of-00001.parquet"
@@ -222,10 +172,12 @@ def test_a_dataset_of_scores(tmp_path, corpus, write_records) -> None:
     }
 
 
-def test_classes_that_the_files_decide_are_sorted(tmp_path, corpus, write_records) -> None:
+def test_classes_that_the_files_decide_are_sorted(tmp_path, example_corpus, write_records) -> None:
     words = ("río", "casa", "árbol", "barco")
     examples = [opinion(n, label=words[n % 4], collection="words", columns={}) for n in range(40)]
-    corpus = replace(corpus, datasets={"wc": {"task": "linguistic_probing", "collection": "words"}})
+    corpus = replace(
+        example_corpus, datasets={"wc": {"task": "linguistic_probing", "collection": "words"}}
+    )
     build(corpus, write_records(examples), tmp_path / "out", "upstream")
     (path,) = (tmp_path / "out" / "wc").iterdir()
     assert labels_of(pq.read_schema(path)) == ["barco", "casa", "río", "árbol"]
@@ -234,10 +186,12 @@ def test_classes_that_the_files_decide_are_sorted(tmp_path, corpus, write_record
     )
 
 
-def test_rows_do_not_depend_on_the_order_of_the_records(tmp_path, corpus, write_records) -> None:
+def test_rows_do_not_depend_on_the_order_of_the_records(
+    tmp_path, example_corpus, write_records
+) -> None:
     examples = [opinion(n) for n in range(40)]
-    build(corpus, write_records(examples), tmp_path / "a", "upstream")
-    build(corpus, write_records(examples[::-1]), tmp_path / "b", "upstream")
+    build(example_corpus, write_records(examples), tmp_path / "a", "upstream")
+    build(example_corpus, write_records(examples[::-1]), tmp_path / "b", "upstream")
     one, two = (
         f / "sent" / "train-00000-of-00001.parquet" for f in (tmp_path / "a", tmp_path / "b")
     )
@@ -255,27 +209,35 @@ def test_rows_do_not_depend_on_the_order_of_the_records(tmp_path, corpus, write_
         ({"task": "sentence_position"}, "relatedness, sentence_classification", "position"),
     ],
 )
-def test_entries_that_do_not_fit(corpus, entry, expected, found) -> None:
+def test_entries_that_do_not_fit(example_corpus, entry, expected, found) -> None:
     with pytest.raises(InputError) as error:
-        datasets_of(replace(corpus, datasets={"sent": entry}), "upstream")
+        datasets_of(replace(example_corpus, datasets={"sent": entry}), "upstream")
     assert expected in error.value.expected
     assert found in error.value.found
 
 
-def test_a_single_fitting_collection_need_not_be_named(corpus) -> None:
-    (dataset,) = datasets_of(replace(corpus, datasets={"r": {"task": "relatedness"}}), "upstream")
+def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:
+    corpus = replace(example_corpus, datasets={"r": {"task": "relatedness"}})
+    (dataset,) = datasets_of(corpus, "upstream")
     assert dataset.collection == "captions"
 
 
-def test_too_few_examples_for_folds_are_an_error(tmp_path, corpus, write_records) -> None:
+def test_too_few_examples_for_folds_are_an_error(tmp_path, example_corpus, write_records) -> None:
     with pytest.raises(InputError) as error:
-        build(corpus, write_records(opinion(n) for n in range(19)), tmp_path / "out", "upstream")
+        build(
+            example_corpus,
+            write_records(opinion(n) for n in range(19)),
+            tmp_path / "out",
+            "upstream",
+        )
     assert "20 rows or more" in error.value.expected
     assert "train 19 rows" in error.value.found
     assert not (tmp_path / "out").exists()
 
 
-def test_the_report_is_written(tmp_path, corpus, write_records) -> None:
-    report = build(corpus, write_records(opinion(n) for n in range(30)), tmp_path / "o", "upstream")
+def test_the_report_is_written(tmp_path, example_corpus, write_records) -> None:
+    report = build(
+        example_corpus, write_records(opinion(n) for n in range(30)), tmp_path / "o", "upstream"
+    )
     assert json.loads((tmp_path / "o" / "build.json").read_text("utf-8")) == report
     assert report["sent"]["source_parts"] == {"all": 30}

@@ -4,12 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from conftest import document
+from conftest import COLLECTIONS, caption, document, opinion
 from hub_server import hub
 
 from builders.audit import audit
@@ -51,10 +52,11 @@ found = {}
 for name in get_dataset_config_names(where):
     data = load_dataset(where, name, streaming=streaming)
     for split, rows in data.items():
-        assert isinstance(rows.features["label"], ClassLabel), rows.features
         first = next(iter(rows))
+        label = rows.features.get("label")
+        assert label is None or isinstance(label, ClassLabel), rows.features
         found[f"{name}/{split}"] = [
-            sum(1 for _ in rows), rows.features["label"].names, first["id"], first["label"]
+            sum(1 for _ in rows), label and label.names, first["id"], first.get("label")
         ]
 print(json.dumps(found))
 """
@@ -80,14 +82,14 @@ def expected(folder: Path) -> dict[str, list]:
         rows = pq.read_table(path).to_pylist()
         card = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n")[1])
         info = {i["config_name"]: i for i in card["dataset_info"]}[path.parent.name]
-        label = next(f for f in info["features"] if f["name"] == "label")
-        names = list(label["dtype"]["class_label"]["names"].values())
+        labels = [f for f in info["features"] if f["name"] == "label"]
+        names = list(labels[0]["dtype"]["class_label"]["names"].values()) if labels else None
         split = path.name.split("-")[0]
         found[f"{path.parent.name}/{split}"] = [
             len(rows),
             names,
             rows[0]["id"],
-            rows[0]["label"],
+            rows[0].get("label"),
         ]
     return found
 
@@ -96,6 +98,55 @@ def test_loads_from_a_folder(packaged: Path, tmp_path: Path) -> None:
     loaded = load(str(packaged), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
     assert loaded == expected(packaged)
     assert len(loaded) == 9
+
+
+def test_examples_load_and_their_card_says_what_they_are(
+    tmp_path, example_corpus, write_records
+) -> None:
+    scored = {name: facts for name, facts in COLLECTIONS["captions"].items() if name != "labels"}
+    facts = example_corpus.facts | {"collections": COLLECTIONS | {"captions": scored}}
+    datasets = {
+        "opinions": {"task": "sentence_classification", "collection": "opinions"},
+        "words": {"task": "linguistic_probing", "collection": "words"},
+        "sts": {"task": "similarity"},
+    }
+    corpus = replace(example_corpus, facts=facts, datasets=datasets)
+    examples = [opinion(n, "train") for n in range(30)]
+    examples += [opinion(n, "validation") for n in range(30, 40)]
+    words = [f"palabra{n:02d}" for n in range(41)]
+    examples += [
+        opinion(n, collection="words", label=words[n % 41], id=f"w{n}", columns={})
+        for n in range(41, 123)
+    ]
+    examples += [caption(n, label=None) for n in range(12)]
+    build(corpus, write_records(examples), tmp_path / "instances" / "mine", "upstream")
+    audit(tmp_path / "instances", tmp_path / "audit")
+    pack(tmp_path, corpus)
+    loaded = load(str(tmp_path / "hub"), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
+    assert loaded == expected(tmp_path / "hub")
+    assert {name: found[0] for name, found in loaded.items()} == {
+        "opinions/train": 27,
+        "opinions/validation": 3,
+        "opinions/test": 10,
+        "words/train": 82,
+        "sts/test": 12,
+    }
+    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    for line in (
+        "| `opinions` | sentence classification | Mine | 27 | 3 | 10 | 2 classes | 1.0.0 |",
+        "| `words` | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | 1.0.0 |",
+        "| `sts` | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
+        "files published in 2022: 0 `negative` (`N`); 1 `positive` (`P`).",
+        "- Classes: 41, numbered in alphabetical order.",
+        "- Scores: from 1 to 5.",
+        "- Official counts of the source: train 30, validation unknown, test 12.",
+        "**Incomplete: the source's test was not there.**",
+        "examples: read 40, used 40, also in another split 0; source parts: train 30, validation",
+        "- The source has no parts: `fold` says",
+        "| `country` | string | where it was written |",
+    ):
+        assert line in card, line
+    assert card.count("Incomplete") == 1
 
 
 @pytest.mark.parametrize("mode", ["whole", "streaming"])

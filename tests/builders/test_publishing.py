@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from conftest import document
+from conftest import document, opinion
 from hub_server import files, hub, tags_of
 from huggingface_hub import DatasetInfo, HfApi
 
@@ -124,6 +124,23 @@ def run(code: str, *arguments: str, home: Path, given: str = "", **environment: 
     )
     assert out.returncode == 0, out.stderr
     return out.stdout
+
+
+def test_a_dataset_that_lacks_a_part_of_its_source_is_not_published(
+    tmp_path, example_corpus, write_records, publish_to
+) -> None:
+    examples = [opinion(n, "train") for n in range(30)]
+    examples += [opinion(n, "validation") for n in range(30, 40)]
+    folder = tmp_path / "instances" / "mine"
+    build(example_corpus, write_records(examples), folder, "upstream")
+    write_audit(tmp_path, verdict="pass")
+    with (
+        hub(tmp_path / "hub", REPO) as endpoint,
+        pytest.raises(InputError, match="get the missing files of mine") as error,
+    ):
+        publish_to(endpoint, corpora=[example_corpus])
+    assert error.value.where == "dataset sent"
+    assert error.value.found == "no rows of its test"
 
 
 def test_a_published_version_is_read_back(tmp_path: Path, corpora: list[Corpus]) -> None:
