@@ -1,0 +1,197 @@
+"""Natural text from a line that a tokeniser parted: only blanks go, no other character changes."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+_UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
+_APOSTROPHE = "['’´]"
+# Rules by a string without which they find nothing: so most lines skip most of them.
+_RULES = {
+    "$": [(r"(?<=\bUS) (?=\$(?!\S))", "")],
+    "°": [
+        (r"(?<!\S)° (?=[CFK]\b)", "°"),
+        (r"\b(\d+|[Nn]) \. (?=°)", r"\1."),
+        (r"(?<=[\dNn.]) (?=°(?!\S))", ""),
+        (rf"(?<=\d° )(\d+) (?={_APOSTROPHE}|′)", r"\1"),  # minutes of a degree, and seconds
+        (rf"(?<=\d{_APOSTROPHE} )([\d.,]+) (?=[\"”″])", r"\1"),
+    ],
+    **{
+        mark: [(rf"\b(\d+|[Nn]) \. (?={mark})", r"\1."), (rf"(?<=[\dNn.]) (?={mark}(?!\S))", "")]
+        for mark in "ºª"
+    },
+    "²": [(r"(?<=m) (?=²(?!\S))", "")],
+    "³": [(r"(?<=m) (?=³(?!\S))", "")],
+    "/": [
+        (r"(?<=\d) / (?=\d)", "/"),
+        (rf"(?<!\S)(\d[\d.,]*|hab ?\.|{_UNIT}) / (?={_UNIT}(?!\w))", r"\1/"),
+        (r"\b([YyEe]) / (?=[OoUu]\b)", r"\1/"),
+        (r"(?<=\w[aeo]|[aeo]s) / (?=[ao]s?(?!\S))", "/"),
+    ],
+    " : ": [(r"(?<!\S)(\d\d?) : (?=\d\d?(?!\S))", r"\1:")],
+    " , ": [(r"(?<=[^\W\d_] )(\d\d?) , (?=\d{3}(?!\S))(?!\d{3} , \d)", r"\1,")],
+    " .": [(r"(?<=\b\w) (?=\.\w+\.)", ""), (r"(?<=\d) (?=\.\d{3}(?!\d))", "")],
+    "–": [(r"(?<=\d) – (?=\d)", "–"), (r"(?<=[^\W\d_] )– (?=\d+ kg)", "–")],
+    "—": [(r"(?<=\w) — (?![A-ZÁÉÍÓÚÑ])([^—]*[^—\s]) —(?=[\s,.;:?!)])", r" —\1—")],
+    "‘": [(r"(‘[^‘’]*[^\s‘’]) (?=’(?!\w))", r"\1")],
+    "#": [(r"(?<![CF] )(?<!\S)# (?=\w)", "#")],
+    "_": [(r"(?<=\w) _ (?=\w)", "_")],
+    "&": [
+        (r"\b([A-Z]{1,2}) & (?=[A-Z]\b)", r"\1&"),
+        (r"(?<!\S)& (?=(?:#?\d+|amp|[lg]t|nbsp|quot) ?;)", "&"),
+    ],
+    "+": [(r"(?<=\b[Cc]anal) \+(?!\S)", "+"), (r"(?<=[^\W\d_]{2} )\+ (?=\d)", "+")],
+    "< ": [(r"(?<!\S)< (/?) ?([a-z]+) (/?) ?>", r"<\1\2\3>")],
+    **{
+        mark: [
+            # English: Macy's, don't.
+            (
+                rf"(?<=\w) {mark} (?=(?:[sS]|re|ve|ll|d|m|(?<=n . )t)(?!\w)(?! {_APOSTROPHE}))",
+                mark,
+            ),
+            # Names: d'Artagnan, O'Neill.
+            (
+                rf"(?<!{_APOSTROPHE} )\b([b-df-hj-np-tv-xzB-DF-HJ-TV-XZ]|[Qq]u|[Aa]ll|[Dd]ell)"
+                rf" {mark} (?=[^\W\d_])",
+                rf"\1{mark}",
+            ),
+            (rf"(?<=\d) {mark} (?=\d\d?(?!\S))", mark),
+        ]
+        for mark in "'’´"
+    },
+    " n't": [(r"(?<=\w) (?=n't(?!\w))", "")],
+    " '": [(r"(?<=\w) (?='(?:s|re|ve|ll|d|m)(?!\w))", "")],
+}
+_COMPILED = [
+    (key, [(re.compile(pattern), put) for pattern, put in rules]) for key, rules in _RULES.items()
+]
+
+# Marks that open and close alike, each with the one that only opens in the manner of TeX.
+_QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
+_QUOTE = r"(?:\"|''?|``?)"
+_ALONE = re.compile(rf"(?<!\S){_QUOTE}(?!\S)")
+# A tokeniser would have parted the mark from the word.
+_NATURAL = re.compile(r"[^\W\d_]\)?[,;)] ")
+_BLANKS = re.compile("  +")
+# Words that stand before or after a quotation rather than at an end of it.
+_FUNCTION_WORD = re.compile(
+    r"a|al|ante|como|con|contra|cuando|de|del|desde|e|el|ella|en|entre|era|es|est[ae]|está|fue|han?"
+    r"|las?|les?|los?|más|me|ni|nos?|o|para|pero|por|porque|que|se|según|ser|si|sin|sobre|son|sus?"
+    r"|también|u|un|una|unas|unos|y|ya",
+    re.IGNORECASE,
+)
+_CONJUNCTION = re.compile("e|ni|o|u|y")
+
+
+class _Patterns(NamedTuple):
+    """Patterns of a language: each begins with one of few characters, so the search is fast."""
+
+    parted: re.Pattern[str]
+    before_closing: re.Pattern[str]
+    after_opening: re.Pattern[str]
+
+
+@cache
+def _patterns(language: str) -> _Patterns:
+    """Return the patterns of a parted line, of a blank before a closing mark and after opening."""
+    closing, opening = r",)\]}", r"(\[{‘"
+    if language != "fr":  # which sets these apart
+        closing, opening = closing + ";?!", opening + "¿¡"
+    if language not in ("fr", "de"):
+        closing, opening = closing + "»", opening + "«"
+    if language != "de":  # where it opens, or closes, the other way round
+        closing, opening = closing + "”", opening + "“"
+    colon = "" if language == "fr" else "|:(?![()-])"  # let faces be
+    return _Patterns(
+        re.compile(rf" (?:[{closing}._]{colon}|\.+(?= \Z)|{_QUOTE}) |[{opening}] "),
+        re.compile(rf" (?=(?:[{closing}]+|\.+|…{colon})(?!\w))"),
+        re.compile(rf"([{opening}]) (?=\S)"),
+    )
+
+
+def detokenize(text: str, language: str) -> str:
+    """Join what a tokeniser parted: "¿ Qué es eso ?" → "¿Qué es eso?".
+
+    Nothing but blanks goes. Straight quotation marks and apostrophes open and close in turn as the
+    words around them suggest; one without a partner joins the word that it likelier belongs to.
+    Numbers, signs and dashes are joined only where hardly anything else can be meant; "50 %" is as
+    a writer of Spanish sets it, and stays.
+
+    Args:
+        text: one line. It is taken for tokenised if a mark of punctuation stands alone that no
+            writer sets apart, and no comma or bracket follows a word at once.
+        language: ISO 639 code; French and German keep the blanks that they set around marks.
+
+    Returns:
+        The natural text, or the same text if no tokeniser parted it. To do it again changes
+        nothing.
+    """
+    patterns = _patterns(language.partition("-")[0])
+    if not patterns.parted.search(f" {text} ") or _NATURAL.search(text):
+        return text
+    joined = _BLANKS.sub(" ", text).strip(" ")
+    for key, rules in _COMPILED:
+        if key in joined:
+            for pattern, put in rules:
+                joined = pattern.sub(put, joined)
+    if _ALONE.search(joined):
+        joined = _join_quotes(joined)
+    joined = patterns.after_opening.sub(r"\1", patterns.before_closing.sub("", joined))
+    return joined if joined == text else detokenize(joined, language)
+
+
+def _join_quotes(text: str) -> str:
+    """Join quotation marks that stand alone with the word that they open or close."""
+    words = text.split(" ")
+    opens: dict[int, bool] = {}
+    for closing, opening in _QUOTES:
+        places = [i for i, word in enumerate(words) if word in (closing, opening)]
+        opens.update(zip(places, _opening(words, places), strict=True))
+    joined = words[0]
+    for i, word in enumerate(words[1:], 1):
+        is_joined = opens.get(i - 1, False) or not opens.get(i, True)
+        joined += word if is_joined else f" {word}"
+    return joined
+
+
+def _opening(words: Sequence[str], places: Sequence[int]) -> tuple[bool, ...]:
+    """Tell of each quotation mark whether it opens: the choice for all that costs least.
+
+    Args:
+        words: the tokens of a line.
+        places: where the marks are, all of a kind.
+    """
+    best: dict[int, tuple[int, tuple[bool, ...]]] = {0: (0, ())}  # by how many quotations are open
+    for place in places:
+        if_opening, if_closing = _costs(words, place)
+        following: dict[int, tuple[int, tuple[bool, ...]]] = {}
+        for depth, (cost, chosen) in best.items():
+            # A mark should not open a third quotation nor close none, and must not close an empty
+            # one.
+            opened = cost + if_opening + 2 * depth
+            options = [(min(depth + 1, 2), (opened, (*chosen, True)))]
+            if not (chosen[-1:] == (True,) and place - 1 in places):
+                closed = cost + if_closing + (0 if depth else 2 if chosen else 3)
+                options.append((max(depth - 1, 0), (closed, (*chosen, False))))
+            for left, option in options:
+                following[left] = min(following.get(left, option), option)
+        best = following
+    return min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
+
+
+def _costs(words: Sequence[str], place: int) -> tuple[int, int]:
+    """Return how ill a quotation mark would open and how ill it would close at its place."""
+    mark = words[place]
+    before = words[place - 1] if place else ""
+    after = words[place + 1] if place + 1 < len(words) else ""
+    if mark[0] == "`":
+        return 0, 9
+    starts = not before or before[-1] in "¿¡([{«“‘"
+    ends = not after or after[0] in ",.;:?!)]}»”…"
+    is_alone = place > 1 and words[place - 2] == mark
+    is_led = bool((_CONJUNCTION if is_alone else _FUNCTION_WORD).fullmatch(before))
+    follows_word = any(map(str.isalnum, before)) and not _FUNCTION_WORD.fullmatch(before)
+    if_opening = 4 * ends + follows_word
+    if_closing = 4 * starts + 3 * is_led + (not ends and not _FUNCTION_WORD.fullmatch(after))
+    return if_opening, if_closing

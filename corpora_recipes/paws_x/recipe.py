@@ -1,0 +1,106 @@
+"""Reads PAWS-X: pairs of sentences, labelled as paraphrases or not.
+
+x-final.tar.gz holds a folder for each language, x-final/<language>/, with translated_train.tsv (in
+English train.tsv), dev_2k.tsv and test_2k.tsv: tables with a header line, without quoting::
+
+    id   sentence1                    sentence2                    label
+    12   El Tajo va a parar al mar.   El mar va a parar al Tajo.   0
+
+Where a translator or the machine gave nothing, a sentence is NS or empty, or the row ends early
+(https://github.com/google-research-datasets/paws/issues/15 and issues/4 there).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from corpora_recipes.archives import Member, members
+from corpora_recipes.errors import InputError
+from corpora_recipes.examples import class_of, collect, natural
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Example, Split
+from corpora_recipes.tables import Row, table_rows
+
+ARCHIVE = "x-final.tar.gz"
+COLUMNS = ("id", "sentence1", "sentence2", "label")
+NOT_TRANSLATED = "NS"
+PARTS: dict[str, Split] = {
+    "translated_train.tsv": "train",
+    "train.tsv": "train",
+    "dev_2k.tsv": "validation",
+    "test_2k.tsv": "test",
+}
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
+    """List the tables of the corpus's language.
+
+    Raises:
+        InputError: the archive is missing or damaged, or has no table of the language.
+    """
+    path = raw / ARCHIVE
+    if not path.is_file():
+        raise InputError(
+            path,
+            expected="the archive of PAWS-X",
+            found="no such file",
+            todo=f"fetch it, or put it there as {corpus.facts['homepage']} gives it",
+        )
+    tables = [member for member in members(path, raw) if _name(member) in PARTS]
+    found = [table for table in tables if _folder(table) == f"x-final/{corpus.language}"]
+    if not found:
+        folders = sorted({_folder(table) for table in tables})
+        raise InputError(
+            path,
+            expected=f"x-final/{corpus.language}/ with {', '.join(PARTS)}",
+            found=", ".join(folders) or "no such file",
+            todo=f"correct corpora.{corpus.name}.language in params.yaml, or take the archive as "
+            "its publisher gives it",
+        )
+    return found
+
+
+def read_block(block: Member, corpus: Corpus) -> BlockResult:
+    """Read the pairs of a table; their ids are pairs/<table>/<id>.
+
+    Examples with the same first sentence share their document_id: PAWS made several pairs of one
+    sentence. Dropped examples: ``not_translated``, ``incomplete_row``, ``empty_text``.
+
+    Raises:
+        InputError: the table is no such table, or has an unknown label.
+    """
+    name = _name(block)
+
+    def example(row: Row) -> Example:
+        sentences = (row.fields["sentence1"], row.fields["sentence2"])
+        if NOT_TRANSLATED in (sentence.strip() for sentence in sentences):
+            raise Dropped("not_translated")
+        if not row.fields["label"].strip():
+            raise Dropped("incomplete_row")
+        first, second = (natural(sentence) for sentence in sentences)
+        return Example(
+            id=f"pairs/{name.removesuffix('.tsv')}/{row.fields['id'].strip()}",
+            collection="pairs",
+            texts=(first, second),
+            label=class_of(row.fields["label"], "pairs", corpus, row),
+            score=None,
+            document_id=f"pairs/sentence1/{keyed_hash(0, first):016x}",
+            split=PARTS[name],
+        )
+
+    return collect(table_rows(_filled(block.read()), block.where, COLUMNS, header=True), example)
+
+
+def _filled(data: bytes) -> bytes:
+    """Return the table with empty fields where a row ends early."""
+    lines = data.split(b"\n")
+    tabs = lines[0].count(b"\t")
+    return b"\n".join(line + b"\t" * (tabs - line.count(b"\t")) for line in lines)
+
+
+def _folder(member: Member) -> str:
+    return str(PurePosixPath(member.name).parent)
+
+
+def _name(member: Member) -> str:
+    return PurePosixPath(member.name).name

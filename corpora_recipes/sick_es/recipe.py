@@ -1,0 +1,73 @@
+"""Reads the Spanish SICK: pairs with a score of relatedness and a class of entailment.
+
+SICK_train.txt, SICK_trial.txt and SICK_test.txt are tables with a header line, without quoting::
+
+    pair_ID  sentence_A           sentence_B                 relatedness_score  entailment_judgement
+    12       El perro nada .      Un perro está nadando      4.8                ENTAILMENT
+
+The sentences are only known as a tokeniser parted them; they are read into natural text.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpora_recipes.archives import Member, members
+from corpora_recipes.detokenize import detokenize
+from corpora_recipes.errors import InputError
+from corpora_recipes.examples import class_of, collect, natural, score_of
+from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.records import Example, Split
+from corpora_recipes.tables import Row, table_rows
+
+COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgement")
+PARTS: dict[str, Split] = {
+    "SICK_train.txt": "train",
+    "SICK_trial.txt": "validation",
+    "SICK_test.txt": "test",
+}
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
+    """List the parts that are there.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = [member for n in PARTS if (raw / n).is_file() for member in members(raw / n, raw)]
+    if not found:
+        raise InputError(
+            raw,
+            expected=f"at least one of {', '.join(PARTS)}",
+            found="none of them",
+            todo="fetch them, or put them there under these names",
+        )
+    return found
+
+
+def read_block(block: Member, corpus: Corpus) -> BlockResult:
+    """Read the pairs of a part; their ids are pairs/<part>/<pair_ID>.
+
+    Dropped examples: ``empty_text``.
+
+    Raises:
+        InputError: a column is missing, a row has another number of fields, or a score or a class
+            is none that SICK has.
+    """
+    split = PARTS[block.path.name]
+
+    def example(row: Row) -> Example:
+        fields = row.fields
+        key = f"pairs/{split}/{fields['pair_ID'].strip()}"
+        texts = (fields["sentence_A"], fields["sentence_B"])
+        first, second = (natural(detokenize(text, corpus.language)) for text in texts)
+        return Example(
+            id=key,
+            collection="pairs",
+            texts=(first, second),
+            label=class_of(fields["entailment_judgement"], "pairs", corpus, row),
+            score=score_of(fields["relatedness_score"], "pairs", corpus, row),
+            document_id=key,
+            split=split,
+        )
+
+    return collect(table_rows(block.read(), block.where, COLUMNS, header=True), example)

@@ -1,0 +1,1 @@
+"""SQC: Spanish questions classified by the kind of answer that they ask for."""

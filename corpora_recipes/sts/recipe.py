@@ -1,0 +1,149 @@
+"""Reads the Spanish pairs of SemEval's shared tasks on semantic textual similarity.
+
+A subset is two text files, which correspond line by line: STS.input.<subset>.txt holds the two
+sentences of a pair, with a tab between them, and STS.gs.<subset>.txt the gold standard, the pair's
+mean score::
+
+    Un perro está con un palo.<TAB>Un perro tiene un palo.          4.6
+
+The files of 2014 and 2015 lie in folders, those of 2017 in two zip archives, where those of the
+other tracks are never read. A line without a score is a pair that the organisers left out.
+"""
+
+import codecs
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpora_recipes.archives import Member, members
+from corpora_recipes.detokenize import detokenize
+from corpora_recipes.errors import InputError
+from corpora_recipes.examples import collect, natural, score_of
+from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Example
+from corpora_recipes.tables import Row, table_rows
+
+COLUMNS = ("line", "sentence_1", "sentence_2", "score")
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A block: the two files of a subset.
+
+    Attributes:
+        key: its collection and name, such as "2014/news".
+        pairs: the file with the sentences.
+        gold: the file with the scores.
+    """
+
+    key: str
+    pairs: Member
+    gold: Member
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
+    """List the subsets that are there, of those that corpus.yaml names.
+
+    Raises:
+        InputError: there is none, one of a subset's two files is missing, or an archive is damaged
+            or has no such file.
+    """
+    found = []
+    for key, files in corpus.facts["subsets"].items():
+        pairs, gold = (_find(raw, file) for file in files)
+        if pairs and gold:
+            found.append(Subset(key, pairs, gold))
+        elif pairs or gold:
+            there, missing = files if pairs else reversed(files)
+            raise InputError(
+                raw / missing,
+                expected=f"the other half of {there}",
+                found="no such file",
+                todo="fetch it, or take the first one away as well",
+            )
+    if not found:
+        names = [file for files in corpus.facts["subsets"].values() for file in files]
+        raise InputError(
+            raw,
+            expected=f"two files of a subset, among {', '.join(names)}",
+            found="none",
+            todo="fetch them, or put them there under these names",
+        )
+    return found
+
+
+def _find(raw: Path, file: str) -> Member | None:
+    """Return a file of the folder, or of an archive in it (ARCHIVE.zip/NAME)."""
+    path = raw / file
+    if path.parent.suffix != ".zip":
+        return members(path, raw)[0] if path.is_file() else None
+    archive = path.parent
+    if not archive.is_file():
+        return None
+    inside = [member for member in members(archive, raw) if Path(member.name).name == path.name]
+    if len(inside) != 1:
+        raise InputError(
+            archive,
+            expected=f"one file {path.name} in the archive",
+            found=", ".join(member.name for member in inside) or "none",
+            todo="take the archive as its publisher gives it",
+        )
+    return inside[0]
+
+
+def read_block(block: Subset, corpus: Corpus) -> BlockResult:
+    """Read the pairs of a subset; their ids are <collection>/<subset>/<number of the line>.
+
+    Dropped examples: ``no_score``, ``empty_text``.
+
+    Raises:
+        InputError: the files do not have the same number of lines, or a line is not two sentences
+            or not a score on the collection's scale.
+    """
+    collection, subset = block.key.split("/")
+    tokenised = collection in corpus.facts["tokenised"]
+
+    def text(raw: str) -> str:
+        return natural(detokenize(raw, corpus.language) if tokenised else raw)
+
+    def example(row: Row) -> Example:
+        if not row.fields["score"].strip():
+            raise Dropped("no_score")
+        key = f"{block.key}/{row.fields['line']}"
+        return Example(
+            id=key,
+            collection=collection,
+            texts=(text(row.fields["sentence_1"]), text(row.fields["sentence_2"])),
+            label=None,
+            score=score_of(row.fields["score"], collection, corpus, row),
+            document_id=key,
+            columns={"subset": subset},
+            split="test",
+        )
+
+    where = f"{block.pairs.where}, with {Path(block.gold.name or block.gold.path).name}"
+    return collect(table_rows(_beside(block), where, COLUMNS, header=False), example)
+
+
+def _beside(block: Subset) -> bytes:
+    """Return one table of the two files, line beside line, with the number of the line before it.
+
+    Raises:
+        InputError: the files do not have the same number of lines.
+    """
+    pairs, gold = (_lines(member.read()) for member in (block.pairs, block.gold))
+    if len(pairs) != len(gold):
+        raise InputError(
+            block.gold.where,
+            expected=f"{len(pairs)} lines, one for each line of {block.pairs.where}",
+            found=f"{len(gold)}",
+            todo="take both files from the same release; a pair without a score has an empty line",
+        )
+    both = enumerate(zip(pairs, gold, strict=True), 1)
+    return b"\n".join(b"%d\t%s\t%s" % (number, pair, score) for number, (pair, score) in both)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    # Empty lines count: they keep the two files together.
+    lines = data.removeprefix(codecs.BOM_UTF8).removesuffix(b"\n").split(b"\n")
+    return [line.removesuffix(b"\r") for line in lines]

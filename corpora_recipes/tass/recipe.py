@@ -1,0 +1,222 @@
+"""Reads the tweets of TASS 2020 and what people said of them: polarity (task 1), emotion (task 2).
+
+Task 1 is ``Task1-train-dev.zip`` with a table for each part and country, ``train/es.tsv`` …
+``dev/uy.tsv``, without a header: id, tweet and N, NEU or P between tabs. A quotation mark is a
+character like any other in them, and some tweets have a single one. The test part came in two
+archives, if they are there: ``Test1.1.zip`` with the tweets (``Test1.1/ES.tsv`` …: id, tweet) and
+``tass2020-test-gold.zip`` with their labels (``es.tsv`` …: id, label), joined here by id.
+
+Task 2 is ``task2/train.tsv`` and ``task2/dev.tsv``, with a header; a blank stands behind each label
+and behind the name of that column::
+
+    id	tweet	label
+    1	"Dijo ""sí"".  Y se fue."	joy
+
+These tables were written as CSV: a tweet that had a quotation mark or a line break stands in
+quotation marks as a whole, with its own ones doubled. Line breaks became blanks later on, so that
+each row is one line. The tweets of the test part, ``task2/test_task2.tsv``, have no labels; the
+file is not read.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from corpora_recipes.archives import Member, members
+from corpora_recipes.errors import InputError
+from corpora_recipes.examples import class_of, collect, natural
+from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.records import Example, Split
+from corpora_recipes.tables import Row, decoded_lines, table_rows
+
+TASK1 = "Task1-train-dev.zip"
+TEST_TWEETS, TEST_LABELS = "Test1.1.zip", "tass2020-test-gold.zip"
+COUNTRIES = ("cr", "es", "mx", "pe", "uy")
+
+_SPLITS: dict[str, Split] = {"train": "train", "dev": "validation"}
+_COLUMNS = ("id", "tweet", "label")
+_CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+_C1 = re.compile("[\x80-\x9f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A block: the tweets of one part of a task, in task 1 of one country.
+
+    Attributes:
+        key: the beginning of the tweets' ids, such as "task1/train/es" or "task2/dev".
+        collection: "task1" or "task2".
+        split: which part it is.
+        columns: what is the same for all of its tweets.
+        tweets: the table.
+        gold: the table of the labels, if they are not in that of the tweets.
+    """
+
+    key: str
+    collection: str
+    split: Split
+    columns: dict[str, str]
+    tweets: Member
+    gold: Member | None = None
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
+    """List the parts that are there.
+
+    Raises:
+        InputError: there is none, an archive is damaged or holds something else, or of the test
+            part of task 1 the tweets are there without the labels or the other way round.
+    """
+    found = [*_task1(raw), *_task1_test(raw), *_task2(raw)]
+    if not found:
+        raise InputError(
+            raw,
+            expected=f"{TASK1}, task2/train.tsv or task2/dev.tsv",
+            found="none of them",
+            todo=" ".join(corpus.facts["manual"].split()),
+        )
+    return found
+
+
+def _task1(raw: Path) -> Iterator[Part]:
+    if not (raw / TASK1).exists():
+        return
+    for member in members(raw / TASK1, raw):
+        part = PurePosixPath(member.name).parent.name
+        country = _country(member)
+        if part not in _SPLITS:
+            raise _unknown(member)
+        yield Part(f"task1/{part}/{country}", "task1", _SPLITS[part], {"country": country}, member)
+
+
+def _task1_test(raw: Path) -> Iterator[Part]:
+    files = [raw / TEST_TWEETS, raw / TEST_LABELS]
+    present = [path for path in files if path.exists()]
+    if not present:
+        return
+    tables = [{_country(m): m for m in members(path, raw)} for path in present]
+    for country in sorted(set().union(*tables)):
+        if len(tables) == 1 or not all(country in table for table in tables):
+            raise InputError(
+                raw / TEST_TWEETS,
+                expected=f"a table of tweets of each country, and in {TEST_LABELS} one of labels",
+                found=f"only one of the two for {country}",
+                todo="put both files there as their publisher gives them, or neither",
+            )
+        tweets, gold = (table[country] for table in tables)
+        yield Part(f"task1/test/{country}", "task1", "test", {"country": country}, tweets, gold)
+
+
+def _task2(raw: Path) -> Iterator[Part]:
+    for part, split in _SPLITS.items():
+        path = raw / "task2" / f"{part}.tsv"
+        if path.exists():
+            (member,) = members(path, raw)
+            yield Part(f"task2/{part}", "task2", split, {}, member)
+
+
+def _country(member: Member) -> str:
+    name = PurePosixPath(member.name)
+    if name.suffix != ".tsv" or name.stem.lower() not in COUNTRIES:
+        raise _unknown(member)
+    return name.stem.lower()
+
+
+def _unknown(member: Member) -> InputError:
+    return InputError(
+        member.where,
+        expected=f"tables named {', '.join(COUNTRIES)} (.tsv), for task 1 in train/ and dev/",
+        found=repr(member.name),
+        todo="take the file as its publisher gives it",
+    )
+
+
+def read_block(block: Part, corpus: Corpus) -> BlockResult:
+    """Read the tweets of a part.
+
+    A tweet's id is "<collection>/<part>/<country>/<id of the source>", in task 2 without a country;
+    where the source gives one id to several tweets of a table, "#2", "#3" … stand behind the ids of
+    the others. Tweets are as in the source, on one line, without the quoting of CSV (task 2), and
+    with the windows-1252 characters that C1 control characters stand for. Dropped: ``empty_text``.
+
+    Raises:
+        InputError: the table is damaged, a label is unknown, or a tweet has no label or id.
+    """
+    times_met: Counter[str] = Counter()
+
+    def example(row: Row) -> Example:
+        tweet_id = row.fields["id"].strip()
+        if not tweet_id:
+            raise row.error("the tweet's id", "none")
+        label = class_of(row.fields["label"], block.collection, corpus, row)
+        tweet = row.fields["tweet"].strip()
+        times_met[tweet_id] += 1
+        name = f"{block.key}/{tweet_id}"
+        if times_met[tweet_id] > 1:
+            name += f"#{times_met[tweet_id]}"
+        return Example(
+            id=name,
+            collection=block.collection,
+            texts=(natural(_repair(unquote(tweet) if block.collection == "task2" else tweet)),),
+            label=label,
+            score=None,
+            document_id=name,
+            columns=block.columns,
+            split=block.split,
+        )
+
+    return collect(_rows(block), example)
+
+
+def unquote(field: str) -> str:
+    """Undo the quoting of a CSV field, if it is one that is quoted from end to end.
+
+    Any other field is returned as it is: one that only begins with a quotation mark, for instance.
+    """
+    quoted = _CSV_QUOTED.fullmatch(field)
+    return quoted[1].replace('""', '"') if quoted else field
+
+
+def _repair(text: str) -> str:
+    """Put the windows-1252 characters in place of the C1 controls of the same number."""
+    return _C1.sub(lambda c: c[0].encode("latin-1").decode("cp1252", errors="ignore"), text)
+
+
+def _rows(block: Part) -> Iterator[Row]:
+    data, where = block.tweets.read(), block.tweets.where
+    if block.gold is None:
+        yield from table_rows(data, where, _COLUMNS, header=block.collection == "task2")
+        return
+    labels = _labels(block.gold)
+    found = 0
+    for row in table_rows(data, where, _COLUMNS[:2], header=False):
+        found += 1
+        tweet_id = row.fields["id"].strip()
+        if tweet_id not in labels:
+            raise row.error(f"a tweet whose label is in {block.gold.where}", f"id {tweet_id!r}")
+        yield Row(row.where, row.fields | {"label": labels[tweet_id]})
+    if found != len(labels):
+        raise InputError(
+            where,
+            expected=f"{len(labels)} tweets, one for each label in {block.gold.where}",
+            found=str(found),
+            todo="take both files as their publisher gives them",
+        )
+
+
+def _labels(gold: Member) -> dict[str, str]:
+    """Return tweet id to label; between the two stand tabs or blanks."""
+    labels: dict[str, str] = {}
+    for where, line in decoded_lines(gold.read().split(b"\n"), gold.where):
+        fields = line.split()
+        if len(fields) != 2 or fields[0] in labels:
+            raise InputError(
+                where,
+                expected="an id that was not there before, and its label",
+                found=repr(line[:200]),
+                todo="take the file as its publisher gives it, or correct the line",
+            )
+        labels[fields[0]] = fields[1]
+    return labels

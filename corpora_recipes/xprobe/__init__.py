@@ -1,0 +1,1 @@
+"""X-Probe: sentences of Wikipedia labelled with their linguistic properties, nine tasks."""

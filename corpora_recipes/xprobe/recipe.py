@@ -1,0 +1,111 @@
+"""Reads the files of X-Probe, one line an example: the sentence, a tab, the label.
+
+The folder holds ``{language}/{task}/{part}.txt``; the parts are tr, va and te. A sentence stands in
+tokens parted by blanks. The tasks are those of Conneau et al. (2018), "What you can cram into a
+single $&!#* vector: Probing sentence embeddings for linguistic properties", without top
+constituents.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+from corpora_recipes.detokenize import detokenize
+from corpora_recipes.errors import InputError
+from corpora_recipes.examples import class_of, collect, natural
+from corpora_recipes.json_lines import LineRange, line_ranges, range_lines
+from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.records import Example, Split
+from corpora_recipes.tables import Row, decoded_lines
+
+PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
+_CHUNK = 1 << 20
+
+
+def sources(corpus: Corpus) -> list[dict[str, Any]]:
+    """Return the three files of each task in the corpus's language, with checksums if known."""
+    names = [
+        f"{corpus.language}/{task}/{part}.txt"
+        for task in corpus.facts["collections"]
+        for part in PARTS
+    ]
+    return [
+        {"file": name, "url": f"{corpus.facts['base_url']}/{name}", "optional": True}
+        | corpus.facts["checksums"].get(name, {})
+        for name in names
+    ]
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
+    """List the ranges of the files that there are.
+
+    Raises:
+        InputError: there is none.
+    """
+    names = [source["file"] for source in sources(corpus)]
+    found = [block for n in names if (raw / n).is_file() for block in line_ranges(raw / n, n)]
+    if not found:
+        raise InputError(
+            raw,
+            expected=f"files of X-Probe such as {names[0]}",
+            found="none, or empty ones",
+            todo="fetch them again, and check that X-Probe has the corpus's language",
+        )
+    return found
+
+
+def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
+    """Read a range of a file into examples of its task, in natural text.
+
+    An example's id is task, part and number of the line, such as "bigram_shift/va/17".
+    Dropped examples: ``empty_text``.
+
+    Raises:
+        InputError: a line has no label or more than one tab, its label is none of the task's, or it
+            is not in UTF-8.
+    """
+    task, part = block.path.parent.name, block.path.stem
+
+    def example(row: Row) -> Example:
+        key = f"{task}/{part}/{row.fields['line']}"
+        return Example(
+            id=key,
+            collection=task,
+            texts=(natural(detokenize(row.fields["sentence"], corpus.language)),),
+            label=class_of(row.fields["label"], task, corpus, row),
+            score=None,
+            document_id=key,
+            split=PARTS[part],
+        )
+
+    return collect(_rows(block), example)
+
+
+def _rows(block: LineRange) -> Iterator[Row]:
+    # Blank lines, which are skipped, stand for those before the range: so numbers are the file's.
+    lines = chain(repeat(b"", _lines_before(block)), range_lines(block))
+    for where, line in decoded_lines(lines, str(block.path)):
+        fields = line.split("\t")
+        if len(fields) != 2:
+            raise InputError(
+                where,
+                expected="a sentence, a tab and a label",
+                found=f"{len(fields) - 1} tabs in {line[:200]!r}",
+                todo="take the file as its publisher gives it",
+            )
+        number = where.rpartition(" ")[2]
+        yield Row(where, {"sentence": fields[0], "label": fields[1], "line": number})
+
+
+def _lines_before(block: LineRange) -> int:
+    """Count the lines that begin before the range."""
+    if not block.start:
+        return 0
+    count, left = 1, block.start - 1
+    with block.path.open("rb") as file:
+        while left:
+            chunk = file.read(min(_CHUNK, left))
+            count += chunk.count(b"\n")
+            left -= len(chunk)
+    return count

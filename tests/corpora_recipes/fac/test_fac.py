@@ -1,0 +1,171 @@
+"""Tests of the recipe of FAC: lower-cased, tokenised lines become natural text."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.fac.recipe import blocks, natural_text, read_block
+from corpora_recipes.recipes import RECIPES, BlockResult, Corpus, Dropped, load_facts
+from corpora_recipes.records import Example
+
+SAMPLE = RECIPES / "fac" / "sample"
+CORPUS = Corpus(
+    name="fac",
+    recipe="fac",
+    language="es",
+    documents=None,
+    seed=1111,
+    options={},
+    datasets={},
+    facts=load_facts("fac"),
+)
+
+
+def read(raw: Path) -> BlockResult:
+    total = BlockResult()
+    for block in blocks(raw, CORPUS):
+        result = read_block(block, CORPUS)
+        total.records += result.records
+        total.drops.add(result.drops)
+    return total
+
+
+@pytest.fixture
+def write(tmp_path: Path):
+    def write(subjective: bytes, objective: bytes = b"un viaje .\n") -> Path:
+        (tmp_path / "fac.subjective").write_bytes(subjective)
+        (tmp_path / "fac.objective").write_bytes(objective)
+        return tmp_path
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def sample() -> BlockResult:
+    return read(SAMPLE)
+
+
+def test_sample_counts(sample):
+    assert sample.drops.as_dict() == {"examples": {"seen": 141, "kept": 141, "dropped": {}}}
+    assert Counter(e.label for e in sample.records) == {"subjective": 71, "objective": 70}
+    assert {e.split for e in sample.records} == {None}
+    assert len({e.id for e in sample.records}) == 141
+    assert [(e.id, e.document_id) for e in sample.records if e.document_id != e.id] == [
+        ("texts/subjective/71", "texts/subjective/70")
+    ]
+
+
+def test_labels_are_in_published_order():
+    labels = CORPUS.facts["collections"]["texts"]["labels"]
+    assert list(labels.values()) == ["subjective", "objective"]
+
+
+def test_sample_rows(sample):
+    def row(key: str, text: str) -> Example:
+        return Example(key, "texts", (text,), key.split("/")[1], None, key)
+
+    assert sample.records[0] == row(
+        "texts/subjective/1",
+        "una comedia que se ríe de todo menos de sí misma. le sobra medio metraje y le falta un "
+        "poco de mala leche.",
+    )
+    assert sample.records[71] == row(
+        "texts/objective/1",
+        "un panadero de cuenca descubre una carta que su padre nunca llegó a enviar.",
+    )
+    assert sample.records[-1] == row(
+        "texts/objective/70",
+        "una inmigrante senegalesa y una viuda gallega abren juntas una taberna.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (2, "'la casa del acantilado' asusta más por lo que calla que por lo que enseña."),
+        (
+            4,
+            "elegante, triste y luminosa. el director ha filmado su mejor película sin levantar la "
+            "voz.",
+        ),
+        (11, "visualmente deslumbrante, emocionalmente hueca. puntuación: ★★☆ (sobre 5)."),
+        (14, "nieve negra, pese a sus baches, tiene un final que corta la respiración."),
+        (35, "una pequeña gran sorpresa"),
+        (44, "una apuesta valiente que no siempre acierta."),
+        (63, "una delicia sobre el paso del tiempo, contada con humor & melancolía."),
+    ],
+)
+def test_sample_oddities(sample, number, text):
+    assert {e.id: e.texts for e in sample.records}[f"texts/subjective/{number}"] == (text,)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("una  historia , ¿ y qué ? .", "una historia, ¿y qué?."),
+        ("' meteoro ' cansa .", "'meteoro' cansa."),
+        ("en ' el ' faro rojo ' llueve .", "en 'el faro rojo' llueve."),
+        ("' a ' b ' y ' c ' d ' .", "a b y c d."),
+        ("una ' cita sin fin .", "una cita sin fin."),
+        ("sosa . . . sí . .", "sosa. sí."),
+        ("sosa ... sí .", "sosa... sí."),
+        ("los acusados &amp ;#8203;&amp;#8203;son dos .", "los acusados son dos."),
+        ("fin .<br /> sí . </div>", "fin. sí."),
+        ("madri\xadd .", "madrid."),
+    ],
+)
+def test_natural_text(line, text):
+    assert natural_text(line, "es") == text
+
+
+@given(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\t")))
+def test_natural_text_has_no_stray_marks(line):
+    try:
+        text = natural_text(line, "es")
+    except Dropped:
+        return
+    assert text.count("'") in (0, 2)
+    assert text == " ".join(text.split())
+    assert "<div>" not in text
+
+
+# Bad input
+
+
+def test_bom_crlf_and_blank_lines(write):
+    raw = write("\ufeffbuena .\r\n\r\nmala .\r\n".encode())
+    assert [(e.id, e.texts[0]) for e in read(raw).records] == [
+        ("texts/subjective/1", "buena."),
+        ("texts/subjective/3", "mala."),
+        ("texts/objective/1", "un viaje."),
+    ]
+
+
+def test_empty_and_damaged_texts_are_counted_drops(write):
+    result = read(write("<div> </div>\nma\ufffda .\n".encode()))
+    assert result.drops.as_dict()["examples"]["dropped"] == {
+        "empty_text": 1,
+        "replacement_character": 1,
+    }
+
+
+def test_a_quote_that_never_closes_swallows_nothing(write):
+    assert len(read(write(b'una " rareza .\notra .\n')).records) == 3
+
+
+def test_other_encoding_and_tabs(write):
+    with pytest.raises(InputError, match="line 2"):
+        read(write("buena .\nespañola .\n".encode("latin-1")))
+    with pytest.raises(InputError, match="line 1"):
+        read(write(b"buena .\t1\n"))
+
+
+def test_each_class_is_needed(write):
+    raw = write(b"buena .\n")
+    (raw / "fac.objective").unlink()
+    with pytest.raises(InputError, match=r"fac\.objective"):
+        blocks(raw, CORPUS)

@@ -1,0 +1,268 @@
+"""Tests of the recipe of MuchoCine: reviews in nearly XML, labelled by their stars."""
+
+import html
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.muchocine.recipe import (
+    ARCHIVE,
+    REVIEWS_A_BLOCK,
+    blocks,
+    clean_summary,
+    read_block,
+    read_review,
+)
+from corpora_recipes.recipes import RECIPES, BlockResult, Corpus, Dropped, load_facts
+from corpora_recipes.records import Example
+
+SAMPLE = RECIPES / "muchocine" / "sample"
+CORPUS = Corpus(
+    name="muchocine",
+    recipe="muchocine",
+    language="es",
+    documents=None,
+    seed=1111,
+    options={},
+    datasets={},
+    facts=load_facts("muchocine"),
+)
+
+
+def review(
+    summary: str = "Muy buena.", rank: str = "4", body: str = "Me gustó.", title: str = "Niebla"
+) -> str:
+    return (
+        f'<review author="Ana" title="{title}" rank="{rank}" maxRank="5" source="muchocine">\n'
+        f"\t<summary>{summary}</summary>\n\t<body>{body}</body>\n</review>\n"
+    )
+
+
+def read(raw: Path) -> BlockResult:
+    total = BlockResult()
+    for block in blocks(raw, CORPUS):
+        result = read_block(block, CORPUS)
+        total.records += result.records
+        total.drops.add(result.drops)
+    return total
+
+
+@pytest.fixture
+def pack(tmp_path: Path):
+    def pack(files: dict[str, bytes]) -> Path:
+        with zipfile.ZipFile(tmp_path / ARCHIVE, "w") as archive:
+            for name, data in files.items():
+                archive.writestr(name, data)
+        return tmp_path
+
+    return pack
+
+
+# The sample
+
+
+@pytest.fixture(scope="module")
+def sample() -> BlockResult:
+    return read(SAMPLE)
+
+
+def test_sample_counts(sample):
+    assert sample.drops.as_dict() == {
+        "examples": {
+            "seen": 123,
+            "kept": 105,
+            "dropped": {"empty_text": 1, "neutral_rank": 17},
+        }
+    }
+    pairs = Counter((e.label, e.columns["rank"]) for e in sample.records)
+    assert pairs == {
+        ("negative", "1"): 25,
+        ("negative", "2"): 27,
+        ("positive", "4"): 28,
+        ("positive", "5"): 25,
+    }
+    assert {e.split for e in sample.records} == {None}
+    assert all(e.document_id == e.id for e in sample.records)
+
+
+def test_sample_rows(sample):
+    def row(key: str, text: str, label: str, rank: str) -> Example:
+        return Example(key, "reviews", (text,), label, None, key, {"rank": rank})
+
+    assert sample.records[0] == row(
+        "reviews/104", "Tan mala que ni siquiera da risa.", "negative", "1"
+    )
+    assert sample.records[52] == row(
+        "reviews/461",
+        "Cutre de principio a fin y encima se cree graciosa.",
+        "negative",
+        "1",
+    )
+    assert sample.records[-1] == row(
+        "reviews/97",
+        "Una lección de cómo contar mucho con muy poco. Obra maestra, así de claro.",
+        "positive",
+        "5",
+    )
+
+
+def test_sample_oddities_are_mended(sample):
+    texts = {e.texts[0] for e in sample.records}
+    assert texts > {
+        "Si solo podéis ver una este mes, que sea “Cosas de familia”. "
+        "Os vais a reír y a reconocer.",
+        "De Garrote & Cía. esperaba poco y me dieron menos todavía.",
+        'No es la típica de fantasmas: "Niebla" asusta porque se toma su tiempo.',
+        "Nancy's Diner sirve el mismo plato recalentado de siempre.",
+        "Deslumbrante de la primera imagen a la última.",
+        "Fría, larga y cánsina; un informe de verdad habría tenido más ritmo.",
+    }
+
+
+def test_no_review_of_the_sample_is_lost_to_its_body(sample):
+    from lxml import etree
+
+    broken = 0
+    with zipfile.ZipFile(SAMPLE / ARCHIVE) as archive:
+        files = archive.namelist()
+        for name in files:
+            try:
+                etree.fromstring(
+                    b'<?xml version="1.0" encoding="ISO-8859-1"?>' + archive.read(name)
+                )
+            except etree.XMLSyntaxError:
+                broken += 1
+    assert (len(files), broken) == (123, 19)
+    assert sample.drops.seen["examples"] == len(files)
+
+
+# Classes and oddities
+
+
+@pytest.mark.parametrize(
+    ("rank", "label"), [("1", "negative"), ("2", "negative"), ("4", "positive"), ("5", "positive")]
+)
+def test_class_by_rank(pack, rank, label):
+    [example] = read(pack({"c/7.xml": review(rank=rank).encode("latin-1")})).records
+    assert (example.id, example.label, example.columns) == ("reviews/7", label, {"rank": rank})
+
+
+def test_middle_rank_and_empty_summaries_are_counted_drops(pack):
+    files = {
+        "c/1.xml": review(rank="3"),
+        "c/2.xml": review(summary=" &nbsp; \n"),
+        "c/3.xml": review().replace("<summary>Muy buena.</summary>", "<summary/>"),
+        "c/4.xml": review(summary="Mala\ufffdmente"),
+    }
+    result = read(pack({name: text.encode() for name, text in files.items()}))
+    assert result.records == []
+    assert result.drops.as_dict()["examples"]["dropped"] == {
+        "empty_text": 2,
+        "neutral_rank": 1,
+        "replacement_character": 1,
+    }
+
+
+def test_each_file_has_its_own_encoding(pack):
+    text = review(summary="Cañí – “así” sí… 5 €")
+    files = {
+        "c/1.xml": text.encode("windows-1252"),
+        "c/2.xml": text.encode("utf-8"),
+        "c/3.xml": text.encode("utf-8-sig").replace(b"\n", b"\r\n"),
+        "c/4.xml": b'<?xml version="1.0"?>\n' + text.encode("windows-1252"),
+    }
+    assert [e.texts for e in read(pack(files)).records] == [("Cañí – “así” sí… 5 €",)] * 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a < b",
+        "una <>dulce señora",
+        "R&B & &ldquo;más&rdquo;",
+        "<summary>Otra</summary>",
+        "</review",
+    ],
+)
+def test_broken_bodies_lose_nothing(body):
+    row = read_review(review(body=body).encode("latin-1"), "corpusCine.zip, c/33.xml")
+    assert row.fields == {"id": "33", "summary": "Muy buena.", "rank": "4"}
+
+
+def test_titles_may_hold_what_xml_forbids():
+    row = read_review(review(title='A > "B" & C').encode("latin-1"), "c/1.xml")
+    assert row.fields["rank"] == "4"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("&quot;Bien&quot; &amp; mal", '"Bien" & mal'),
+        ("m&aacute;s &#8220;cine&#8221; &#x2026;", "más “cine” …"),
+        ("R&B y &copia", "R&B y &copia"),
+        ("a ?Babel? le falta", 'a "Babel" le falta'),
+        ("(?Babel? y ?Rec?)", '("Babel" y "Rec")'),
+        ("¿Es ?Babel?? No.", "¿Es ?Babel?? No."),
+        ("¿Qué? ¿Cómo? Ocean?s", "¿Qué? ¿Cómo? Ocean's"),
+        ("necesaria ?impensable en otro país-, sí", "necesaria ?impensable en otro país-, sí"),
+        ("Que mala? Sí, y larga?", "Que mala? Sí, y larga?"),
+    ],
+)
+def test_clean_summary(raw, text):
+    assert clean_summary(raw) == text
+
+
+@given(st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_size=1))
+def test_any_text_survives_escaping(text):
+    try:
+        expected = clean_summary(text.replace("&", "&amp;"))
+    except Dropped:
+        return
+    row = read_review(review(summary=html.escape(text)).encode(), "c/1.xml")
+    assert clean_summary(row.fields["summary"]) == expected
+
+
+# Bad input
+
+
+@pytest.mark.parametrize("rank", ["0", "6", "", "cuatro", "4.5"])
+def test_rank_out_of_range(pack, rank):
+    with pytest.raises(InputError, match=r'rank="1" to rank="5"') as error:
+        read(pack({"c/12.xml": review(rank=rank).encode("latin-1")}))
+    assert error.value.where.endswith("c/12.xml")
+
+
+@pytest.mark.parametrize("text", ["", "<html></html>", "<review rank='4'>", "<review><summary>x"])
+def test_no_review(pack, text):
+    with pytest.raises(InputError, match="<summary>"):
+        read(pack({"c/12.xml": text.encode("latin-1")}))
+
+
+def test_missing_empty_nested_and_damaged_archives(tmp_path, pack):
+    with pytest.raises(InputError, match="no such file"):
+        blocks(tmp_path, CORPUS)
+    with pytest.raises(InputError, match=r"no \.xml file"):
+        blocks(pack({"leeme.txt": b"hola"}), CORPUS)
+    with pytest.raises(InputError, match="archive in an archive"):
+        blocks(pack({"corpusCine.zip": b"PK"}), CORPUS)
+    raw = pack({"c/1.xml": review(summary="larga " * 50).encode("latin-1")})
+    found = blocks(raw, CORPUS)
+    data = (raw / ARCHIVE).read_bytes().replace(b"larga", b"corta", 1)
+    (raw / ARCHIVE).write_bytes(data)
+    with pytest.raises(InputError, match="fetch the file again"):
+        read_block(found[0], CORPUS)
+    (raw / ARCHIVE).write_bytes(b"no archive")
+    with pytest.raises(InputError):
+        blocks(raw, CORPUS)
+
+
+def test_blocks_hold_every_review_once(pack):
+    names = [f"c/{n}.xml" for n in range(REVIEWS_A_BLOCK + 3)]
+    found = blocks(pack(dict.fromkeys(names, b"") | {"__MACOSX/c/._1.xml": b""}), CORPUS)
+    assert [len(block.names) for block in found] == [REVIEWS_A_BLOCK, 3]
+    assert sorted(name for block in found for name in block.names) == sorted(names)

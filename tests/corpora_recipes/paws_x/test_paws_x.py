@@ -1,0 +1,279 @@
+"""Tests of the recipe of PAWS-X: an archive with three tables a language."""
+
+import gzip
+import io
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.errors import InputError
+from corpora_recipes.paws_x.recipe import blocks, read_block
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.records import Drops, Example
+
+SAMPLE = RECIPES / "paws_x" / "sample"
+HEADER = "id\tsentence1\tsentence2\tlabel"
+
+
+def the_corpus(language: str = "es") -> Corpus:
+    return Corpus(
+        name="paws_x",
+        recipe="paws_x",
+        language=language,
+        documents=None,
+        seed=1111,
+        options={},
+        datasets={},
+        facts=load_facts("paws_x"),
+    )
+
+
+def read_all(raw: Path, language: str = "es") -> tuple[dict[str, Example], Drops]:
+    corpus = the_corpus(language)
+    examples: dict[str, Example] = {}
+    total = Drops()
+    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
+        examples.update({example.id: example for example in records})
+        total.add(drops)
+    return examples, total
+
+
+def archive(raw: Path, **files: bytes) -> None:
+    """Write x-final.tar.gz; a file es__dev_2k is x-final/es/dev_2k.tsv."""
+    with tarfile.open(raw / "x-final.tar.gz", "w:gz", compresslevel=1) as tar:
+        for name, data in files.items():
+            info = tarfile.TarInfo(f"x-final/{name.replace('__', '/')}.tsv")
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+
+
+def table(*lines: str, header: str = HEADER) -> bytes:
+    return ("\n".join([header, *lines]) + "\n").encode()
+
+
+def read(raw: Path, data: bytes):
+    archive(raw, es__dev_2k=data)
+    (block,) = blocks(raw, the_corpus())
+    return read_block(block, the_corpus())
+
+
+# The sample
+
+
+@pytest.fixture(scope="module")
+def sample() -> tuple[dict[str, Example], Drops]:
+    return read_all(SAMPLE)
+
+
+def test_sample_counts(sample):
+    examples, drops = sample
+    assert drops.as_dict() == {
+        "examples": {
+            "seen": 144,
+            "kept": 138,
+            "dropped": {"empty_text": 1, "incomplete_row": 1, "not_translated": 4},
+        }
+    }
+    assert Counter((e.split, e.label) for e in examples.values()) == {
+        ("train", "not_paraphrase"): 49,
+        ("train", "paraphrase"): 43,
+        ("validation", "not_paraphrase"): 12,
+        ("validation", "paraphrase"): 11,
+        ("test", "not_paraphrase"): 12,
+        ("test", "paraphrase"): 11,
+    }
+
+
+def test_sample_rows(sample):
+    examples, _ = sample
+    assert examples["pairs/translated_train/1"] == Example(
+        id="pairs/translated_train/1",
+        collection="pairs",
+        texts=(
+            "El molino de Arbeda fue vendido por la familia Lozano al ayuntamiento en 1921.",
+            "En 1921, el ayuntamiento de Arbeda vendió el molino a la familia Lozano.",
+        ),
+        label="not_paraphrase",
+        score=None,
+        document_id="pairs/sentence1/c7c70d0f01fb4347",
+        split="train",
+    )
+    middle = examples["pairs/dev_2k/3475"]
+    assert (middle.texts, middle.label, middle.split) == (
+        (
+            "El queso se cura primero en cueva y luego en bodega.",
+            "El queso madura primero en una cueva y después en una bodega.",
+        ),
+        "paraphrase",
+        "validation",
+    )
+    last = examples["pairs/test_2k/7218"]
+    assert (last.texts, last.label, last.split) == (
+        (
+            "La crónica la empezó un monje y la acabó una abadesa.",
+            "La crónica la empezó una abadesa y la acabó un monje.",
+        ),
+        "not_paraphrase",
+        "test",
+    )
+
+
+def test_sample_oddities(sample):
+    examples, _ = sample
+    # Marks as the machine left them, and a mark that never closes.
+    assert examples["pairs/translated_train/41"].texts == (
+        "El profesor dijo que ``nadie escribe en el margen ''antes de 1400.",
+        'El profesor afirmó que antes de 1400 "nadie escribe en el margen.',
+    )
+    # The two sentences may be the same.
+    same = examples["pairs/translated_train/95"]
+    assert same.texts[0] == same.texts[1]
+    assert same.label == "paraphrase"
+    # A first sentence in two parts: one document; a pair in two parts: none.
+    parts: dict[str, set[str | None]] = {}
+    for example in examples.values():
+        parts.setdefault(example.document_id, set()).add(example.split)
+    shared = sorted(sorted(map(str, splits)) for splits in parts.values() if len(splits) > 1)
+    assert shared == [["test", "train"], ["test", "validation"]]
+    assert len({example.texts for example in examples.values()}) == len(examples)
+
+
+def test_sample_in_french():
+    examples, drops = read_all(SAMPLE, "fr")
+    assert drops.as_dict() == {"examples": {"seen": 18, "kept": 18, "dropped": {}}}
+    assert Counter((e.split, e.label) for e in examples.values()) == {
+        (split, label): 3
+        for split in ("train", "validation", "test")
+        for label in ("paraphrase", "not_paraphrase")
+    }
+
+
+def test_labels_are_in_the_published_order():
+    labels = load_facts("paws_x")["collections"]["pairs"]["labels"]
+    assert list(labels.items()) == [("0", "not_paraphrase"), ("1", "paraphrase")]
+
+
+def test_load_recipe_finds_it():
+    assert load_recipe("paws_x").blocks is blocks
+
+
+# Oddities
+
+
+def test_english_has_another_name_for_its_training_file(tmp_path: Path):
+    data = table("1\tIt rains.\tRain falls.\t1")
+    archive(tmp_path, en__train=data, en__test_2k=data, es__dev_2k=data, en__notes=b"x")
+    examples, _ = read_all(tmp_path, "en")
+    assert {example.id: example.split for example in examples.values()} == {
+        "pairs/train/1": "train",
+        "pairs/test_2k/1": "test",
+    }
+
+
+def test_drops_are_counted(tmp_path: Path):
+    result = read(
+        tmp_path,
+        table(
+            "1\tNS\tLlueve.\t0",
+            "2\tLlueve.\t NS \t1",
+            "3\tNS",
+            "4\tLlueve.\tNieva.",
+            "5\tLlueve.",
+            "6",
+            "7\tLlueve.\tNieva.\t",
+            "8\t\t\t0",
+            "9\tLlueve.\t \t0",
+            "",
+            "10\tEl NS manda.\tManda el NS.\t1",
+        ),
+    )
+    assert [record.id for record in result.records] == ["pairs/dev_2k/10"]
+    assert result.drops.as_dict() == {
+        "examples": {
+            "seen": 10,
+            "kept": 1,
+            "dropped": {"empty_text": 2, "incomplete_row": 4, "not_translated": 3},
+        }
+    }
+
+
+def test_bom_crlf_and_columns_in_another_order(tmp_path: Path):
+    data = table("1\t7\tCae agua.\tLlueve.", header="label\tid\tsentence2\tsentence1")
+    (record,) = read(tmp_path, b"\xef\xbb\xbf" + data.replace(b"\n", b"\r\n")).records
+    assert (record.id, record.texts) == ("pairs/dev_2k/7", ("Llueve.", "Cae agua."))
+    assert record.label == "paraphrase"
+
+
+TEXTS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.sampled_from(" \"'\\"),
+    min_size=1,
+).filter(lambda text: text.strip() not in ("", "NS"))
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from("01")), min_size=1))
+def test_no_text_swallows_another(tmp_path_factory, pairs):
+    rows = [f"{i}\t{a}\t{b}\t{label}" for i, (a, b, label) in enumerate(pairs)]
+    found = read(tmp_path_factory.getbasetemp(), table(*rows)).records
+    names = ["not_paraphrase", "paraphrase"]
+    assert [record.label for record in found] == [names[int(label)] for _, _, label in pairs]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "expected"),
+    [
+        pytest.param(
+            table("1\ta\tb\t0", header="id\tsentence1\tsentence_2\tlabel"),
+            1,
+            "sentence2",
+            id="a renamed column",
+        ),
+        pytest.param(table("1\ta\tb\t0", "2\ta\tb\t2"), 3, "among 0, 1", id="an unknown label"),
+        pytest.param(table("1\ta\tb\tc\t0"), 2, "4 fields", id="a field more"),
+        pytest.param(
+            table("1\ta\tb\t0") + "2\tLlovió\tb\t0\n".encode("latin-1"),
+            3,
+            "UTF-8",
+            id="mixed encodings",
+        ),
+        pytest.param(b"", 1, "the names of the columns", id="empty"),
+    ],
+)
+def test_bad_tables(tmp_path: Path, data: bytes, line: int, expected: str):
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, data)
+    assert raised.value.where.endswith(f"x-final.tar.gz, x-final/es/dev_2k.tsv, line {line}")
+    assert expected in raised.value.expected
+
+
+def test_a_language_that_is_not_there():
+    with pytest.raises(InputError) as raised:
+        blocks(SAMPLE, the_corpus("it"))
+    assert raised.value.expected.startswith("x-final/it/ with translated_train.tsv")
+    assert raised.value.found == "x-final/es, x-final/fr"
+
+
+def test_no_archive(tmp_path: Path):
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, the_corpus())
+    assert raised.value.where == str(tmp_path / "x-final.tar.gz")
+
+
+def test_bad_archives(tmp_path: Path):
+    path = tmp_path / "x-final.tar.gz"
+    path.write_bytes((SAMPLE / "x-final.tar.gz").read_bytes()[:2000])
+    with pytest.raises(InputError, match="an archive that can be unpacked"):
+        blocks(tmp_path, the_corpus())
+    path.write_bytes(gzip.compress(b"no tar"))
+    with pytest.raises(InputError, match="an archive that can be unpacked"):
+        blocks(tmp_path, the_corpus())
+    archive(tmp_path, notes=b"x")
+    with pytest.raises(InputError, match="no such file"):
+        blocks(tmp_path, the_corpus())

@@ -1,0 +1,149 @@
+"""SICK-es: the shipped sample whole, and tables with other columns, classes or scores."""
+
+import pickle
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.sick_es import recipe
+
+SAMPLE = RECIPES / "sick_es" / "sample"
+FACTS = load_facts("sick_es")
+CORPUS = Corpus("sick_es", "sick_es", "es", None, 1, {}, {}, FACTS)
+HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgement\n"
+
+
+def read(raw: Path) -> tuple[list[Example], Drops]:
+    examples: list[Example] = []
+    drops = Drops()
+    for block in recipe.blocks(raw, CORPUS):
+        result = recipe.read_block(pickle.loads(pickle.dumps(block)), CORPUS)
+        examples += [record for record in result.records if isinstance(record, Example)]
+        drops.add(result.drops)
+    return examples, drops
+
+
+def write(raw: Path, text: str, name: str = "SICK_trial.txt") -> Path:
+    (raw / name).write_bytes(text.encode())
+    return raw
+
+
+def test_sample() -> None:
+    examples, drops = read(SAMPLE)
+    assert drops.as_dict() == {"examples": {"seen": 194, "kept": 194, "dropped": {}}}
+    assert Counter((e.split, e.label) for e in examples) == {
+        ("train", "contradiction"): 27,
+        ("train", "neutral"): 47,
+        ("train", "entailment"): 36,
+        ("validation", "contradiction"): 8,
+        ("validation", "neutral"): 19,
+        ("validation", "entailment"): 9,
+        ("test", "contradiction"): 8,
+        ("test", "neutral"): 27,
+        ("test", "entailment"): 13,
+    }
+    by_id = {example.id: example for example in examples}
+    assert len(by_id) == 194
+    assert all(e.document_id == e.id and not e.columns for e in examples)
+    scores = [e.score for e in examples]
+    assert (min(scores), max(scores)) == tuple(FACTS["collections"]["pairs"]["scale"])
+    assert examples[0] == Example(
+        id="pairs/train/1",
+        collection="pairs",
+        texts=(
+            "Una mujer está picando cebolla en una tabla de madera.",
+            "Una señora corta cebolla sobre una tabla de madera.",
+        ),
+        label="entailment",
+        score=4.9,
+        document_id="pairs/train/1",
+        split="train",
+    )
+    middle, last = by_id["pairs/validation/6"], examples[-1]
+    assert (middle.texts[1], middle.score, middle.label) == (
+        "No hay ninguna mujer picando cebolla en una tabla",
+        4.085,
+        "contradiction",
+    )
+    assert (last.id, last.texts, last.score, last.label) == LAST
+
+
+LAST: tuple[str, tuple[str, str], float, str] = (
+    "pairs/test/193",
+    (
+        "Una mujer con gafas de sol lava un descapotable rojo.",
+        "Un niño aprieta el botón del semáforo y espera",
+    ),
+    1.0,
+    "neutral",
+)
+
+
+def test_the_sample_shares_sentences_and_pairs_as_sick_does() -> None:
+    examples, _ = read(SAMPLE)
+    parts: dict[str | None, list[tuple[str, ...]]] = {"train": [], "validation": [], "test": []}
+    for example in examples:
+        parts[example.split].append(example.texts)
+    assert set(parts["train"]) & set(parts["test"]) == {examples[0].texts}
+    assert len(parts["train"]) - len(set(parts["train"])) == 1
+    assert sum(first == second for first, second in parts["train"]) == 1
+
+
+def test_classes_stand_in_the_published_order() -> None:
+    labels = FACTS["collections"]["pairs"]["labels"]
+    assert list(labels.values()) == ["contradiction", "neutral", "entailment"]
+
+
+def test_bom_crlf_quotes_blanks_and_other_columns(tmp_path: Path) -> None:
+    header = "\ufeffnota\tpair_ID\tsentence_B \tsentence_A\tentailment_judgement\trelatedness_score"
+    row = 'x\t 7 \tNadie habla .\t" El hombre , solo , habla\t CONTRADICTION\t3.665'
+    examples, _ = read(write(tmp_path, f"{header}\r\n{row}\r\n\r\n"))
+    assert [(e.id, e.texts[1], e.label, e.score) for e in examples] == [
+        ("pairs/validation/7", "Nadie habla.", "contradiction", 3.665)
+    ]
+    assert examples[0].texts[0].endswith("El hombre, solo, habla")
+
+
+def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
+    rows = "1\t \tNieva\t1.0\tNEUTRAL\n2\tLlueve\tNieva\t2.5\tNEUTRAL\n"
+    examples, drops = read(write(tmp_path, HEADER + rows))
+    assert [e.id for e in examples] == ["pairs/validation/2"]
+    assert drops.as_dict()["examples"] == {"seen": 2, "kept": 1, "dropped": {"empty_text": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", 1, "no pair_ID, sentence_A"),
+        (HEADER.replace("_judgement", ""), 1, "no entailment_judgement"),
+        (HEADER + "1\tLlueve\tNieva\t2.5\n", 2, "5 fields between tabs"),
+        (HEADER + "1\tLlueve\tNieva\t2.5\tNeutral\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
+        (HEADER + "1\tLlueve\tNieva\t2.5\t\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
+        (HEADER + "1\tLlueve\tNieva\t5.1\tNEUTRAL\n", 2, "a score from 1 to 5"),
+        (HEADER + "1\tLlueve\tNieva\t0.9\tNEUTRAL\n", 2, "a score from 1 to 5"),
+        (HEADER + "1\tLlueve\tNieva\t\tNEUTRAL\n", 2, "a score from 1 to 5"),
+    ],
+)
+def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(write(tmp_path, text))
+    assert error.value.where == f"{tmp_path / 'SICK_trial.txt'}, line {line}"
+    assert message in str(error.value)
+
+
+def test_mixed_encodings(tmp_path: Path) -> None:
+    row = "1\tUn niño\tUn perro\t2.0\tNEUTRAL\n"
+    (tmp_path / "SICK_test.txt").write_bytes((HEADER + row).encode() + row.encode("latin-1"))
+    with pytest.raises(InputError, match=r"SICK_test\.txt, line 3\n.*UTF-8"):
+        read(tmp_path)
+
+
+def test_a_part_is_enough(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"at least one of SICK_train\.txt, SICK_trial\.txt"):
+        recipe.blocks(tmp_path, CORPUS)
+    write(tmp_path, HEADER + "3\tUn gato\tUn perro\t2.0\tNEUTRAL\n", "SICK_test.txt")
+    assert [(e.id, e.split) for e in read(tmp_path)[0]] == [("pairs/test/3", "test")]

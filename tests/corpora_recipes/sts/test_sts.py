@@ -1,0 +1,218 @@
+"""STS: the shipped sample whole, and input and gold files that do not fit each other."""
+
+import io
+import pickle
+import shutil
+import zipfile
+from collections import Counter
+from pathlib import Path
+from unittest.mock import ANY
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.sts import recipe
+
+SAMPLE = RECIPES / "sts" / "sample"
+FACTS = load_facts("sts")
+CORPUS = Corpus("sts", "sts", "es", None, 1, {}, {}, FACTS)
+PAIRS = "STS14-es-test/STS.input.news.txt"
+GOLD = "STS14-es-test/STS.gs.news.txt"
+
+
+def read(raw: Path) -> tuple[list[Example], Drops]:
+    examples: list[Example] = []
+    drops = Drops()
+    for block in recipe.blocks(raw, CORPUS):
+        result = recipe.read_block(pickle.loads(pickle.dumps(block)), CORPUS)
+        examples += [record for record in result.records if isinstance(record, Example)]
+        drops.add(result.drops)
+    return examples, drops
+
+
+def write(raw: Path, pairs: bytes | str, gold: bytes | str) -> Path:
+    for name, data in ((PAIRS, pairs), (GOLD, gold)):
+        path = raw / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return raw
+
+
+def zipped(path: Path, members: dict[str, bytes]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def rows(examples: list[Example]) -> list[tuple[str, str, float | None]]:
+    return [(*example.texts, example.score) for example in examples]  # type: ignore[misc]
+
+
+def test_sample() -> None:
+    examples, drops = read(SAMPLE)
+    assert drops.as_dict() == {"examples": {"seen": 148, "kept": 148, "dropped": {}}}
+    assert Counter((e.collection, e.columns["subset"], e.split) for e in examples) == {
+        ("2014", "news", "test"): 30,
+        ("2014", "wikipedia", "test"): 24,
+        ("2015", "newswire", "test"): 30,
+        ("2015", "wikipedia", "test"): 24,
+        ("2017", "track3", "test"): 40,
+    }
+    by_id = {example.id: example for example in examples}
+    assert len(by_id) == 148
+    for collection in ("2014", "2015", "2017"):
+        scores = [e.score for e in examples if e.collection == collection]
+        assert (min(scores), max(scores)) == tuple(FACTS["collections"][collection]["scale"])
+    assert all(e.label is None and e.document_id == e.id for e in examples)
+    assert examples[0] == Example(
+        id="2014/news/1",
+        collection="2014",
+        texts=(
+            "El temporal de lluvia dejó anoche sin luz a unas cuatro mil viviendas de la comarca, "
+            "según informó la compañía eléctrica.",
+            "Unas cuatro mil viviendas de la comarca se quedaron anoche sin electricidad a causa "
+            "del temporal, indicó la compañía.",
+        ),
+        label=None,
+        score=3.8,
+        document_id="2014/news/1",
+        columns={"subset": "news"},
+        split="test",
+    )
+    assert rows([by_id["2015/wikipedia/3"], by_id["2017/track3/40"]]) == [
+        (
+            "El municipio tiene una extensión de 84 km² y una población de 2.310 habitantes "
+            "(censo de 2010).",
+            "Según el censo de 2010, en el municipio vivían 2.310 personas.",
+            3.0,
+        ),
+        ("Un niño bosteza en el pupitre.", "Una grúa levanta un contenedor en el puerto.", 0.4),
+    ]
+
+
+def test_a_tokenised_sample_becomes_natural_and_the_rest_stays() -> None:
+    by_id = {example.id: example for example in read(SAMPLE)[0]}
+    assert by_id["2014/news/17"].texts[0] == (
+        "¿Por qué suben los precios de los alquileres? La asociación de inquilinos lo achaca a los "
+        "pisos turísticos."
+    )
+    assert by_id["2015/wikipedia/22"].texts[0].startswith('La "partida de los relojeros" fue')
+    assert "\u200ehace 40 minutos\u200e El buque" in by_id["2014/news/19"].texts[0]
+    # A pair that the source has twice, with two scores.
+    again, before = by_id["2015/newswire/27"], by_id["2015/newswire/3"]
+    assert again.texts == before.texts
+    assert (before.score, again.score) == (2.6, 2.2)
+
+
+def test_2017_is_taken_as_it_stands(tmp_path: Path) -> None:
+    pair = b"Un reloj , creo , de  pared .\tOtro reloj"
+    inputs = {"STS2017.eval.v1.1/STS.input.track3.es-es.txt": pair}
+    zipped(tmp_path / "Sts2017.eval.v1.1.zip", inputs)
+    zipped(tmp_path / "Sts2017.gs.zip", {"STS2017.gs/STS.gs.track3.es-es.txt": b"4.600000\n"})
+    examples, _ = read(tmp_path)
+    assert rows(examples) == [("Un reloj , creo , de pared .", "Otro reloj", 4.6)]
+    assert examples[0].id == "2017/track3/1"
+
+
+def test_bom_crlf_and_a_quote_that_never_closes(tmp_path: Path) -> None:
+    pairs = '\ufeff" Hoy llueve .\tHoy llueve .\r\nNieva .\tNo " nieva\r\n'
+    examples, _ = read(write(tmp_path, pairs, "\ufeff4\r\n3.75\r\n"))
+    assert [(*e.texts, e.score) for e in examples] == [
+        (ANY, "Hoy llueve.", 4.0),
+        ("Nieva.", ANY, 3.75),
+    ]
+    assert [examples[0].texts[0][0], examples[1].texts[1].count('"')] == ['"', 1]
+
+
+def test_pairs_without_a_score_or_a_text_are_counted(tmp_path: Path) -> None:
+    pairs = "Uno .\tDos .\nTres .\t \nCinco .\tSeis .\nSiete .\tOcho .\n"
+    examples, drops = read(write(tmp_path, pairs, "\n1\n2\n\n"))
+    assert rows(examples) == [("Cinco.", "Seis.", 2.0)]
+    assert examples[0].id == "2014/news/3"
+    assert drops.as_dict()["examples"]["dropped"] == {"empty_text": 1, "no_score": 2}
+
+
+@pytest.mark.parametrize("gold", ["1\n", "1\n2\n3\n", "1\n2\n\n", ""])
+def test_gold_of_another_length(tmp_path: Path, gold: str) -> None:
+    write(tmp_path, "Uno\tDos\nTres\tCuatro\n", gold)
+    with pytest.raises(InputError) as error:
+        read(tmp_path)
+    assert error.value.where == str(tmp_path / GOLD)
+    assert error.value.expected.startswith("2 lines, one for each line of")
+    assert error.value.found == {"1\n": "1", "": "1"}.get(gold, "3")
+
+
+@pytest.mark.parametrize("score", ["4.2", "-0.2", "nan", "tres", "2,4"])
+def test_score_outside_the_scale(tmp_path: Path, score: str) -> None:
+    write(tmp_path, "Uno\tDos\nTres\tCuatro\n", f"1\n{score}\n")
+    with pytest.raises(InputError, match="a score from 0 to 4") as error:
+        read(tmp_path)
+    assert error.value.where == f"{tmp_path / PAIRS}, with STS.gs.news.txt, line 2"
+    assert error.value.found == repr(score)
+
+
+@pytest.mark.parametrize("line", ["Uno", "Uno\tDos\tTres", ""])
+def test_line_that_is_no_pair(tmp_path: Path, line: str) -> None:
+    write(tmp_path, f"Uno\tDos\n{line}\n", "1\n2\n")
+    with pytest.raises(InputError, match=r"line 2(.|\n)*sentence_1, sentence_2"):
+        read(tmp_path)
+
+
+def test_mixed_encodings(tmp_path: Path) -> None:
+    write(tmp_path, "Mañana\tAyer\n".encode() + "Mañana\tAyer\n".encode("latin-1"), "1\n2\n")
+    with pytest.raises(InputError, match=r"STS\.input\.news\.txt.*line 2\n.*UTF-8"):
+        read(tmp_path)
+
+
+def test_some_subsets_are_enough_but_both_files_of_each(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"two files of a subset(.|\n)*found: +none"):
+        recipe.blocks(tmp_path, CORPUS)
+    write(tmp_path, "Uno\tDos\n", "1\n")
+    assert [block.key for block in recipe.blocks(tmp_path, CORPUS)] == ["2014/news"]
+    (tmp_path / GOLD).unlink()
+    with pytest.raises(InputError, match=r"the other half of STS14-es-test/STS\.input\.news\.txt"):
+        recipe.blocks(tmp_path, CORPUS)
+    write(tmp_path, "Uno\tDos\n", "1\n")
+    shutil.copy(SAMPLE / "Sts2017.gs.zip", tmp_path)
+    with pytest.raises(InputError) as error:
+        recipe.blocks(tmp_path, CORPUS)
+    assert error.value.where.endswith("Sts2017.eval.v1.1.zip/STS.input.track3.es-es.txt")
+
+
+def test_archives_that_are_none(tmp_path: Path) -> None:
+    inputs = tmp_path / "Sts2017.eval.v1.1.zip"
+    inputs.write_bytes(b"<html>404</html>")
+    with pytest.raises(InputError, match="an archive that can be unpacked"):
+        recipe.blocks(tmp_path, CORPUS)
+    zipped(inputs, {"STS2017.eval.v1.1/STS.input.track5.en-en.txt": b"One\tTwo\n"})
+    with pytest.raises(InputError, match=r"one file STS\.input\.track3\.es-es\.txt"):
+        recipe.blocks(tmp_path, CORPUS)
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("STS.input.track3.es-es.txt", "Uno\tDos\n")
+    zipped(inputs, {"Sts2017.eval.v1.1.zip": inner.getvalue()})
+    with pytest.raises(InputError, match="not an archive in an archive"):
+        recipe.blocks(tmp_path, CORPUS)
+
+
+WORDS = st.text(st.characters(categories=("L", "Nd")), min_size=1)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS, st.integers(0, 20)), min_size=1, max_size=20))
+def test_line_stays_beside_line(
+    tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str, str, int]]
+) -> None:
+    pairs = "".join(f"{first}\t{second}\n" for first, second, _ in table)
+    # Every fifth part of a point; above 4 stands for no score.
+    gold = "".join(f"{score / 5}\n" if score < 20 else "\n" for _, _, score in table)
+    examples, drops = read(write(tmp_path_factory.mktemp("raw"), pairs, gold))
+    scored = [(number, row) for number, row in enumerate(table, 1) if row[2] < 20]
+    assert [(e.id, e.score) for e in examples] == [
+        (f"2014/news/{number}", score / 5) for number, (_, _, score) in scored
+    ]
+    assert drops.dropped["examples", "no_score"] == len(table) - len(scored)

@@ -1,0 +1,377 @@
+"""Tests of the recipe of TASS 2020: tables of tweets, with and without the quoting of CSV."""
+
+import codecs
+import csv
+import io
+import pickle
+import zipfile
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.tass.recipe import TASK1, TEST_LABELS, TEST_TWEETS, blocks, read_block, unquote
+
+SAMPLE = RECIPES / "tass" / "sample"
+CORPUS = Corpus("tass", "tass", "es", None, 1111, {}, {}, load_facts("tass"))
+HEADER = "id\ttweet\tlabel \n"
+
+
+def read(raw: Path) -> tuple[dict[str, Example], Drops]:
+    """Read a folder; the examples stand in the order of the files, by id."""
+    examples, drops = {}, Drops()
+    for block in blocks(raw, CORPUS):
+        result = read_block(block, CORPUS)
+        drops.add(result.drops)
+        for record in result.records:
+            assert isinstance(record, Example)
+            assert record.id not in examples
+            examples[record.id] = record
+    return examples, drops
+
+
+def pack(path: Path, files: Mapping[str, str | bytes]) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, contents in files.items():
+            archive.writestr(name, contents)
+
+
+@pytest.fixture
+def task1(tmp_path: Path):
+    def task1(table: str | bytes, name: str = "train/es.tsv") -> dict[str, Example]:
+        pack(tmp_path / TASK1, {name: table})
+        return read(tmp_path)[0]
+
+    return task1
+
+
+@pytest.fixture
+def task2(tmp_path: Path):
+    def task2(table: str | bytes) -> tuple[dict[str, Example], Drops]:
+        (tmp_path / "task2").mkdir()
+        data = table.encode() if isinstance(table, str) else table
+        (tmp_path / "task2" / "train.tsv").write_bytes(data)
+        return read(tmp_path)
+
+    return task2
+
+
+def texts(examples: Mapping[str, Example]) -> list[str]:
+    return [example.texts[0] for example in examples.values()]
+
+
+# --- the sample ----------------------------------------------------------------------------------
+
+
+def test_sample_counts():
+    examples, drops = read(SAMPLE)
+    counts = Counter((e.collection, e.split, e.label) for e in examples.values())
+    assert counts == {
+        ("task1", "train", "neutral"): 20,
+        ("task1", "train", "negative"): 25,
+        ("task1", "train", "positive"): 25,
+        ("task1", "validation", "neutral"): 10,
+        ("task1", "validation", "negative"): 15,
+        ("task1", "validation", "positive"): 15,
+        ("task2", "train", "others"): 30,
+        ("task2", "train", "joy"): 19,
+        ("task2", "train", "sadness"): 14,
+        ("task2", "train", "anger"): 13,
+        ("task2", "train", "surprise"): 12,
+        ("task2", "train", "disgust"): 11,
+        ("task2", "train", "fear"): 10,
+        ("task2", "validation", "others"): 9,
+        ("task2", "validation", "joy"): 6,
+        ("task2", "validation", "sadness"): 6,
+        ("task2", "validation", "anger"): 6,
+        ("task2", "validation", "surprise"): 6,
+        ("task2", "validation", "disgust"): 6,
+        ("task2", "validation", "fear"): 6,
+    }
+    countries = Counter((e.split, e.columns.get("country")) for e in examples.values())
+    assert countries["train", "uy"] == 14
+    assert countries["validation", "cr"] == 8
+    assert countries["train", None] == 109
+    assert drops.as_dict() == {"examples": {"seen": 264, "kept": 264, "dropped": {}}}
+
+
+def test_sample_first_middle_and_last_row():
+    examples = list(read(SAMPLE)[0].values())
+    assert examples[0] == Example(
+        id=examples[0].id,
+        collection="task1",
+        texts=("Diay sí, se cayó el sistema y perdí la cita del EBAIS otra vez",),
+        label="negative",
+        score=None,
+        document_id=examples[0].id,
+        columns={"country": "cr"},
+        split="validation",
+    )
+    assert examples[0].id.startswith("task1/dev/cr/7")
+    assert (examples[109].id.rsplit("/", 1)[0], examples[109].texts[0], examples[109].label) == (
+        "task1/train/uy",
+        '"Lo mejor de la vida es un domingo de ravioles con la familia"',
+        "positive",
+    )
+    assert examples[-1] == Example(
+        id="task2/dev/45",
+        collection="task2",
+        texts=(
+            "Toda la información del apagón, minuto a minuto 👇 https://t.co/4p4g0nM1nU HASHTAG",
+        ),
+        label="others",
+        score=None,
+        document_id="task2/dev/45",
+        columns={},
+        split="validation",
+    )
+
+
+def test_sample_oddities():
+    examples, _ = read(SAMPLE)
+    tweets = {e.id: e.texts[0] for e in examples.values()}
+    with zipfile.ZipFile(SAMPLE / TASK1) as archive:
+        assert archive.read("train/cr.tsv").startswith(codecs.BOM_UTF8)
+        assert archive.read("dev/pe.tsv").count(b"\r\n") == 8
+        assert b"barranca. \xc2\x97luego" in archive.read("dev/mx.tsv")
+    assert all(key.rsplit("/", 1)[1].split("#")[0].isdigit() for key in tweets)
+    assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for tweet in tweets.values() for c in tweet)
+    # One id for two tweets of Mexico, one tweet in two parts of Spain.
+    (second,) = (key for key in tweets if key.endswith("#2"))
+    assert tweets[second] == "@tacos_y_letras híjole qué gacho, te mando un abrazote"
+    assert tweets[second[:-2]] == "Alguien sabe si hoy no circula el holograma 2?"
+    in_both = "@marta_entrelineas qué va, al final quedamos el jueves en la boca del metro"
+    assert sorted(e.split for e in examples.values() if e.texts[0] == in_both) == [
+        "train",
+        "validation",
+    ]
+    # A mark that never closes, and marks that are quoting.
+    murga = [t for t in tweets.values() if t.startswith('"Los gurises')]
+    assert murga == ['"Los gurises de la escuela cantaron el himno y lloramos todos, qué emoción']
+    assert tweets["task2/train/1"] == (
+        "Arranca la HASHTAG con más de doscientos expositores. Horario: de 10 a 21 h. "
+        "https://t.co/fEr1aL1brO"
+    )
+    assert (
+        '"mamá, el cielo se ha puesto el pijama". Me lo como. HASHTAG' in tweets["task2/train/46"]
+    )
+    assert tweets["task2/train/93"].startswith('"Medidas urgentes", dicen. Llevan urgentes')
+
+
+def test_the_tweets_without_labels_are_not_read():
+    tables = [str(block.tweets.where) for block in blocks(SAMPLE, CORPUS)]
+    assert len(tables) == 12
+    assert not any("test_task2" in table for table in tables)
+
+
+def test_the_same_records_by_way_of_the_driver_and_of_pickles():
+    parts = [pickle.loads(pickle.dumps(block)) for block in blocks(SAMPLE, CORPUS)]
+    records = [r for batch, _ in read_corpus(parts, CORPUS, None, 1) for r in batch]
+    assert {r.id: r for r in records} == read(SAMPLE)[0]
+
+
+def test_class_names_stand_in_the_order_of_the_published_numbers():
+    task1, task2 = (
+        load_facts("tass")["collections"][name]["labels"] for name in ("task1", "task2")
+    )
+    assert list(task1.items()) == [("NEU", "neutral"), ("N", "negative"), ("P", "positive")]
+    assert list(task2) == ["others", "joy", "sadness", "anger", "surprise", "disgust", "fear"]
+
+
+# --- quotation marks -----------------------------------------------------------------------------
+
+
+def test_a_mark_that_never_closes_swallows_nothing(task1):
+    examples = task1('1\t"Hola\tP\n2\tadiós" y "ya\tN\n3\tbien\tNEU\n')
+    assert texts(examples) == ['"Hola', 'adiós" y "ya', "bien"]
+
+
+def test_marks_around_a_whole_tweet_belong_to_it_in_task_1(task1):
+    assert texts(task1('1\t"Hola"\tP\n2\t"Él ""dijo"" que no"\tN\n')) == [
+        '"Hola"',
+        '"Él ""dijo"" que no"',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "tweet"),
+    [
+        ('"Hola  y adiós"', "Hola y adiós"),
+        ('"""Hola"", dijo"', '"Hola", dijo'),
+        ('"Hola', '"Hola'),
+        ('Hola"', 'Hola"'),
+        ('"Hola" y "adiós"', '"Hola" y "adiós"'),
+        ('"Hola ""y adiós"', '"Hola ""y adiós"'[1:-1].replace('""', '"')),
+        ('"Hola "y adiós"', '"Hola "y adiós"'),
+        ('Dijo "sí"', 'Dijo "sí"'),
+    ],
+)
+def test_quoting_is_undone_in_task_2_where_a_field_is_quoted_as_a_whole(task2, field, tweet):
+    examples, _ = task2(f"{HEADER}1\t{field}\tjoy \n2\totro\tfear \n")
+    assert texts(examples) == [tweet, "otro"]
+
+
+@given(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"])))
+def test_unquoting_is_the_reverse_of_writing_csv(tweet):
+    file = io.StringIO()
+    csv.writer(file, quoting=csv.QUOTE_ALL, lineterminator="").writerow([tweet])
+    assert unquote(file.getvalue()) == tweet
+
+
+@given(st.text('a"', max_size=12))
+def test_unquoting_leaves_all_else_as_it_is(field):
+    inside = field[1:-1]
+    quoted = len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inside.replace('""', "")
+    assert unquote(field) == (inside.replace('""', '"') if quoted else field)
+
+
+# --- the test part of task 1 ---------------------------------------------------------------------
+
+
+def test_tweets_and_labels_of_the_test_part_are_joined_by_id(tmp_path):
+    pack(
+        tmp_path / TEST_TWEETS,
+        {"Test1.1/CR.tsv": '7\tQue "chiva\n9\tDiay\n', "Test1.1/ES.tsv": "7\tVale\n"},
+    )
+    pack(tmp_path / TEST_LABELS, {"es.tsv": "7 NEU\n", "cr.tsv": "9\tN\n7\tP\n"})
+    examples, _ = read(tmp_path)
+    assert [(e.id, e.texts, e.label, e.columns, e.split) for e in examples.values()] == [
+        ("task1/test/cr/7", ('Que "chiva',), "positive", {"country": "cr"}, "test"),
+        ("task1/test/cr/9", ("Diay",), "negative", {"country": "cr"}, "test"),
+        ("task1/test/es/7", ("Vale",), "neutral", {"country": "es"}, "test"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tweets", "labels", "found"),
+    [
+        ("1\tHola\n2\tVale\n", "1\tN\n", "id '2'"),
+        ("1\tHola\n", "1\tN\n2\tP\n", "found:    1"),
+        ("1\tHola\n1\tVale\n", "1\tN\n1\tP\n", "line 2"),
+        ("1\tHola\n", "1\tN\tP\n", "1\\tN\\tP"),
+        ("1\tHola\n", "1\tmal\n", "'mal'"),
+    ],
+)
+def test_labels_that_do_not_fit_the_tweets(tmp_path, tweets, labels, found):
+    pack(tmp_path / TEST_TWEETS, {"Test1.1/PE.tsv": tweets})
+    pack(tmp_path / TEST_LABELS, {"pe.tsv": labels})
+    with pytest.raises(InputError) as error:
+        read(tmp_path)
+    assert found in str(error.value)
+
+
+@pytest.mark.parametrize(("there", "name"), [(TEST_TWEETS, "MX.tsv"), (TEST_LABELS, "mx.tsv")])
+def test_half_a_test_part(tmp_path, there, name):
+    pack(tmp_path / there, {name: "1\tN\n"})
+    with pytest.raises(InputError, match="only one of the two for mx"):
+        read(tmp_path)
+
+
+def test_a_country_without_labels(tmp_path):
+    pack(tmp_path / TEST_TWEETS, {"Test1.1/PE.tsv": "1\tHola\n", "Test1.1/UY.tsv": "1\tHola\n"})
+    pack(tmp_path / TEST_LABELS, {"pe.tsv": "1\tN\n"})
+    with pytest.raises(InputError, match="only one of the two for uy"):
+        read(tmp_path)
+
+
+# --- bad and odd input ---------------------------------------------------------------------------
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(InputError, match=r"Register at http://tass\.sepln\.org/2020/"):
+        blocks(tmp_path, CORPUS)
+
+
+def test_one_part_is_enough(task2):
+    examples, drops = task2(HEADER + "1\tHola\tjoy \n")
+    assert list(examples) == ["task2/train/1"]
+    assert drops.seen["examples"] == 1
+
+
+def test_a_tweet_without_text_is_dropped_and_counted(task2):
+    examples, drops = task2(HEADER + '1\t  \tjoy \n2\t""\tfear \n3\tHola\tjoy \n')
+    assert list(examples) == ["task2/train/3"]
+    assert drops.dropped == {("examples", "empty_text"): 2}
+
+
+def test_tweets_are_put_on_one_line_and_into_nfc_and_nothing_else(task1):
+    tweet = "Que\u0301  pasa\xa0@ana_x &amp; co. 👩\u200d🚒 https://t.co/Ab1"
+    assert texts(task1(f"1\t{tweet} \tP\n")) == [
+        "Qué pasa @ana_x &amp; co. 👩\u200d🚒 https://t.co/Ab1"
+    ]
+
+
+def test_c1_controls_become_the_characters_of_windows_1252(task1):
+    assert texts(task1("1\tVino. \x97Ya\x85 y \x93ese\x94\x81\tP\n")) == ["Vino. —Ya… y “ese”"]
+
+
+def test_byte_order_mark_and_carriage_returns(task2):
+    examples, _ = task2(b"\xef\xbb\xbfid\ttweet\tlabel \r\n1\tHola \tjoy \r\n2\tVale\tfear \r\n")
+    assert [(e.id, e.texts[0], e.label) for e in examples.values()] == [
+        ("task2/train/1", "Hola", "joy"),
+        ("task2/train/2", "Vale", "fear"),
+    ]
+
+
+def test_a_folder_around_the_parts_and_what_packing_programs_leave(tmp_path):
+    files = {"a/dev/uy.tsv": "1\tBo\tN\n", "__MACOSX/a/dev/._uy.tsv": "x", "a/.DS_Store": "x"}
+    pack(tmp_path / TASK1, files)
+    assert list(read(tmp_path)[0]) == ["task1/dev/uy/1"]
+
+
+@pytest.mark.parametrize(
+    ("table", "place", "found"),
+    [
+        ("id\ttweet\temotion \n1\tHola\tjoy \n", "line 1", "label"),
+        ("1\tHola\tjoy \n", "line 1", "id, tweet, label"),
+        (HEADER + "1\tHola\tjoy \n2\tHola\n", "line 3", "2 in"),
+        (HEADER + "1\tHola\thappiness \n", "line 2", "'happiness '"),
+        (HEADER + "1\tHola\t \n", "line 2", "' '"),
+        (HEADER + " \tHola\tjoy \n", "line 2", "none"),
+        (HEADER.encode() + "1\tadiós\tjoy \n2\tadiós\tjoy \n".encode("latin-1"), "line 2", "0xf3"),
+    ],
+)
+def test_bad_tables(task2, table, place, found):
+    with pytest.raises(InputError) as error:
+        task2(table)
+    assert error.value.where.endswith(f"train.tsv, {place}")
+    assert found in str(error.value)
+
+
+def test_mixed_encodings_in_one_file_name_the_line(task1):
+    with pytest.raises(InputError, match=r"es\.tsv, line 2"):
+        task1("1\tadiós\tP\n".encode() + "2\tadiós\tP\n".encode("cp1252"))
+
+
+def test_a_label_of_the_other_task(task1):
+    with pytest.raises(InputError, match="NEU, N, P"):
+        task1("1\tHola\tjoy\n")
+
+
+@pytest.mark.parametrize("name", ["train/cl.tsv", "test/es.tsv", "train/es.csv"])
+def test_tables_that_do_not_belong_to_the_task(task1, name):
+    with pytest.raises(InputError) as error:
+        task1("1\tHola\tP\n", name)
+    assert repr(name) in error.value.found
+
+
+def test_a_zip_in_the_zip(tmp_path):
+    inner = tmp_path / "inner.zip"
+    pack(inner, {"train/es.tsv": "1\tHola\tP\n"})
+    pack(tmp_path / TASK1, {TASK1: inner.read_bytes()})
+    inner.unlink()
+    with pytest.raises(InputError, match="archive in an archive"):
+        blocks(tmp_path, CORPUS)
+
+
+def test_a_damaged_zip(tmp_path):
+    (tmp_path / TASK1).write_bytes((SAMPLE / TASK1).read_bytes()[:2000])
+    with pytest.raises(InputError, match="fetch the file again"):
+        blocks(tmp_path, CORPUS)

@@ -1,0 +1,313 @@
+"""Tests of the recipe of XNLI and esXNLI: three tables of nineteen columns, of many languages."""
+
+import io
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.xnli.recipe import blocks, read_block
+
+SAMPLE = RECIPES / "xnli" / "sample"
+PARTS = ("train", "validation", "test")
+XNLI_GENRES = {
+    *("facetoface", "telephone", "nineeleven", "oup", "letters"),
+    *("travel", "verbatim", "government", "slate", "fiction"),
+}
+COLUMNS = [
+    *("language", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse"),
+    *("sentence1_parse", "sentence2_parse", "sentence1", "sentence2", "promptID", "pairID"),
+    *("genre", "label1", "label2", "label3", "label4", "label5"),
+    *("sentence1_tokenized", "sentence2_tokenized", "match"),
+]
+
+
+def the_corpus(language: str = "es") -> Corpus:
+    return Corpus(
+        name="xnli",
+        recipe="xnli",
+        language=language,
+        documents=None,
+        seed=1111,
+        options={},
+        datasets={},
+        facts=load_facts("xnli"),
+    )
+
+
+def read_all(raw: Path, language: str = "es") -> tuple[dict[str, Example], Drops]:
+    corpus = the_corpus(language)
+    examples: dict[str, Example] = {}
+    total = Drops()
+    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
+        examples.update({example.id: example for example in records})
+        total.add(drops)
+    return examples, total
+
+
+def line(**values: str) -> str:
+    fields = {
+        "language": "es",
+        "gold_label": "neutral",
+        "sentence1": "Llueve.",
+        "sentence2": "Es lunes.",
+        "promptID": "1",
+        "pairID": "1",
+        "genre": "travel",
+    }
+    return "\t".join((fields | values).get(column, "") for column in COLUMNS)
+
+
+def table(*lines: str, columns: list[str] = COLUMNS) -> bytes:
+    return ("\n".join(["\t".join(columns), *lines]) + "\n").encode()
+
+
+def zipped(**files: bytes) -> bytes:
+    """Return a zip of XNLI-1.0/xnli.<name>.tsv."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(f"XNLI-1.0/xnli.{name}.tsv", data)
+    return buffer.getvalue()
+
+
+# The sample
+
+
+@pytest.fixture(scope="module")
+def sample() -> tuple[dict[str, Example], Drops]:
+    return read_all(SAMPLE)
+
+
+def test_sample_counts(sample):
+    examples, drops = sample
+    assert drops.as_dict() == {
+        "examples": {"seen": 157, "kept": 156, "dropped": {"no_gold_label": 1}}
+    }
+    assert Counter((e.split, e.label) for e in examples.values()) == {
+        (split, label): count
+        for split, count in (("train", 24), ("validation", 14), ("test", 14))
+        for label in ("entailment", "neutral", "contradiction")
+    }
+
+
+def test_sample_rows(sample):
+    examples, _ = sample
+    assert examples["pairs/xnli.dev/1"] == Example(
+        id="pairs/xnli.dev/1",
+        collection="pairs",
+        texts=(
+            "Yo tenía seis años cuando mi papá trajo la primera radio a la casa.",
+            "La radio era de segunda mano.",
+        ),
+        label="neutral",
+        score=None,
+        document_id="pairs/premise/7af132857c8bdc1e",
+        columns={"genre": "facetoface"},
+        split="validation",
+    )
+    middle = examples["pairs/xnli.test/80"]
+    assert (middle.texts, middle.label, middle.columns, middle.split) == (
+        (
+            "Si ya ha enviado su contribución, por favor no tenga en cuenta esta carta.",
+            "Le ruego que contribuya otra vez aunque ya lo haya hecho.",
+        ),
+        "contradiction",
+        {"genre": "letters"},
+        "train",
+    )
+    last = examples["pairs/esxnli/42"]
+    assert (last.texts[1], last.label, last.columns, last.split) == (
+        "La fiesta duró hasta el amanecer.",
+        "neutral",
+        {"genre": "celebrity"},
+        "test",
+    )
+
+
+def test_sample_genres(sample):
+    examples, _ = sample
+    genres = {s: {e.columns["genre"] for e in examples.values() if e.split == s} for s in PARTS}
+    assert genres["train"] == genres["validation"] == XNLI_GENRES
+    assert genres["test"] == {"newspaper", "economy", "consumer", "literature", "celebrity"}
+
+
+def test_sample_premises_are_the_documents(sample):
+    examples, _ = sample
+    texts = {(e.document_id, e.texts[0]) for e in examples.values()}
+    assert len(texts) == len({key for key, _ in texts}) == len({text for _, text in texts}) == 52
+    assert set(Counter(e.document_id for e in examples.values()).values()) == {3}
+
+
+def test_sample_quotes_that_never_close_and_blanks(sample):
+    examples, _ = sample
+    premises = [e.texts[0] for e in examples.values()]
+    lone = {premise for premise in premises if premise.count('"') % 2}
+    assert lone == {
+        'Entonces el maestro dijo: "Aquí nadie se va hasta que aparezca la tiza.',
+        '"¿Y ahora quién le da de comer al loro?, preguntó la niña desde la escalera.',
+        '"No nos iremos sin cobrar, advirtió una de las trabajadoras a las puertas de la '
+        "conservera.",
+    }
+    # The source has a no-break space there.
+    assert any("en un 15 % el plazo" in premise for premise in premises)
+
+
+@pytest.mark.parametrize(
+    ("language", "expected"),
+    [
+        ("en", {("xnli.test", "train"): 3, ("xnli.dev", "validation"): 3, ("esxnli", "test"): 6}),
+        ("fr", {("xnli.dev", "train"): 3, ("xnli.test", "test"): 3}),
+        ("de", {("xnli.dev", "train"): 3, ("xnli.test", "test"): 3}),
+    ],
+)
+def test_sample_in_other_languages(language, expected):
+    examples, _ = read_all(SAMPLE, language)
+    found = Counter((e.id.split("/")[1], e.split) for e in examples.values())
+    assert found == expected
+
+
+def test_labels_are_in_the_published_order():
+    labels = load_facts("xnli")["collections"]["pairs"]["labels"]
+    assert list(labels) == list(labels.values()) == ["entailment", "neutral", "contradiction"]
+
+
+def test_load_recipe_finds_it():
+    assert load_recipe("xnli").blocks is blocks
+
+
+# Oddities
+
+
+def read(raw: Path, data: bytes, language: str = "es"):
+    (raw / "esxnli.tsv").write_bytes(data)
+    corpus = the_corpus(language)
+    (block,) = blocks(raw, corpus)
+    return read_block(block, corpus)
+
+
+def test_a_table_that_is_missing_is_no_error(tmp_path: Path):
+    (tmp_path / "XNLI-1.0.zip").write_bytes(zipped(dev=table(line())))
+    examples, _ = read_all(tmp_path)
+    assert {e.split for e in examples.values()} == {"validation"}
+
+
+def test_esxnli_is_not_read_in_a_language_that_it_does_not_have(tmp_path: Path):
+    (tmp_path / "esxnli.tsv").write_bytes(table(line(language="fr")))
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, the_corpus("fr"))
+    assert "xnli.dev.tsv, xnli.test.tsv" in raised.value.expected
+
+
+def test_a_premise_with_two_prompts_is_one_document(tmp_path: Path):
+    rows = [line(pairID="1"), line(pairID="2", promptID="9"), line(pairID="3", sentence1="Nieva.")]
+    found = read(tmp_path, table(*rows)).records
+    assert found[0].document_id == found[1].document_id != found[2].document_id
+
+
+def test_drops_are_counted(tmp_path: Path):
+    result = read(
+        tmp_path,
+        table(
+            line(gold_label="-"),
+            line(sentence1=" "),
+            line(sentence2="\xa0"),
+            line(pairID="4"),
+            line(language="en", gold_label="nonsense"),
+        ),
+    )
+    assert [record.id for record in result.records] == ["pairs/esxnli/4"]
+    assert result.drops.as_dict() == {
+        "examples": {"seen": 4, "kept": 1, "dropped": {"empty_text": 2, "no_gold_label": 1}}
+    }
+
+
+def test_bom_crlf_and_columns_in_another_order(tmp_path: Path):
+    columns = ["genre", "pairID", "sentence2", "sentence1", "gold_label", "language"]
+    row = "travel\t7\tEs de día.\tAmanece.\tentailment\tes"
+    data = b"\xef\xbb\xbf" + table(row, columns=columns).replace(b"\n", b"\r\n")
+    (record,) = read(tmp_path, data).records
+    assert (record.id, record.texts) == ("pairs/esxnli/7", ("Amanece.", "Es de día."))
+    assert (record.label, record.columns) == ("entailment", {"genre": "travel"})
+
+
+TEXTS = st.text(
+    st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.sampled_from(" \"'\\"),
+    min_size=1,
+).filter(str.strip)
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1))
+def test_no_text_swallows_another(tmp_path_factory, pairs):
+    rows = [line(sentence1=a, sentence2=b, pairID=str(i)) for i, (a, b) in enumerate(pairs)]
+    found = read(tmp_path_factory.getbasetemp(), table(*rows)).records
+    assert [record.id for record in found] == [f"pairs/esxnli/{i}" for i in range(len(pairs))]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("data", "where", "expected"),
+    [
+        pytest.param(
+            table(line()).replace(b"gold_label", b"label"),
+            "esxnli.tsv, line 1",
+            "gold_label",
+            id="a renamed column",
+        ),
+        pytest.param(
+            table(line(), line(gold_label="maybe")),
+            "esxnli.tsv, line 3",
+            "entailment, neutral, contradiction",
+            id="an unknown label",
+        ),
+        pytest.param(table(line() + "\tx"), "esxnli.tsv, line 2", "19 fields", id="a field more"),
+        pytest.param(
+            table(line(), line()).replace(b"Llueve", "Llovió".encode("latin-1"), 1),
+            "esxnli.tsv, line 2",
+            "UTF-8",
+            id="mixed encodings",
+        ),
+        pytest.param(
+            table(line(language="en")), "esxnli.tsv", "rows in the language es", id="no such row"
+        ),
+        pytest.param(b"", "esxnli.tsv, line 1", "the names of the columns", id="empty"),
+    ],
+)
+def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, data)
+    assert raised.value.where.endswith(where)
+    assert expected in raised.value.expected
+
+
+def test_unknown_language():
+    with pytest.raises(InputError) as raised:
+        blocks(SAMPLE, the_corpus("it"))
+    assert raised.value.where == "corpora.xnli.language"
+    assert "el, en, es" in raised.value.expected
+
+
+def test_no_files(tmp_path: Path):
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, the_corpus())
+    assert raised.value.where == str(tmp_path)
+
+
+def test_bad_archives(tmp_path: Path):
+    path = tmp_path / "XNLI-1.0.zip"
+    path.write_bytes(zipped(dev=table(line()))[:-30])
+    with pytest.raises(InputError):
+        blocks(tmp_path, the_corpus())
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("XNLI-1.0/XNLI-1.0.zip", zipped(dev=table(line())))
+    with pytest.raises(InputError, match="an archive in an archive"):
+        blocks(tmp_path, the_corpus())

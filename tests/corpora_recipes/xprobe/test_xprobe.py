@@ -1,0 +1,285 @@
+"""Tests of the recipe for X-Probe: the sample, ranges of large files, and bad files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes import json_lines
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.sources import list_sources
+from corpora_recipes.xprobe.recipe import blocks, read_block
+
+CORPUS = Corpus(
+    name="xprobe",
+    recipe="xprobe",
+    language="es",
+    documents=None,
+    seed=1111,
+    options={},
+    datasets={},
+    facts=load_facts("xprobe"),
+)
+COLLECTIONS = CORPUS.facts["collections"]
+SAMPLE = RECIPES / "xprobe" / "sample"
+
+
+def read(raw: Path, corpus: Corpus = CORPUS) -> tuple[list[Example], Drops]:
+    drops = Drops()
+    records: list[Example] = []
+    for block in blocks(raw, corpus):
+        result = read_block(block, corpus)
+        records += result.records
+        drops.add(result.drops)
+    return records, drops
+
+
+def write(raw: Path, name: str, text: str | bytes) -> Path:
+    path = raw / "es" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return raw
+
+
+@pytest.fixture(scope="module")
+def sample() -> list[Example]:
+    records, drops = read(SAMPLE)
+    assert drops.seen == {"examples": SAMPLE_SIZE}
+    assert not drops.dropped
+    return records
+
+
+SAMPLE_SIZE = 741
+TWO_CLASSES = {"train": 24, "validation": 8, "test": 8}
+
+
+def test_sample_counts(sample: list[Example]):
+    counts: dict[str, dict[str, dict[str, int]]] = {}
+    for example in sample:
+        of_task = counts.setdefault(example.collection, {})
+        of_class = of_task.setdefault(example.label or "", dict.fromkeys(TWO_CLASSES, 0))
+        of_class[example.split or ""] += 1
+    assert list(counts) == list(COLLECTIONS)
+    for task in ("bigram_shift", "coordination_inversion"):
+        assert counts[task] == {"inverted": TWO_CLASSES, "original": TWO_CLASSES}
+    for task in ("subj_number", "obj_number"):
+        assert counts[task] == {"plural": TWO_CLASSES, "singular": TWO_CLASSES}
+    assert counts["past_present"] == {"past": TWO_CLASSES, "present": TWO_CLASSES}
+    assert counts["odd_man_out"] == {"changed": TWO_CLASSES, "original": TWO_CLASSES}
+    large = {"train": 10, "validation": 4, "test": 4}
+    small = {"train": 8, "validation": 3, "test": 3}
+    assert counts["sentence_length"] == {
+        "tokens_5_to_8": large,
+        "tokens_9_to_12": small,
+        "tokens_13_to_16": large,
+        "tokens_17_to_20": large,
+        "tokens_21_to_24": small,
+        "tokens_25_to_28": small,
+    }
+    assert counts["tree_depth"] == {
+        "depth_3": large,
+        "depth_4": large,
+        "depth_5": large,
+        "depth_6": large,
+        "depth_7": {"train": 8, "validation": 3, "test": 2},
+    }
+    assert len(counts["word_content"]) == 12
+    assert all(splits["train"] == 4 for splits in counts["word_content"].values())
+    assert {n for splits in counts["word_content"].values() for n in splits.values()} == {1, 2, 4}
+
+
+def test_sample_rows(sample: list[Example]):
+    assert sample[0] == Example(
+        id="sentence_length/tr/1",
+        collection="sentence_length",
+        texts=("Una maestra jubilada donó su colección de mapas a la biblioteca.",),
+        label="tokens_9_to_12",
+        score=None,
+        document_id="sentence_length/tr/1",
+        columns={},
+        split="train",
+    )
+    (middle,) = (example for example in sample if example.id == "bigram_shift/va/10")
+    assert middle.texts == (
+        "Cuando hay luna llena, los lobos de la sierra se a acercan las granjas en busca de "
+        "comida.",
+    )
+    assert (middle.label, middle.split) == ("inverted", "validation")
+    assert sample[-1] == Example(
+        id="coordination_inversion/te/16",
+        collection="coordination_inversion",
+        texts=(
+            "Los bomberos cortaron el tráfico durante horas y la tormenta arrancó cinco árboles "
+            "del parque.",
+        ),
+        label="inverted",
+        score=None,
+        document_id="coordination_inversion/te/16",
+        columns={},
+        split="test",
+    )
+
+
+def tokens_of(example: Example) -> list[str]:
+    path = SAMPLE / "es" / example.id.rpartition("/")[0]
+    lines = path.with_suffix(".txt").read_text("utf-8").split("\n")
+    return lines[int(example.id.rpartition("/")[2]) - 1].split("\t")[0].split()
+
+
+def test_sample_lengths_are_those_of_the_bins(sample: list[Example]):
+    for example in sample:
+        if example.collection == "sentence_length":
+            lowest = 5 + 4 * ((len(tokens_of(example)) - 5) // 4)
+            assert example.label == f"tokens_{lowest}_to_{lowest + 3}"
+
+
+def test_sample_sentences_hold_one_of_the_words(sample: list[Example]):
+    examples = [example for example in sample if example.collection == "word_content"]
+    words = {example.label for example in examples}
+    for example in examples:
+        tokens = [token.lower() for token in tokens_of(example)]
+        assert [token for token in tokens if token in words] == [example.label]
+
+
+def test_sample_has_a_changed_sentence_labelled_original_as_upstream(sample: list[Example]):
+    labels: dict[str, list[str | None]] = {}
+    for example in sample:
+        if example.collection == "odd_man_out":
+            labels.setdefault(example.texts[0], []).append(example.label)
+    assert [found for found in labels.values() if len(found) > 1] == [["changed", "original"]]
+
+
+def test_the_published_numbers_are_ranks_of_the_spellings():
+    for collection in COLLECTIONS.values():
+        assert list(collection["labels"] or []) == sorted(collection["labels"] or [])
+
+
+def test_sources():
+    sources = list_sources(CORPUS)
+    assert len(sources) == 27
+    assert all(source.optional and source.url for source in sources)
+    known = [source for source in sources if source.sha256]
+    assert [Path(source.file).stem for source in known] == ["va", "te"] * 9
+    by_name = {source.file: source for source in sources}
+    depth = by_name["es/tree_depth/va.txt"]
+    assert depth.size == 963328
+    assert depth.sha256 == by_name["es/tree_depth/te.txt"].sha256
+    assert depth.url
+    assert depth.url.startswith("https://raw.githubusercontent.com/ltgoslo/xprobe/6a3b0c97")
+    assert depth.url.endswith("/es/tree_depth/va.txt")
+    russian = list_sources(replace(CORPUS, language="ru"))
+    assert russian[1].file == "ru/sentence_length/va.txt"
+    assert russian[1].sha256 is None
+
+
+def test_another_language(tmp_path: Path):
+    path = tmp_path / "ru" / "past_present" / "te.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("Это так , да .\tPres\n", "utf-8")
+    with pytest.raises(InputError, match=r"es/sentence_length/tr\.txt"):
+        read(tmp_path)
+    (example,), _ = read(tmp_path, replace(CORPUS, language="ru"))
+    assert example.id == "past_present/te/1"
+    assert example.texts == ("Это так, да.",)
+    assert (example.label, example.split) == ("present", "test")
+
+
+def test_files_that_are_missing_or_empty(tmp_path: Path):
+    write(tmp_path, "bigram_shift/tr.txt", "")
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, CORPUS)
+    assert raised.value.found == "none, or empty ones"
+    write(tmp_path, "bigram_shift/va.txt", "Es así .\tO\n")
+    assert [block.key for block in blocks(tmp_path, CORPUS)] == ["es/bigram_shift/va.txt:0"]
+
+
+def test_byte_order_mark_windows_line_ends_and_blank_lines(tmp_path: Path):
+    write(tmp_path, "obj_number/te.txt", "\ufeffVe una casa .\tSing\r\n\r\nVe dos .\tPlur".encode())
+    examples, _ = read(tmp_path)
+    assert [(e.id, e.texts, e.label) for e in examples] == [
+        ("obj_number/te/1", ("Ve una casa.",), "singular"),
+        ("obj_number/te/3", ("Ve dos.",), "plural"),
+    ]
+
+
+def test_a_quotation_mark_is_a_character(tmp_path: Path):
+    write(tmp_path, "obj_number/te.txt", '" Ve una casa .\tSing\nVe dos .\tPlur\n')
+    examples, _ = read(tmp_path)
+    assert len(examples) == 2
+
+
+def test_any_word_is_a_class_of_word_content(tmp_path: Path):
+    write(tmp_path, "word_content/va.txt", "El ámbito .\támbito\nEl 404 .\t404\n")
+    examples, _ = read(tmp_path)
+    assert [example.label for example in examples] == ["ámbito", "404"]
+
+
+def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):
+    write(tmp_path, "past_present/te.txt", "\tPast\n \tPres\nVino .\tPast\n")
+    examples, drops = read(tmp_path)
+    assert [example.id for example in examples] == ["past_present/te/3"]
+    assert drops.seen == {"examples": 3}
+    assert drops.dropped == {("examples", "empty_text"): 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "line", "expected", "found"),
+    [
+        ("bigram_shift/va", "Sí .\tO\nNo .\tX\n", 2, "a label among I, O", "'X'"),
+        ("bigram_shift/va", "O\tSí .\n", 1, "a label among I, O", "'Sí .'"),
+        ("tree_depth/va", "Sí .\t8\n", 1, "a label among 3, 4, 5, 6, 7", "'8'"),
+        ("word_content/va", "Sí .\t\n", 1, "a label", "''"),
+        ("bigram_shift/va", "Sí .\tO\nNo .\n", 2, "a sentence, a tab and a label", "0 tabs"),
+        ("bigram_shift/va", "te\tO\tSí .\n", 1, "a sentence, a tab and a label", "2 tabs"),
+        ("bigram_shift/va", b"S\xc3\xad .\tO\nS\xed .\tO\n", 2, "UTF-8", "0xed"),
+    ],
+)
+def test_bad_lines(
+    tmp_path: Path, name: str, data: str | bytes, line: int, expected: str, found: str
+):
+    write(tmp_path, f"{name}.txt", data)
+    with pytest.raises(InputError) as raised:
+        read(tmp_path)
+    assert raised.value.where.endswith(f"{name}.txt, line {line}")
+    assert expected in raised.value.expected
+    assert found in raised.value.found
+
+
+def test_an_error_in_a_later_range_names_the_line_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 64)
+    good = "Una casa blanca .\tSing\n"
+    write(tmp_path, "subj_number/tr.txt", good * 40 + "Una casa .\tsing\n" + good)
+    with pytest.raises(InputError) as raised:
+        read(tmp_path)
+    assert raised.value.where.endswith("tr.txt, line 41")
+
+
+@given(
+    st.lists(
+        st.tuples(st.text("abcñáé ", max_size=12), st.sampled_from(["Sing", "Plur"])), min_size=1
+    ),
+    st.integers(1, 60),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_ranges_of_any_size_give_the_same_examples(
+    tmp_path_factory: pytest.TempPathFactory, rows, size: int, end: str, closed: bool
+):
+    text = end.join(f"{sentence}\t{label}" for sentence, label in rows) + end * closed
+    raw = write(tmp_path_factory.mktemp("xprobe"), "subj_number/tr.txt", text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_lines, "BLOCK_BYTES", size)
+        examples, drops = read(raw)
+    names = {"Sing": "singular", "Plur": "plural"}
+    assert [(e.id, e.texts[0], e.label) for e in examples] == [
+        (f"subj_number/tr/{number}", " ".join(sentence.split()), names[label])
+        for number, (sentence, label) in enumerate(rows, 1)
+        if sentence.strip()
+    ]
+    assert drops.seen == {"examples": len(rows)}
