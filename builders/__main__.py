@@ -53,8 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--language", default="es", help="of files that do not say it; default: es")
     audit.add_argument(
         "--records",
-        choices=("documents", "dialogues", "trees"),
-        help="what files that do not say it hold: sentences, turns or discourse units",
+        choices=("documents", "dialogues", "trees", "examples"),
+        help="what files that do not say it hold: sentences, turns, discourse units or labelled "
+        "texts of any kind",
     )
     audit.add_argument(
         "--columns", type=lambda names: names.split(","), help="with text, parted by commas"

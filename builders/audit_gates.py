@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 
 from builders import baselines as trivial
-from builders.audit_targets import Target
-from builders.baselines import Labels, row_order, standard_error
+from builders.audit_targets import Part, Target
+from builders.baselines import Labels, correlation_error, row_order, score_order, standard_error
 from builders.damage import FAULTS, Kind, faults, group_of
 from builders.passages import is_telling, mark
-from corpora_recipes.language import is_language
-from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.language import MINIMUM_LETTERS, is_language, is_too_short
+from corpora_recipes.records import SPLITS
 
 # Below this many test rows a score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
@@ -23,9 +23,13 @@ SMALL_TEST = 1000
 # once, of which two standard errors would let several miss by chance.
 ERRORS = 3
 
-# The limits, as shares. A leaked test sentence gives an answer away; half a point more than
-# chance from looking sentences up, two from the order of rows and five from length are more than
-# the spread of a clean dataset; damage below two rows in a hundred moves no comparison.
+# The correlation for which the standard error on a test is stated.
+STATED_CORRELATION = 0.8
+
+# The limits, as shares (of row order as a correlation, too). A leaked test sentence gives an answer
+# away; half a point more than chance from looking sentences up, two from the order of rows and five
+# from length are more than the spread of a clean dataset; damage below two rows in a hundred moves
+# no comparison.
 SEEN_IN_TRAIN = 0.001
 SEEN_ELSEWHERE = 0.52
 ROW_ORDER = 0.02
@@ -36,7 +40,12 @@ LANGUAGE = 0.99
 Verdict = Literal["pass", "miss", "within chance", "inherited", "not applicable"]
 
 # What a text is, for the detection of damage, by the kind of records that it comes from.
-KINDS: dict[str, Kind] = {"documents": "sentence", "dialogues": "turn", "trees": "fragment"}
+KINDS: dict[str, Kind] = {
+    "documents": "sentence",
+    "dialogues": "turn",
+    "trees": "fragment",
+    "examples": "example",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +55,13 @@ class Check:
     Attributes:
         gate: the gate's name, a key of ``GATES``.
         what: what was measured, in words.
-        value: a share 0 … 1, or a count.
+        value: a share 0 … 1, a correlation -1 … 1, or a count.
         limit: what the value may not be above (or, for language, below); None for what is only
             stated.
         verdict: "pass", "miss", "inherited" for a miss that params.yaml declares, "within chance"
             if the value is beyond the limit by no more than ``ERRORS`` standard errors, and "not
             applicable".
+        correlation: whether the value is a correlation.
     """
 
     gate: str
@@ -59,6 +69,7 @@ class Check:
     value: float
     limit: float | None
     verdict: Verdict
+    correlation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +87,29 @@ class Context:
 
 
 def leakage(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 1: no instance in two splits, no test sentence in train."""
-    seen: dict[tuple[int, ...], set[Split]] = {}
-    for split, part in target.parts.items():
+    """Gate 1: no instance in two splits (or folds), no test sentence in train."""
+    seen: dict[tuple[int, ...], set[str]] = {}
+    for name, part in target.apart().items():
         for row in part.sentences:
-            seen.setdefault(tuple(sorted(map(mark, row))), set()).add(split)
-    twice = sum(len(splits) > 1 for splits in seen.values())
-    yield _count("leakage", "instances in two splits", twice)
-    if "train" in target.parts and "test" in target.parts:
-        train = {mark(s) for row in target.parts["train"].sentences for s in row}
-        test = [s for row in target.parts["test"].sentences for s in row if is_telling(s)]
-        share = sum(mark(s) in train for s in test) / max(1, len(test))
-        what = "test sentences of six words or more that occur in train"
-        yield _share("leakage", what, share, SEEN_IN_TRAIN, len(test))
+            seen.setdefault(tuple(sorted(map(mark, row))), set()).add(name)
+    twice = sum(len(names) > 1 for names in seen.values())
+    folds = target.has_folds
+    yield _count("leakage", f"instances in two {'folds' if folds else 'splits'}", twice)
+    known = asked = 0
+    for train, test in target.trials():
+        marks = {mark(s) for row in train.sentences for s in row}
+        telling = [mark(s) for row in test.sentences for s in row if is_telling(s)]
+        known += sum(m in marks for m in telling)
+        asked += len(telling)
+    if asked:
+        what = "{}sentences of six words or more that occur in {}".format(
+            *(("", "another fold") if folds else ("test ", "train"))
+        )
+        yield _share("leakage", what, known / asked, SEEN_IN_TRAIN, asked)
+    flags = [flag for part in target.tested() for flag in part.columns.get("also_in", ())]
+    if flags and not folds:
+        what = "test rows whose text the column also_in finds in another split"
+        yield Check("leakage", what, sum(map(bool, flags)), None, "pass")
 
 
 def donors(target: Target, context: Context) -> Iterator[Check]:
@@ -125,12 +146,14 @@ def rows_in_order(target: Target, _: Context) -> Iterator[Check]:
     What is learnt of train is tried on the other splits, and what is learnt of the first half of a
     split on its second.
     """
+    if target.scored:
+        yield from _scores_in_order(target)
+        return
     classes = len(target.labels)
     numbers = {split: part.labels for split, part in target.parts.items()}
-    pairs = []
-    if "train" in numbers:
-        others = [labels for split, labels in numbers.items() if split != "train"]
-        pairs += [("", numbers["train"], labels) for labels in others]
+    pairs = [("", train.labels, test.labels) for train, test in target.trials()]
+    if "train" in numbers and "validation" in numbers:
+        pairs.append(("", numbers["train"], numbers["validation"]))
     for labels in numbers.values():
         # Both halves begin at the same place of a cycle.
         half = len(labels) // (2 * classes) * classes
@@ -153,19 +176,45 @@ def rows_in_order(target: Target, _: Context) -> Iterator[Check]:
         yield _share("row_order", what, right[what] / count, limit, count)
 
 
+def _scores_in_order(target: Target) -> Iterator[Check]:
+    for split, part in target.parts.items():
+        rows = len(part.scores)
+        for name, correlation in score_order(part.scores).items():
+            what = f"correlation of the score with the {name} of a row, in {split}"
+            found = abs(correlation)
+            verdict = _verdict(found, ROW_ORDER, correlation_error(ROW_ORDER, rows))
+            yield Check("row_order", what, found, ROW_ORDER, verdict, correlation=True)
+
+
 def baselines(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 4: what trivial cues reach; length alone must not do in what we construct."""
-    train, test = target.parts["train"], target.parts["test"]
+    """Gate 4: what trivial cues reach; length alone must not do in what we construct.
+
+    Of folds each is tried with what is fitted on the others, and all rows are counted together.
+    """
+    if target.scored:
+        pairs = [row for part in target.tested() for row in part.texts]
+        scores = np.concatenate([part.scores for part in target.tested()])
+        for name, correlation in trivial.trivial_similarities(pairs, scores).items():
+            yield Check("baselines", name, correlation, None, "pass", correlation=True)
+        return
     classes = len(target.labels)
     constructed = target.task is not None and target.task.constructed
-    cues = trivial.trivial_baselines(
-        trivial.Part(train.texts, train.labels), trivial.Part(test.texts, test.labels), classes
-    )
-    for name, accuracy in cues.items():
+    right: Counter[str] = Counter()
+    rows = 0
+    for train, test in target.trials():
+        cues = trivial.trivial_baselines(_plain(train), _plain(test), classes)
+        for name, accuracy in cues.items():
+            right[name] += round(accuracy * len(test.labels))
+        rows += len(test.labels)
+    for name, count in right.items():
         if name == "length" and constructed:
-            yield _share("baselines", name, accuracy, 1 / classes + LENGTH, len(test.labels))
+            yield _share("baselines", name, count / rows, 1 / classes + LENGTH, rows)
         else:
-            yield Check("baselines", name, accuracy, None, "pass")
+            yield Check("baselines", name, count / rows, None, "pass")
+
+
+def _plain(part: Part) -> trivial.Part:
+    return trivial.Part(part.texts, part.labels)
 
 
 def text(target: Target, context: Context) -> Iterator[Check]:
@@ -195,11 +244,14 @@ def text(target: Target, context: Context) -> Iterator[Check]:
 
 
 def language(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 6: the rows are in the dataset's language."""
+    """Gate 6: the rows are in the dataset's language; those too short to tell are counted."""
     rows = [" ".join(row) for part in target.parts.values() for row in part.sentences]
     other = sum(not is_language(row, target.language) for row in rows)
     what = f"rows in another language than {target.language}"
     yield _share("language", what, other / len(rows), 1 - LANGUAGE, len(rows))
+    what = f"rows too short to tell (under {MINIMUM_LETTERS} letters in words without a capital)"
+    short = sum(map(is_too_short, rows)) / len(rows)
+    yield Check("language", what, short, None, "pass")
 
 
 def labels(target: Target, _: Context) -> Iterator[Check]:
@@ -210,20 +262,28 @@ def labels(target: Target, _: Context) -> Iterator[Check]:
             counts = Counter(part.labels.tolist())
             uneven += len({counts[label] for label in range(len(target.labels))}) > 1
         yield _count("labels", "splits whose classes are not equally frequent", uneven)
-    of: dict[tuple[int, ...], set[int]] = {}
+    of: dict[tuple[int, ...], set[float]] = {}
     for part in target.parts.values():
-        for row, label in zip(part.texts, part.labels.tolist(), strict=True):
-            of.setdefault(tuple(map(mark, row)), set()).add(label)
+        answers: list[float] = (part.scores if target.scored else part.labels).tolist()
+        for row, answer in zip(part.texts, answers, strict=True):
+            of.setdefault(tuple(map(mark, row)), set()).add(answer)
     conflicts = sum(len(found) > 1 for found in of.values())
-    yield _count("labels", "instances with two labels", conflicts)
+    answer_name = "scores" if target.scored else "labels"
+    yield _count("labels", f"instances with two {answer_name}", conflicts)
 
 
 def size(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 8: the size of the test and the standard error of an accuracy on it are stated."""
-    rows = len(target.parts["test"].labels)
-    yield Check("size", "test rows", rows, None, "pass")
-    error = standard_error(0.5, rows)
-    yield Check("size", "standard error of an accuracy of 50 % on them", error, None, "pass")
+    """Gate 8: the size of the test and the standard error of a score on it are stated."""
+    rows = sum(len(part.texts) for part in target.tested())
+    what = "rows, each of which is tested in one fold" if target.has_folds else "test rows"
+    yield Check("size", what, rows, None, "pass")
+    if target.scored:
+        error = correlation_error(STATED_CORRELATION, rows)
+        what = f"standard error of a correlation of {STATED_CORRELATION} on them"
+        yield Check("size", what, error, None, "pass", correlation=True)
+    else:
+        error = standard_error(0.5, rows)
+        yield Check("size", "standard error of an accuracy of 50 % on them", error, None, "pass")
 
 
 def documents(target: Target, _: Context) -> Iterator[Check]:
@@ -231,12 +291,14 @@ def documents(target: Target, _: Context) -> Iterator[Check]:
     if any(part.documents is None for part in target.parts.values()):
         yield _not_applicable("documents")
         return
-    splits: dict[str, set[Split]] = {}
-    for split, part in target.parts.items():
+    holders: dict[str, set[str]] = {}
+    for name, part in target.apart().items():
         for document in part.documents or ():
-            splits.setdefault(document, set()).add(split)
-    twice = sum(len(found) > 1 for found in splits.values())
-    yield _count("documents", "documents in two splits", twice)
+            holders.setdefault(document, set()).add(name)
+    twice = sum(len(found) > 1 for found in holders.values())
+    yield _count(
+        "documents", f"documents in two {'folds' if target.has_folds else 'splits'}", twice
+    )
     if target.task is not None and target.task.name == "discourse_relations":
         yield _count("documents", "trees of n units without n - 1 rows", _broken_trees(target))
         unsorted = int(target.labels != sorted(target.labels))
@@ -273,18 +335,23 @@ GATES: dict[str, tuple[str, Callable[[Target, Context], Iterator[Check]]]] = {
 def audit_dataset(target: Target, context: Context) -> list[Check]:
     """Measure every gate on a dataset; a split that is missing leaves out what needs it."""
     checks: list[Check] = []
-    both = "train" in target.parts and "test" in target.parts
+    tested = target.has_folds or "test" in target.parts
+    taught = target.has_folds or "train" in target.parts
     for name, (_, measure) in GATES.items():
-        needs = {"baselines": both, "size": "test" in target.parts}
+        needs = {"baselines": tested and (taught or target.scored), "size": tested}
         checks += measure(target, context) if needs.get(name, True) else [_not_applicable(name)]
     return checks
 
 
 def count_sentences(targets: Sequence[Target]) -> Counter[int]:
-    """Return in how many rows of all targets each sentence stands, by its mark."""
+    """Return in how many rows of all targets each sentence stands, by its mark.
+
+    Examples are left out: a text that stands alone does not tell what it stood beside.
+    """
     return Counter(
         m
         for target in targets
+        if target.records != "examples"
         for split in SPLITS
         if split in target.parts
         for row in target.parts[split].sentences
@@ -301,11 +368,13 @@ def _count(gate: str, what: str, count: int) -> Check:
 
 
 def _share(gate: str, what: str, share: float, limit: float, rows: int) -> Check:
-    verdict: Verdict = "pass"
-    if share > limit:
-        by_chance = share - limit <= ERRORS * standard_error(limit, rows)
-        verdict = "within chance" if by_chance else "miss"
-    return Check(gate, what, share, limit, verdict)
+    return Check(gate, what, share, limit, _verdict(share, limit, standard_error(limit, rows)))
+
+
+def _verdict(value: float, limit: float, error: float) -> Verdict:
+    if value <= limit:
+        return "pass"
+    return "within chance" if value - limit <= ERRORS * error else "miss"
 
 
 def _not_applicable(gate: str) -> Check:

@@ -1,11 +1,13 @@
 """What the audit reads: our instances, other Parquet files, text files of SentEval's form."""
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from builders.schemas import Task, about_of
 from builders.tasks import TASKS
+from corpora_recipes.detokenize import detokenize
 from corpora_recipes.errors import InputError
 from corpora_recipes.records import SPLITS, Split
 
@@ -32,8 +35,11 @@ SPLIT_NAMES: dict[str, Split] = {
     "test": "test",
     "te": "test",
 }
-RECORDS = ("documents", "dialogues", "trees")
+RECORDS = ("documents", "dialogues", "trees", "examples")
 LABEL_COLUMNS = ("label", "labels")
+SCORE_COLUMNS = ("score",)
+# What the audit needs of our instances where they have it.
+FURTHER_COLUMNS = ("fold", "also_in")
 # Columns of strings that are no text, in files that do not say what they hold.
 NOT_TEXT = ("id", "idx", "guid", "uid", "split", *LABEL_COLUMNS)
 
@@ -42,9 +48,6 @@ _TEXT_FILES = (".txt", ".tsv", ".csv")
 _SHARD = re.compile(r"-\d+(-of-\d+)?(-[0-9a-f]+)?(?=\.parquet$)")
 _PROBING = re.compile(rb"(\xef\xbb\xbf)?(tr|va|te)\t[^\t]*\t")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
-_BEFORE = re.compile(r" (?=[,.;:!?%)\]}»”’…])")
-_AFTER = re.compile(r"(?<=[(\[{«“‘¿¡]) ")
-_SPACED = re.compile(r" [,.;:!?]( |$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,8 @@ class Part:
     Attributes:
         texts: for each row its texts, the same number in every row.
         sentences: the same, but as the single sentences that the texts consist of.
-        labels: class numbers, int64 [rows].
+        labels: class numbers, int64 [rows]; [0] if scores are asked for.
+        scores: float64 [rows]; [0] if classes are asked for.
         documents: for each row the id of its document; None if that is not known.
         columns: further columns of our own instances, by name.
     """
@@ -62,8 +66,20 @@ class Part:
     texts: Sequence[Sequence[str]]
     sentences: Sequence[Sequence[str]]
     labels: "np.ndarray[Any, np.dtype[np.int64]]"
+    scores: "np.ndarray[Any, np.dtype[np.float64]]"
     documents: Sequence[str] | None = None
     columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def where(self, chosen: "np.ndarray[Any, np.dtype[np.bool_]]") -> "Part":
+        """Return the rows for which ``chosen``, bool [rows], is true."""
+        return Part(
+            list(compress(self.texts, chosen)),
+            list(compress(self.sentences, chosen)),
+            self.labels[chosen] if len(self.labels) else self.labels,
+            self.scores[chosen] if len(self.scores) else self.scores,
+            None if self.documents is None else list(compress(self.documents, chosen)),
+            {name: list(compress(values, chosen)) for name, values in self.columns.items()},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +92,10 @@ class Target:
         corpus: the entry of params.yaml that it was built from; "" for others.
         records: the kind of records that it was built from.
         language: BCP 47 code.
-        labels: names of the classes, in the order of their numbers.
+        labels: names of the classes, in the order of their numbers; none if scores are asked for.
         texts: the columns that the texts were taken from: one for each text of a row, or a single
             one whose lists hold all of them; "text 1", "text 2", … of text files.
-        parts: its splits.
+        parts: its splits, as its files have them.
     """
 
     name: str
@@ -90,6 +106,45 @@ class Target:
     labels: list[str]
     texts: tuple[str, ...]
     parts: dict[Split, Part]
+
+    @property
+    def scored(self) -> bool:
+        """Whether scores are asked for, not classes."""
+        return self.task is not None and self.task.target == "score"
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether it has folds for cross-validation, in the place of splits."""
+        alone = list(self.parts) == ["train"]
+        return alone and len(set(self.parts["train"].columns.get("fold", ()))) > 1
+
+    def apart(self) -> dict[str, Part]:
+        """Return what should have nothing in common, by name: its splits, or its folds."""
+        if not self.has_folds:
+            return {str(split): part for split, part in self.parts.items()}
+        part, folds = self._folds()
+        return {f"fold {number}": part.where(folds == number) for number in np.unique(folds)}
+
+    def trials(self) -> Iterator[tuple[Part, Part]]:
+        """Yield what to learn of and what to try it on.
+
+        That is train and test, or of folds all others and each in turn; nothing if there is no
+        train or no test.
+        """
+        if self.has_folds:
+            part, folds = self._folds()
+            for number in np.unique(folds):
+                yield part.where(folds != number), part.where(folds == number)
+        elif "train" in self.parts and "test" in self.parts:
+            yield self.parts["train"], self.parts["test"]
+
+    def tested(self) -> list[Part]:
+        """Return what a system is tested on: test, or all parts of a dataset without one."""
+        return [self.parts["test"]] if "test" in self.parts else list(self.parts.values())
+
+    def _folds(self) -> "tuple[Part, np.ndarray[Any, np.dtype[np.int64]]]":
+        part = self.parts["train"]
+        return part, np.array(part.columns["fold"], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +201,10 @@ def find_targets(
     A dataset is one of these:
 
     - Parquet files ``<dataset>/<split>-….parquet`` or ``<dataset>/<split>.parquet``. Those that we
-      wrote describe themselves. Others need a column ``label`` or ``labels`` of integers or
-      strings, and one or more columns of strings or of lists of strings: these are the texts, but
-      for those called as in ``NOT_TEXT``.
+      wrote describe themselves, and may have scores in the place of labels, and folds in that of
+      splits. Others need a column ``label`` or ``labels`` of integers or strings, and one or more
+      columns of strings or of lists of strings: these are the texts, but for those called as in
+      ``NOT_TEXT``.
     - Text files ``<dataset>/<split>.txt`` (or .tsv, .csv without quoting), in every line a label,
       then the texts, parted by tabs.
     - A text file ``<dataset>.txt`` as SentEval's probing tasks have it, in every line ``tr``,
@@ -161,7 +217,8 @@ def find_targets(
 
     Args:
         folder: where to look.
-        task: the task of files that do not say it; None for none of ours.
+        task: the task of files that do not say it, one that asks for classes; None for none of
+            ours.
         language: the language of files that do not say it.
         records: the kind of records of files that do not say it, one of ``RECORDS``; None for the
             first that the task is made of, or "documents" without a task.
@@ -172,7 +229,7 @@ def find_targets(
         InputError: there is nothing, a split or a name stands for two things, or the task or the
             kind of records is unknown.
     """
-    _check_known("--task", task, list(TASKS))
+    _check_known("--task", task, [name for name in TASKS if TASKS[name].target == "label"])
     _check_known("--records", records, RECORDS)
     records = records or (TASKS[task].records[0] if task else "documents")
     paths = _files(folder)
@@ -285,9 +342,10 @@ def _names(folder: Path, firsts: Sequence[Path]) -> list[str]:
 
 
 class _Rows(NamedTuple):
-    """The rows of a Parquet file: names of their classes, texts, sentences, further columns."""
+    """The rows of a Parquet file: class names or scores, texts, sentences, further columns."""
 
     labels: list[str]
+    scores: list[float]
     texts: list[list[str]]
     sentences: list[list[str]]
     columns: dict[str, list[Any]]
@@ -300,31 +358,38 @@ def _from_parquet(location: Location) -> Target:
     name, language, records = location.name, location.language, location.records
     task, corpus = TASKS[location.task] if location.task else None, ""
     further: list[str] = []
+    answers: Sequence[str] = LABEL_COLUMNS
     if b"probeta" in (schema.metadata or {}):
         about = about_of(schema)
         name, language, records = about["dataset"], about["language"], about["records"]
         task, corpus = TASKS[about["task"]], about["corpus"]
         columns = [text.natural for text in task.texts]
         further = ["document_id", *task.provenance]
+        further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
+        answers = SCORE_COLUMNS if task.target == "score" else LABEL_COLUMNS
     elif location.columns is not None:
         columns = list(location.columns)
     else:
         columns = [c for c in _text_columns(schema) if c.lower() not in NOT_TEXT]
     shards = {
-        split: [_rows(path, columns, further) for path in paths] for split, paths in files.items()
+        split: [_rows(path, columns, further, answers) for path in paths]
+        for split, paths in files.items()
     }
-    labels = _class_names(schema) or _sorted(
-        label for own in shards.values() for rows in own for label in rows.labels
-    )
+    labels: list[str] = []
+    if answers == LABEL_COLUMNS:
+        labels = _class_names(schema) or _sorted(
+            label for own in shards.values() for rows in own for label in rows.labels
+        )
     known = set(labels)
     parts: dict[Split, Part] = {}
     width = 0
     for split, own in shards.items():
         for path, rows in zip(files[split], own, strict=True):
-            for number, (label, texts) in enumerate(zip(rows.labels, rows.texts, strict=True)):
+            for number, texts in enumerate(rows.texts):
                 width = width or len(texts)
                 if not 0 < len(texts) == width:
                     raise _other_width(f"{path}, row {number}", len(texts), width)
+            for number, label in enumerate(rows.labels):
                 if label not in known:
                     raise InputError(
                         f"{path}, row {number}",
@@ -336,6 +401,7 @@ def _from_parquet(location: Location) -> Target:
             [texts for rows in own for texts in rows.texts],
             [sentences for rows in own for sentences in rows.sentences],
             [label for rows in own for label in rows.labels],
+            [score for rows in own for score in rows.scores],
             labels,
             {column: [v for rows in own for v in rows.columns[column]] for column in further},
             files[split][0],
@@ -358,26 +424,30 @@ def _opened(path: Path) -> Iterator["pq.ParquetFile"]:
         ) from None
 
 
-def _rows(path: Path, columns: Sequence[str], further: Sequence[str]) -> _Rows:
-    """Read what is needed of a Parquet file."""
+def _rows(
+    path: Path, columns: Sequence[str], further: Sequence[str], answers: Sequence[str]
+) -> _Rows:
+    """Read what is needed of a Parquet file; the first of ``answers`` that it has is asked for."""
     with _opened(path) as file:
         schema = file.schema_arrow
-        label = next((name for name in LABEL_COLUMNS if name in schema.names), None)
-        there = {*_text_columns(schema), *set(further).intersection(schema.names)} - {label}
-        if label is None or not columns or not there.issuperset([*columns, *further]):
+        answer = next((name for name in answers if name in schema.names), None)
+        there = {*_text_columns(schema), *set(further).intersection(schema.names)} - {answer}
+        if answer is None or not columns or not there.issuperset([*columns, *further]):
             raise InputError(
                 path,
-                expected="the columns label (or labels) and "
+                expected=f"the columns {' (or '.join(answers)}{')' * (len(answers) - 1)} and "
                 + (", ".join([*columns, *further]) or "one or more with text"),
                 found=", ".join(f"{column.name} ({column.type})" for column in schema),
                 todo="name the columns with text, rename them, or build the dataset again",
             )
-        table = file.read(columns=[label, *columns, *further])
+        table = file.read(columns=[answer, *columns, *further])
     names = _class_names(schema)
-    labels = [
-        _label(value, names, f"{path}, row {row}")
-        for row, value in enumerate(table[label].to_pylist())
-    ]
+    labels, scores = [], []
+    for row, value in enumerate(table[answer].to_pylist()):
+        if answer in LABEL_COLUMNS:
+            labels.append(_label(value, names, f"{path}, row {row}"))
+        else:
+            scores.append(_score(value, f"{path}, row {row}"))
     texts, sentences = [], []
     values = zip(*(table[column].to_pylist() for column in columns), strict=True)
     for row, own in enumerate(values):
@@ -394,7 +464,8 @@ def _rows(path: Path, columns: Sequence[str], further: Sequence[str]) -> _Rows:
         # which may consist of several sentences or units.
         joined = [" ".join(_listed(value)) for value in own]
         texts.append(joined if len(columns) > 1 else sentences[-1])
-    return _Rows(labels, texts, sentences, {name: table[name].to_pylist() for name in further})
+    kept = {name: table[name].to_pylist() for name in further}
+    return _Rows(labels, scores, texts, sentences, kept)
 
 
 def _text_columns(schema: "pa.Schema") -> list[str]:
@@ -438,6 +509,17 @@ def _label(value: object, names: Sequence[str], where: str) -> str:
     )
 
 
+def _score(value: object, where: str) -> float:
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    raise InputError(
+        where,
+        expected="a score: a number",
+        found="null" if value is None else repr(value),
+        todo="correct the score, or remove the row",
+    )
+
+
 def _listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
@@ -446,15 +528,17 @@ def _part(
     texts: list[list[str]],
     sentences: list[list[str]],
     labels: list[str],
+    scores: list[float],
     names: list[str],
     columns: dict[str, list[Any]],
     path: Path,
 ) -> Part:
-    if not labels:
+    if not texts:
         raise _no_rows(path)
     number = {name: i for i, name in enumerate(names)}
     numbers = np.array([number[label] for label in labels], dtype=np.int64)
-    return Part(texts, sentences, numbers, columns.pop("document_id", None), columns)
+    of_scores = np.array(scores, dtype=np.float64)
+    return Part(texts, sentences, numbers, of_scores, columns.pop("document_id", None), columns)
 
 
 def _sorted(labels: Iterable[str]) -> list[str]:
@@ -510,11 +594,12 @@ def _from_text(location: Location, lines: dict[Split, list[_Line]]) -> Target:
     labels = _sorted(line.label for own in lines.values() for line in own)
     parts = {}
     for split, own in lines.items():
-        texts = [[_natural(line.texts[place]) for place in places] for line in own]
-        parts[split] = _part(texts, texts, [line.label for line in own], labels, {}, own[0].path)
+        texts = [[detokenize(line.texts[i], location.language) for i in places] for line in own]
+        named = [line.label for line in own]
+        parts[split] = _part(texts, texts, named, [], labels, {}, own[0].path)
     task = TASKS[location.task] if location.task else None
-    named = (location.records, location.language, labels, tuple(columns))
-    return Target(location.name, task, "", *named, parts)
+    known = (location.records, location.language, labels, tuple(columns))
+    return Target(location.name, task, "", *known, parts)
 
 
 def _lines(path: Path) -> list[_Line]:
@@ -572,10 +657,3 @@ def _check_headers(files: Sequence[Sequence[_Line]]) -> None:
                 found=f"{first.label[:60]!r}, which only a first line has",
                 todo="remove the header line, or put the labels first",
             )
-
-
-def _natural(text: str) -> str:
-    """Join what tokenisers part, if the text looks tokenised."""
-    if not _SPACED.search(text):
-        return text
-    return _AFTER.sub("", _BEFORE.sub("", text))

@@ -11,6 +11,9 @@ and overlap to a logistic regression, the length of a lone text to boosted trees
 exact value, not only by more or less). Datasets of more than ``MANY_CLASSES`` classes get models
 that take one pass and little memory: the nearest class mean by cosine (Rocchio) for text and
 Gaussian naive Bayes for length and overlap.
+
+Where a score is asked for, nothing is fitted: how alike two texts look on the surface is correlated
+with the score.
 """
 
 import math
@@ -89,6 +92,54 @@ def trivial_baselines(train: Part, test: Part, classes: int) -> dict[str, float]
         }
 
 
+def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dict[str, float]:
+    """Correlate scores of pairs with how alike the two texts look; nothing is fitted.
+
+    - ``overlap``: the Jaccard index of their words, in lower case.
+    - ``length``: the ratio of the shorter to the longer, in characters.
+    - ``character_ngrams``: the cosine of their n-grams of 1 to 4 characters, case kept, each
+      weighed by 1 + log(count).
+    - ``bag_of_words``: the same of their words, in lower case.
+
+    Args:
+        texts: pairs of natural text, one or more.
+        scores: float64 [pairs].
+
+    Returns:
+        Name to Pearson's correlation, -1 … 1, in the order above; 0 where it is not defined.
+    """
+    words, ngrams = (
+        [vectorizer.transform(row[place] for row in texts) for place in (0, 1)]
+        for vectorizer in _vectorizers()
+    )
+    sets = [matrix.sign() for matrix in words]
+    common = _row_sums(sets[0].multiply(sets[1]))
+    either = _row_sums(sets[0]) + _row_sums(sets[1]) - common
+    sizes = np.array([[len(text) for text in row] for row in texts], np.float64)
+    alike = {
+        "overlap": common / np.maximum(1, either),
+        "length": sizes.min(axis=1) / np.maximum(1, sizes.max(axis=1)),
+        "character_ngrams": _cosines(*ngrams),
+        "bag_of_words": _cosines(*words),
+    }
+    return {name: pearson(values, scores) for name, values in alike.items()}
+
+
+def pearson(first: Doubles, second: Doubles) -> float:
+    """Return Pearson's correlation of two float64 [rows]; 0 if one is constant, or empty."""
+    if len(first) == 0 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return 0.0
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def correlation_error(correlation: float, rows: int) -> float:
+    """Return the standard error of Pearson's correlation (-1 … 1) on that many rows.
+
+    By (1 - r²) / √(n - 1), the large-sample form for normally distributed values; 1 of one row.
+    """
+    return (1 - correlation**2) / math.sqrt(max(1, rows - 1))
+
+
 def standard_error(accuracy: float, rows: int) -> float:
     """Return the binomial standard error of an accuracy (0 … 1) on that many rows (1 or more)."""
     return math.sqrt(accuracy * (1 - accuracy) / rows)
@@ -121,27 +172,30 @@ def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[s
     return scores
 
 
+def score_order(scores: Doubles) -> dict[str, float]:
+    """Correlate scores with nothing but where a row stands in its file.
+
+    Args:
+        scores: in the order of the rows, float64, one or more.
+
+    Returns:
+        Pearson's correlation with the ``parity`` of a row's number and with its ``position``.
+    """
+    rows = np.arange(len(scores), dtype=np.float64)
+    return {"parity": pearson(rows % 2, scores), "position": pearson(rows, scores)}
+
+
 def _predictions(train: Part, test: Part, classes: int) -> Iterator[tuple[str, Labels]]:
     """Yield each baseline's name and what it predicts for the rows of test."""
-    from sklearn.feature_extraction.text import HashingVectorizer
-
     y, count = train.labels, len(train.texts[0])
-    shared: dict[str, Any] = {"alternate_sign": False, "norm": None, "dtype": np.float32}
     majority = np.bincount(y, minlength=classes).argmax()
     yield "majority", np.full(len(test.texts), majority)
 
     yield "length", _dense(_lengths(train), y, _lengths(test), trees=count == 1)
 
-    vectorizer = HashingVectorizer(token_pattern=WORD, n_features=WORD_BUCKETS, **shared)
-    words = _by_place(vectorizer, train, test)
-    vectorizer = HashingVectorizer(
-        analyzer="char",
-        ngram_range=(1, 4),
-        preprocessor=_with_ends,
-        n_features=NGRAM_BUCKETS,
-        **shared,
-    )
-    ngrams = [_tfidf(both) for both in _by_place(vectorizer, train, test)]
+    of_words, of_ngrams = _vectorizers()
+    words = _by_place(of_words, train, test)
+    ngrams = [_tfidf(both) for both in _by_place(of_ngrams, train, test)]
     if count > 1:
         yield "first_text", _linear(_side_by_side([ngrams[0], _tfidf(words[0])]), y)
     if count == 2:
@@ -155,6 +209,30 @@ def _predictions(train: Part, test: Part, classes: int) -> Iterator[tuple[str, L
     del together
     bag = (sum(both[0] for both in words), sum(both[1] for both in words))
     yield "bag_of_words", _linear(_tfidf(bag), y)
+
+
+def _vectorizers() -> tuple[Any, Any]:
+    """Return what counts words, in lower case, and n-grams of characters."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    shared: dict[str, Any] = {"alternate_sign": False, "norm": None, "dtype": np.float32}
+    words = HashingVectorizer(token_pattern=WORD, n_features=WORD_BUCKETS, **shared)
+    ngrams = HashingVectorizer(
+        analyzer="char",
+        ngram_range=(1, 4),
+        preprocessor=_with_ends,
+        n_features=NGRAM_BUCKETS,
+        **shared,
+    )
+    return words, ngrams
+
+
+def _cosines(first: Sparse, second: Sparse) -> Doubles:
+    """Return the cosine of each row of counts of one matrix with that of the other."""
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    weigh = TfidfTransformer(sublinear_tf=True, use_idf=False)
+    return _row_sums(weigh.fit_transform(first).multiply(weigh.fit_transform(second)))
 
 
 def _lengths(part: Part) -> Doubles:

@@ -21,7 +21,7 @@ import yaml
 import corpora_recipes
 from corpora_recipes.errors import InputError
 
-Kind = Literal["sentence", "turn", "fragment"]
+Kind = Literal["sentence", "turn", "fragment", "example"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 GROUPS = ("characters", "markup", "extraction_damage", "mis_split")
 
@@ -53,8 +53,9 @@ def faults(sentence: str, language: str, kind: Kind = "sentence") -> list[str]:
         language: ISO 639 code. A language without words in damage.yaml is judged by the patterns
             that need none.
         kind: "sentence" of a running text; "turn" of a dialogue or a subtitle, which may hold
-            several sentences, begin in lower case and break off; or "fragment" of a sentence (an
-            elementary discourse unit, a headline), whose limits say nothing.
+            several sentences, begin in lower case and break off; "fragment" of a sentence (an
+            elementary discourse unit, a headline), whose limits say nothing; or "example", a text
+            that was labelled as it is (a tweet, a question), which may also hold URLs and bars.
 
     Raises:
         InputError: there is no such kind.

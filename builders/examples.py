@@ -136,15 +136,16 @@ def rows_of(
     """
     splits, of_fold = assign(examples, task, seed, dataset)
     holders: dict[Marks, set[Split]] = {}
-    for example in examples:
-        holders.setdefault(same_text(example), set()).add(splits[example.id])
+    texts = [same_text(example) for example in examples]
+    for example, text in zip(examples, texts, strict=True):
+        holders.setdefault(text, set()).add(splits[example.id])
     rows: dict[Split, list[dict[str, Any]]] = {}
-    for example in examples:
+    for example, text in zip(examples, texts, strict=True):
         own = splits[example.id]
-        others = holders[same_text(example)]
+        others = holders[text]
         row: dict[str, Any] = {
             "id": example.id,
-            **dict(zip((text.natural for text in task.texts), example.texts, strict=True)),
+            **dict(zip((column.natural for column in task.texts), example.texts, strict=True)),
             "document_id": example.document_id,
             **example.columns,
             "source_split": example.split or "",

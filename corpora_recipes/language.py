@@ -65,10 +65,14 @@ def is_language(text: str, language: str) -> bool:
             found=repr(code),
             todo="correct the language's code, or leave the identification out for this corpus",
         )
-    words = _words(text)
-    if sum(character.isalpha() for character in words) < MINIMUM_LETTERS:
+    if is_too_short(text):
         return True
-    return bool(dict(identifier.rank(words))[code] >= MINIMUM_PROBABILITY)
+    return bool(dict(identifier.rank(_words(text)))[code] >= MINIMUM_PROBABILITY)
+
+
+def is_too_short(text: str) -> bool:
+    """Tell whether a text has too few letters in judged words to tell its language."""
+    return sum(character.isalpha() for character in _words(text)) < MINIMUM_LETTERS
 
 
 def _words(text: str) -> str:

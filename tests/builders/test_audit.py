@@ -277,7 +277,10 @@ def test_recipes_say_their_boilerplate(make_corpus, recipe: str) -> None:
     assert not any(pattern.search(sentence(random.Random(2))) for pattern in patterns)
 
 
-def test_inherited_misses_are_told_apart_and_stale_ones_fail(instances, tmp_path) -> None:
+def test_inherited_misses_are_told_apart_and_stale_ones_fail(
+    instances, tmp_path, monkeypatch
+) -> None:
+    monkeypatch.setattr("builders.audit.SMALL_TEST", 1)
     replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
     declared = {"sp_mine": {"documents": "the source is so"}}
     report = audit(instances, tmp_path / "audit", inherited=declared)

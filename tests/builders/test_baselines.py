@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from builders.baselines import MANY_CLASSES, Part, row_order, standard_error, trivial_baselines
+from builders.baselines import (
+    MANY_CLASSES,
+    Part,
+    correlation_error,
+    pearson,
+    row_order,
+    score_order,
+    standard_error,
+    trivial_baselines,
+    trivial_similarities,
+)
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -282,3 +292,58 @@ def test_row_order_learns_from_train_and_a_place_that_train_lacks_gets_the_major
     # Tenths 0, 2, 5, 7 of test: 1 by train's tenth 0, and 1 by majority for the others.
     assert found == {"parity": 0.5, "cycle": 0.5, "position": 0.5}
     assert row_order(np.array([1]), np.array([1, 0]), 3) == dict.fromkeys(found, 0.5)
+
+
+def test_pearson_is_the_textbook_one() -> None:
+    first, second = np.array([1.0, 2.0, 3.0, 5.0]), np.array([2.0, 1.0, 4.0, 4.0])
+    assert pearson(first, second) == pytest.approx(5.75 / (8.75 * 6.75) ** 0.5)
+    assert pearson(first, -2 * first + 1) == pytest.approx(-1)
+    assert pearson(first, np.full(4, 0.1)) == pearson(np.full(4, 3.0), first) == 0
+    assert pearson(first[:1], second[:1]) == pearson(first[:0], second[:0]) == 0
+
+
+def test_the_error_of_a_correlation() -> None:
+    assert correlation_error(0, 101) == pytest.approx(0.1)
+    assert correlation_error(0.8, 251) == pytest.approx(0.36 / 250**0.5)
+    assert correlation_error(1, 50) == 0
+    assert correlation_error(0, 1) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        # Of each: pairs that are ever more alike in one way, and evenly so in the others or not.
+        ("overlap", [["a b c", "d e f"], ["a b c", "C d e"], ["a b c", "c B f"], ["a b", "B a"]]),
+        ("length", [["a", "bbbbb"], ["aa", "ccccc"], ["ddd", "fffff"], ["gggg", "hhhhh"]]),
+        ("character_ngrams", [["casa", "perro"], ["casa", "muelas"], ["casa", "casar"]]),
+        ("bag_of_words", [["a b", "c d"], ["a b c", "c d e"], ["a a b", "b a a"]]),
+    ],
+)
+def test_what_is_alike_on_the_surface_correlates(name: str, texts: list[list[str]]) -> None:
+    found = trivial_similarities(texts, np.arange(len(texts), dtype=np.float64))
+    assert list(found) == ["overlap", "length", "character_ngrams", "bag_of_words"]
+    assert found[name] > 0.9
+    backwards = trivial_similarities(texts, -np.arange(len(texts), dtype=np.float64))
+    assert backwards == pytest.approx({key: -value for key, value in found.items()})
+
+
+def test_exact_similarities() -> None:
+    # Jaccard 0, 1/3, 1; the scores are the same numbers.
+    texts = [["a", "b"], ["a b", "a c"], ["a b", "b a"]]
+    assert trivial_similarities(texts, np.array([0, 1 / 3, 1]))["overlap"] == pytest.approx(1)
+    # Shorter to longer 1/2, 3/4, 1.
+    texts = [["ab", "abcd"], ["abc", "abcd"], ["abcd", "efgh"]]
+    assert trivial_similarities(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
+
+
+def test_wordless_pairs_have_no_correlation() -> None:
+    found = trivial_similarities([["", "…"], ["", ""]], np.array([1.0, 2.0]))
+    assert found["overlap"] == found["bag_of_words"] == 0
+
+
+def test_the_order_of_scores() -> None:
+    found = score_order(np.arange(100, dtype=np.float64))
+    assert found["position"] == pytest.approx(1)
+    assert found["parity"] < 0.02
+    assert score_order(np.arange(100, dtype=np.float64) % 2)["parity"] == pytest.approx(1)
+    assert score_order(np.array([3.0])) == {"parity": 0, "position": 0}

@@ -112,6 +112,7 @@ def test_kinds() -> None:
         ["two_full_stops", "begins_in_lower_case", "no_final_punctuation", "two_sentences"],
         [],
         [],
+        [],
     ]
     assert faults("Lo dice el art.", "es", "turn") == ["ends_in_abbreviation"]
     assert faults("(que vive en Lugo", "es", "fragment") == []
@@ -125,8 +126,14 @@ def test_kinds() -> None:
     ]
 
 
+def test_tweets_may_hold_urls_and_bars() -> None:
+    tweet = "Fiesta mayor | todo listo https://pueblo.example &amp; con ganas"
+    assert faults(tweet, "es", "fragment") == ["vertical_bar", "html_entity", "url"]
+    assert faults(tweet, "es", "example") == ["html_entity"]
+
+
 def test_unknown_kind() -> None:
-    with pytest.raises(InputError, match="one of sentence, turn, fragment"):
+    with pytest.raises(InputError, match="one of sentence, turn, fragment, example"):
         faults("Llueve.", "es", "row")  # type: ignore[arg-type]
 
 
@@ -158,4 +165,5 @@ def test_any_text(text: str) -> None:
     found = faults(text, "es")
     assert found == [name for name in ENTRIES if name in found]  # in order, none twice
     assert set(faults(text, "es", "fragment")) <= set(faults(text, "es", "turn")) <= set(found)
+    assert set(faults(text, "es", "example")) <= set(faults(text, "es", "fragment"))
     assert set(faults(text, "nl")) <= set(found)

@@ -1,0 +1,324 @@
+"""The audit of datasets of examples: scores, folds, test-only data, flagged texts, small data."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import document, opinion
+from test_audit import clean_rows, of, sentence, write_text
+
+from builders.audit import as_markdown, audit, baselines_of, failures_of
+from builders.audit_gates import GATES
+from builders.audit_targets import Target, find_targets
+from builders.building import build
+from builders.examples import answer_columns, further_columns
+from builders.schemas import instance_schema
+from builders.tasks import TASKS
+from corpora_recipes.errors import InputError
+
+Rows = list[dict[str, Any]]
+LABELS = ["no", "yes"]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes instances as `build` would, and returns their folder."""
+
+    def make(task: str, rows: dict[str, Rows], name: str = "ds") -> Path:
+        first = next(iter(rows.values()))[0]
+        facts: dict[str, Any] = {"labels": {}} if "label" in first else {}
+        facts |= {"scale": [0, 5]} if "score" in first else {}
+        columns = TASKS[task].columns(answer_columns(facts), further_columns(facts))
+        if "fold" not in first:
+            del columns["fold"]
+        about = {"dataset": name, "task": task, "corpus": "mine", "records": "examples"}
+        schema = instance_schema(columns, LABELS, about | {"language": "es"})
+        folder = tmp_path / "instances" / name
+        folder.mkdir(parents=True)
+        for split, own in rows.items():
+            complete = [
+                {"id": f"{split}{n}", "document_id": f"{split}{n}", "also_in": []} | row
+                for n, row in enumerate(own)
+            ]
+            table = pa.Table.from_pylist(complete, schema=schema)
+            pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
+        return folder.parent
+
+    return make
+
+
+def load(folder: Path) -> Target:
+    (location,) = find_targets(folder)
+    return location.load()
+
+
+def check(report: dict[str, Any], gate: str, part: str, name: str = "ds") -> dict[str, Any]:
+    """Return the one check of a gate whose words hold ``part``."""
+    checks = report["datasets"][name]["checks"]
+    (found,) = (c for c in checks if c["gate"] == gate and part in c["what"])
+    return found
+
+
+def opinions(count: int, seed: int = 1, folds: int = 0) -> Rows:
+    """Return rows whose labels nothing tells, in folds if there are to be any."""
+    chance = random.Random(seed)
+    rows: Rows = []
+    for number in range(count):
+        row = {"sentence": sentence(chance), "label": chance.randrange(2)}
+        rows.append(row | ({"fold": number % folds} if folds else {}))
+    return rows
+
+
+def pairs(count: int, seed: int = 1) -> Rows:
+    """Return pairs whose score is the share of words that they have in common, times 5."""
+    chance = random.Random(seed)
+    rows: Rows = []
+    for _ in range(count):
+        words = sentence(chance).rstrip(".").split()
+        kept = chance.randint(0, len(words))
+        other = sentence(chance).split()[kept:]
+        second = " ".join([*words[:kept], *other])
+        rows.append({"sentence1": " ".join(words), "sentence2": second, "score": 5 * kept / 12})
+    return rows
+
+
+def test_scores_are_read_where_the_task_asks_for_them(write) -> None:
+    rows = {"test": [row | {"label": n % 2} for n, row in enumerate(pairs(3))]}
+    target = load(write("similarity", rows))
+    part = target.parts["test"]
+    assert (target.scored, target.labels, target.records) == (True, [], "examples")
+    assert part.scores.dtype == np.float64
+    assert part.scores.tolist() == [row["score"] for row in rows["test"]]
+    assert (len(part.labels), part.documents) == (0, ["test0", "test1", "test2"])
+    assert target.texts == ("sentence1", "sentence2")
+    assert (list(target.trials()), target.tested()) == ([], [part])
+
+
+def test_labels_are_read_where_the_task_asks_for_them(write) -> None:
+    rows = {"train": [row | {"label": n % 2} for n, row in enumerate(pairs(3))]}
+    target = load(write("pair_classification", rows))
+    assert (target.scored, target.labels, target.has_folds) == (False, LABELS, False)
+    assert target.parts["train"].labels.tolist() == [0, 1, 0]
+    assert len(target.parts["train"].scores) == 0
+
+
+def test_folds_stand_for_splits(write) -> None:
+    rows = opinions(10, folds=5)
+    target = load(write("sentence_classification", {"train": rows}))
+    assert target.has_folds
+    apart = target.apart()
+    assert list(apart) == [f"fold {number}" for number in range(5)]
+    assert apart["fold 2"].texts == [[rows[2]["sentence"]], [rows[7]["sentence"]]]
+    assert apart["fold 2"].labels.tolist() == [rows[2]["label"], rows[7]["label"]]
+    assert apart["fold 2"].documents == ["train2", "train7"]
+    trials = list(target.trials())
+    assert [(len(train.texts), len(test.texts)) for train, test in trials] == [(8, 2)] * 5
+    assert trials[0][1].texts == apart["fold 0"].texts
+
+
+@pytest.mark.parametrize(("score", "found"), [(None, "null"), (float("nan"), "nan")])
+def test_bad_scores_are_refused(write, score, found: str) -> None:
+    rows = pairs(3)
+    rows[2]["score"] = score
+    with pytest.raises(InputError, match="row 2") as error:
+        load(write("similarity", {"test": rows}))
+    assert (error.value.expected, error.value.found) == ("a score: a number", found)
+
+
+def test_a_dataset_without_its_scores_is_refused(write) -> None:
+    rows = [{"sentence1": "Hace sol.", "sentence2": "Llueve.", "label": 1}]
+    with pytest.raises(InputError, match="the columns score and sentence1"):
+        load(write("relatedness", {"test": rows}))
+
+
+def test_files_of_others_ask_for_classes(tmp_path) -> None:
+    with pytest.raises(InputError, match="--task relatedness"):
+        find_targets(write_text(clean_rows(), tmp_path / "theirs" / "ds"), task="relatedness")
+
+
+def test_clean_folds_pass_and_every_row_is_tested(write, tmp_path) -> None:
+    folder = write("sentence_classification", {"train": opinions(400, folds=10)})
+    report = audit(folder, tmp_path / "audit")
+    assert failures_of(report) == []
+    assert report["datasets"]["ds"]["rows"] == {"train": 400}
+    assert check(report, "leakage", "instances")["what"] == "instances in two folds"
+    assert check(report, "size", "rows, each of which is tested in one fold")["value"] == 400
+    assert set(baselines_of(report, "ds")) == {
+        "majority",
+        "length",
+        "character_ngrams",
+        "bag_of_words",
+    }
+
+
+def test_baselines_are_fitted_on_the_other_folds_and_counted_together(write, tmp_path) -> None:
+    rows = opinions(100, folds=10)
+    for row in rows:
+        # In fold 3, a tenth of the rows, the word tells the opposite.
+        telling = row["label"] != (row["fold"] == 3)
+        row["sentence"] = row["sentence"].replace(" con ", " gozosa " if telling else " amarga ")
+    report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
+    assert baselines_of(report, "ds")["bag_of_words"] == pytest.approx(0.9, abs=0.03)
+
+
+def test_a_text_in_two_folds_is_found(write, tmp_path) -> None:
+    rows = opinions(100, folds=10)
+    rows[13]["sentence"] = rows[3]["sentence"].upper()
+    folder = write("sentence_classification", {"train": rows})
+    rows[13]["fold"] = 4
+    write("sentence_classification", {"train": rows}, "torn")
+    report = audit(folder, tmp_path / "audit")
+    assert of(report, "ds", "leakage") == "pass"
+    assert check(report, "leakage", "instances in two folds", "torn")["value"] == 1
+    assert check(report, "leakage", "another fold", "torn")["value"] == 2 / 100
+
+
+def test_a_document_in_two_folds_is_found(write, tmp_path) -> None:
+    rows = opinions(100, folds=10)
+    rows[3]["document_id"] = rows[4]["document_id"] = "same"
+    report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
+    assert check(report, "documents", "documents in two folds")["value"] == 1
+
+
+def test_sorted_labels_are_found_in_folds(write, tmp_path) -> None:
+    rows = sorted(opinions(400), key=lambda row: int(row["label"]))
+    rows = [row | {"fold": number % 10} for number, row in enumerate(rows)]
+    report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
+    assert check(report, "row_order", "position")["verdict"] == "miss"
+
+
+def test_what_is_flagged_is_stated_and_still_counts(write, tmp_path) -> None:
+    rows = {split: opinions(100, seed) for seed, split in enumerate(("train", "test"))}
+    for number, row in enumerate(rows["test"][:3]):
+        row |= {"sentence": rows["train"][number]["sentence"], "also_in": ["train"]}
+    report = audit(write("sentence_classification", rows), tmp_path / "audit")
+    assert check(report, "leakage", "instances in two splits")["value"] == 3
+    assert check(report, "leakage", "also_in")["value"] == 3
+    assert check(report, "leakage", "also_in")["limit"] is None
+    assert of(report, "ds", "leakage") == "miss"
+
+
+def test_scores_are_correlated_with_what_is_alike_on_the_surface(write, tmp_path) -> None:
+    report = audit(write("similarity", {"test": pairs(300)}), tmp_path / "audit")
+    assert failures_of(report) == []
+    found = baselines_of(report, "ds")
+    assert list(found) == ["overlap", "length", "character_ngrams", "bag_of_words"]
+    assert found["overlap"] > 0.9
+    assert abs(found["length"]) < 0.2
+    assert check(report, "size", "test rows")["value"] == 300
+    error = check(report, "size", "standard error of a correlation of 0.8")
+    assert error["value"] == pytest.approx(0.36 / 299**0.5)
+    assert report["datasets"]["ds"]["classes"] == 0
+    table = as_markdown(report)
+    assert f"| overlap | {found['overlap']:.3f} |" in table
+    assert "| test rows | 300 |" in table
+
+
+@pytest.mark.parametrize("name", ["parity", "position"])
+def test_scores_that_the_order_tells_are_found(write, tmp_path, name: str) -> None:
+    rows = pairs(300)
+    ranked = sorted(rows, key=lambda row: float(row["score"]))
+    low, high = ranked[:150], ranked[150:]
+    ordered = {
+        "position": ranked,
+        "parity": [row for two in zip(low, high, strict=True) for row in two],
+    }[name]
+    folder = write("relatedness", {"train": rows, "validation": pairs(50, 2), "test": ordered})
+    report = audit(folder, tmp_path / "audit")
+    assert check(report, "row_order", f"{name} of a row, in test")["verdict"] == "miss"
+    assert check(report, "row_order", f"{name} of a row, in train")["verdict"] != "miss"
+
+
+def test_two_scores_for_one_pair_are_found(write, tmp_path) -> None:
+    rows = pairs(300)
+    rows[1] = rows[0] | {"sentence2": rows[0]["sentence2"].upper()}
+    folder = write("similarity", {"test": rows})
+    rows[1]["score"] += 0.2
+    write("similarity", {"test": rows}, "torn")
+    report = audit(folder, tmp_path / "audit")
+    assert check(report, "labels", "instances with two scores")["value"] == 0
+    assert check(report, "labels", "instances with two scores", "torn")["value"] == 1
+
+
+def test_either_text_of_a_pair_alone_is_tried(write, tmp_path) -> None:
+    chance = random.Random(3)
+    rows: dict[str, Rows] = {}
+    for split in ("train", "test"):
+        labels = [chance.randrange(2) for _ in range(200)]
+        rows[split] = [
+            {
+                "sentence1": sentence(chance),
+                "sentence2": sentence(chance).replace("con", ("sin", "con")[label]),
+                "label": label,
+            }
+            for label in labels
+        ]
+    found = baselines_of(audit(write("pair_classification", rows), tmp_path / "audit"), "ds")
+    assert {"first_text", "last_text", "overlap", "length"} <= set(found)
+    assert found["last_text"] > 0.95
+    assert found["first_text"] < 0.65
+
+
+def test_tweets_pass_and_short_ones_are_counted(write, tmp_path) -> None:
+    rows = opinions(100, folds=10)
+    for number, row in enumerate(rows):
+        row["sentence"] = f"@ana mira | {row['sentence'].lower()} https://t.example/{number}"
+    rows[5]["sentence"] = "@ana JAJAJA mira"
+    report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
+    assert (of(report, "ds", "text"), of(report, "ds", "language")) == ("pass", "pass")
+    assert check(report, "language", "too short to tell")["value"] == 0.01
+
+
+def test_texts_that_stand_alone_are_no_place_to_see_a_donor(
+    write, tmp_path, make_corpus, write_records
+) -> None:
+    corpus = make_corpus(datasets={"dc_mine": {"task": "discourse_coherence"}})
+    folder = tmp_path / "instances"
+    records = write_records([document(n) for n in range(1000, 1100)])
+    build(corpus, records, folder / "mine", "upstream")
+    dc = [row for path in folder.rglob("*.parquet") for row in pq.read_table(path).to_pylist()]
+    replaced = next(row for row in dc if row["donor_id"])
+    rows = opinions(20, folds=10)
+    rows[0]["sentence"] = replaced["sentences"][replaced["replaced_position"] - 1]
+    write("sentence_classification", {"train": rows})
+    assert of(audit(folder, tmp_path / "audit"), "dc_mine", "donors") == "pass"
+
+
+def test_instances_as_they_are_built_can_be_audited(
+    example_corpus, write_records, tmp_path
+) -> None:
+    examples = [opinion(n, split) for split in ("train", "test") for n in range(60)]
+    build(example_corpus, write_records(examples), tmp_path / "ours" / "mine", "upstream")
+    report = audit(tmp_path / "ours", tmp_path / "audit")
+    facts = report["datasets"]["sent"]
+    assert facts["rows"] == {"train": 54, "validation": 6, "test": 60}
+    # Every test text stands in train or in validation.
+    (flagged,) = (c["value"] for c in facts["checks"] if "also_in" in c["what"])
+    assert flagged == 60
+
+
+@pytest.mark.parametrize("folds", [0, 10])
+def test_a_declared_miss_may_stay_out_in_a_small_dataset(
+    write, tmp_path, monkeypatch, folds: int
+) -> None:
+    rows = {"train": opinions(100, folds=folds)}
+    if not folds:
+        rows = {"train": opinions(300, seed=2), "test": rows["train"]}
+    folder = write("sentence_classification", rows)
+    declared = {"ds": {"leakage": "tweets recur in the source"}}
+    report = audit(folder, tmp_path / "audit", inherited=declared)
+    assert failures_of(report) == []
+    title = GATES["leakage"][0]
+    (note,) = report["datasets"]["ds"]["notes"]
+    assert note == f"gate {title}: declared as missed, not seen in 100 rows"
+    assert f"Note, {note}." in (tmp_path / "audit" / "audit.md").read_text("utf-8")
+    monkeypatch.setattr("builders.audit.SMALL_TEST", 100)
+    report = audit(folder, tmp_path / "audit", inherited=declared)
+    (failure,) = failures_of(report)
+    assert "remove the entry" in failure
+    assert report["datasets"]["ds"]["notes"] == []
