@@ -1,6 +1,7 @@
 """What recipes of examples share: natural text, classes and scores of a row, and the counting."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
@@ -8,14 +9,18 @@ from corpora_recipes.recipes import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.tables import Row
 
+# What nobody sees: zero-width blanks and joiners of words, soft hyphens, marks of direction. The
+# joiners that emoji are made of (U+200C, U+200D) are not among them.
+_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+
 
 def natural(text: str) -> str:
-    """Return a text on one line, in NFC, with single blanks.
+    """Return a text on one line, in NFC, with single blanks and without invisible characters.
 
     Raises:
         Dropped: "empty_text" if nothing is left.
     """
-    line = " ".join(unicodedata.normalize("NFC", text).split())
+    line = " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split())
     if not line:
         raise Dropped("empty_text")
     return line

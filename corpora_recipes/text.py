@@ -464,4 +464,5 @@ def tokenize(sentence: str, language: str) -> list[str]:
     Raises:
         InputError: spaCy has no tokeniser for the language, or needs a package for it.
     """
-    return [token.text for token in _tokenizer(language)(sentence) if not token.is_space]
+    texts = [token.text for token in _tokenizer(language)(sentence)]
+    return [text for text in texts if not text.isspace()]

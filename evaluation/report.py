@@ -1,34 +1,51 @@
-"""From results to what is read: Markdown tables, a figure and DVC's metrics."""
+"""From results to what is read: Markdown tables, a figure and DVC's metrics.
+
+The tables are laid out as Tables 1 and 3 to 5 of Araujo et al. (2022): encoders in rows, first the
+averages over groups of tasks, then the datasets of each group.
+"""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from io import BytesIO
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import Any
+
+import yaml
 
 from builders.audit import baselines_of, read_audit
 from builders.audit_gates import SMALL_TEST
+from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import whole_file
+from corpora_recipes.records import SPLITS
+from evaluation.figure import draw, image
 from evaluation.invariance import read_invariance
 from evaluation.results import FEW_DOCUMENTS, Results, Score
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 Datasets = Mapping[str, Mapping[str, Score]]
-"""Dataset to encoder to score."""
+"""Dataset to encoder to score, ordered by group, then by name."""
 Baselines = Mapping[str, Mapping[str, float]]
-"""Dataset to trivial baseline to accuracy on test, 0 … 1."""
+"""Dataset to trivial baseline to its score on test, 0 … 1."""
 
-# Okabe and Ito 2008, "Color universal design", without black and the yellow that white swallows;
-# a marker of its own for each encoder besides.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
-MARKERS = ("o", "s", "D", "^", "v", "P")
-# The name of a baseline that the tables have a column for.
+# The papers' abbreviations of the groups of tasks, in the order of the tables.
+GROUPS = {
+    "SC": "Sentence classification",
+    "SPC": "Sentence pair classification",
+    "SS": "Semantic similarity",
+    "LPT": "Linguistic probing",
+    "SP": "Sentence position",
+    "BSO": "Binary sentence ordering",
+    "DC": "Discourse coherence",
+    "SSP": "Section prediction",
+    "DR": "Discourse relations",
+}
+PUBLISHED: dict[str, Any] = yaml.safe_load(
+    Path(__file__).with_name("published_scores.yaml").read_text("utf-8")
+)
+# The name of a baseline that the tables have a row for.
 MAJORITY = "majority"
-SMALL, NOT_SHOWN, FEW = "\\*", "†", "‡"
+SMALL, NOT_SHOWN, FEW, OTHERS = "\\*", "†", "‡", "§"
 NOTES = {
     SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
     "chance.",
@@ -37,8 +54,11 @@ NOTES = {
     FEW: f"The test is of fewer than {FEW_DOCUMENTS} documents: rows were resampled as well as "
     "documents, and each end of the interval is the wider one. It may still be too narrow where "
     "documents differ, and of a single document it says nothing about others.",
+    OTHERS: "As Araujo et al. (2022) report it, on the files published then, some of whose rows "
+    "differ from these, and with another probe. "
+    + " ".join(f"In the paper: {erratum}" for erratum in PUBLISHED["errata"]),
 }
-"""Mark in the table of scores to its explanation."""
+"""Mark in the tables of scores to its explanation."""
 
 
 def write_report(
@@ -69,17 +89,30 @@ def write_report(
     _check_comparable(encoders)
     datasets = _by_dataset(encoders)
     baselines = _read_baselines(audit, datasets)
+    scores = [
+        *averages_section(encoders, datasets),
+        *(
+            line
+            for group, names in _groups(datasets).items()
+            for line in group_section(group, encoders, _only(datasets, names), baselines)
+        ),
+    ]
     lines = [
-        *scores_section(encoders, datasets, baselines),
+        *_introduction(encoders[0]),
+        *scores,
+        *_notes(scores),
+        "![Scores](scores.svg)",
+        "",
         *baselines_section(baselines),
         *(_invariance_section(invariance, datasets) if invariance else ()),
         *_encoders_section(encoders),
     ]
-    figure = draw(encoders, datasets, baselines)
+    trivial = {dataset: best_trivial(own)[1] for dataset, own in baselines.items()}
+    figure = draw([results.name for results in encoders], datasets, trivial)
     files = {
         "report.md": ("\n".join(lines) + "\n").encode(),
-        "scores.svg": _image(figure, "svg"),
-        "scores.png": _image(figure, "png"),
+        "scores.svg": image(figure, "svg"),
+        "scores.png": image(figure, "png"),
         "metrics.json": (json.dumps(metrics(encoders), indent=2) + "\n").encode(),
     }
     for name, content in files.items():
@@ -88,11 +121,10 @@ def write_report(
 
 
 def metrics(encoders: Sequence[Results]) -> dict[str, dict[str, float]]:
-    """Return dataset to encoder to accuracy, 0 … 1."""
-    datasets = _by_dataset(encoders)
+    """Return dataset to encoder to score, 0 … 1 (correlations from -1)."""
     return {
-        dataset: {name: score.accuracy for name, score in scores.items()}
-        for dataset, scores in datasets.items()
+        dataset: {name: score.value for name, score in scores.items()}
+        for dataset, scores in _by_dataset(encoders).items()
     }
 
 
@@ -103,52 +135,150 @@ def best_trivial(baselines: Mapping[str, float]) -> tuple[str, float]:
     return name, others[name]
 
 
-def scores_section(
-    encoders: Sequence[Results], datasets: Datasets, baselines: Baselines
-) -> list[str]:
-    """Return the table of scores with its notes, as lines of Markdown.
+def _introduction(first: Results) -> list[str]:
+    coverage = f"{100 * first.bootstrap['coverage']:.0f} %"
+    options = "".join(
+        f", {_spaced(str(key))} {_spaced(str(value))}"
+        for key, value in first.protocol.items()
+        if key not in ("name", "version")
+    )
+    return [
+        "# Scores",
+        "",
+        "Accuracy on test in per cent, for semantic similarity Pearson's correlation × 100, with "
+        f"the {coverage} bootstrap interval in brackets ({first.bootstrap['resamples']:,} "
+        "resamples of the test's documents). Majority is the accuracy of always answering with "
+        "train's most frequent class; Best trivial is the best of the other baselines below. Probe "
+        f"protocol `{first.protocol['name']}`, version {first.protocol['version']}{options}; seed "
+        f"{first.seed}.",
+        "",
+    ]
+
+
+def averages_section(encoders: Sequence[Results], datasets: Datasets) -> list[str]:
+    """Return the table of the averages over groups of tasks, as lines of Markdown.
 
     Args:
         encoders: the results, sorted by name.
         datasets: their scores.
-        baselines: the trivial baselines of each of the datasets.
     """
-    first = encoders[0]
-    header = ["Dataset", "Task", "Train / validation / test", "Chance", "Majority", "Best trivial"]
+    groups = _groups(datasets)
     rows = []
-    for dataset, scores in datasets.items():
-        any_score = next(iter(scores.values()))
-        name, accuracy = best_trivial(baselines[dataset])
-        marks = [SMALL] * _is_small(any_score) + [FEW] * (any_score.test_documents < FEW_DOCUMENTS)
-        rows.append(
-            [
-                " ".join([dataset, *marks]),
-                _spaced(any_score.task),
-                " / ".join(f"{count:,}" for count in any_score.rows.values()),
-                _percent(any_score.chance),
-                _percent(any_score.majority),
-                f"{_percent(accuracy)} ({_spaced(name)})",
-                *(_cell(scores.get(results.name), baselines[dataset]) for results in encoders),
-            ]
-        )
-    table = _table([*header, *(results.name for results in encoders)], rows, texts=2)
-    used = "\n".join(table)
-    coverage = f"{100 * first.bootstrap['coverage']:.0f} %"
+    for results in encoders:
+        cells = []
+        for names in groups.values():
+            own = [datasets[name].get(results.name) for name in names]
+            found = [score.value for score in own if score is not None]
+            cells.append(_percent(fmean(found)) if len(found) == len(names) else "–")
+        rows.append([results.name, *cells])
+        rows += _published(results.name, groups)
+    header = [f"{group} ({len(names)})" for group, names in groups.items()]
+    legend = ", ".join(f"{group} {GROUPS[group].lower()}" for group in groups)
     return [
-        "# Scores",
+        "## Averages",
         "",
-        f"Accuracy on test in per cent, with the {coverage} bootstrap interval in brackets "
-        f"({first.bootstrap['resamples']:,} resamples of the test's documents). Majority is the "
-        "accuracy of always answering with train's most frequent class; Best trivial is the best "
-        "of the other baselines below. Probe protocol "
-        f"`{first.protocol['name']}`, version {first.protocol['version']}; seed {first.seed}.",
+        f"Over the datasets of a group (their number in brackets): {legend}.",
         "",
-        *table,
-        "",
-        *chain.from_iterable((f"{m} {note}", "") for m, note in NOTES.items() if m in used),
-        "![Scores](scores.svg)",
+        *_table(["Encoder", *header], rows),
         "",
     ]
+
+
+def group_section(
+    group: str, encoders: Sequence[Results], datasets: Datasets, baselines: Baselines
+) -> list[str]:
+    """Return the table of a group of tasks, as lines of Markdown.
+
+    Args:
+        group: a key of ``GROUPS``.
+        encoders: the results, sorted by name.
+        datasets: the scores on the group's datasets.
+        baselines: the trivial baselines of each of the datasets.
+    """
+    any_score = {name: next(iter(scores.values())) for name, scores in datasets.items()}
+    trivial = {name: best_trivial(baselines[name]) for name in datasets}
+    rows = [
+        ["Train / validation / test", *map(_sizes, any_score.values())],
+        ["Chance", *(_percent(score.chance) for score in any_score.values())],
+        ["Majority", *(_percent(score.majority) for score in any_score.values())],
+        ["Best trivial", *(f"{_percent(v)} ({_spaced(name)})" for name, v in trivial.values())],
+    ]
+    for results in encoders:
+        cells = (_cell(own.get(results.name), baselines[name]) for name, own in datasets.items())
+        rows.append([f"**{results.name}**", *cells])
+        rows += _published(results.name, datasets)
+    if any(name in PUBLISHED["ranges"] for name in datasets):
+        ranges = (PUBLISHED["ranges"].get(name) for name in datasets)
+        cells = (f"{own[0]:.1f} … {own[1]:.1f}" if own else "–" for own in ranges)
+        rows.append([f"the paper's encoders {OTHERS}", *cells])
+    header = (" ".join([name, *_marks(score)]) for name, score in any_score.items())
+    lines = [f"## {GROUPS[group]} ({group})", "", *_table(["", *header], rows), ""]
+    return lines + _correlations(encoders, datasets)
+
+
+def _correlations(encoders: Sequence[Results], datasets: Datasets) -> list[str]:
+    """Return the table of all correlations, pooled and by subset; nothing if there are none."""
+    rows = []
+    for dataset, scores in datasets.items():
+        measures = next(iter(scores.values())).measures
+        for name in measures:
+            if not name.startswith("pearson"):
+                continue
+            both = (name, name.replace("pearson", "spearman"))
+            cells = (
+                " / ".join(_percent(own.measures[one]) for one in both) if own else "–"
+                for own in (scores.get(results.name) for results in encoders)
+            )
+            rows.append([dataset, name.partition(", ")[2] or "all", *cells])
+    if not rows:
+        return []
+    names = [results.name for results in encoders]
+    return [
+        "Pearson's / Spearman's correlation × 100, over all rows and by the subsets of the source:",
+        "",
+        *_table(["Dataset", "Rows", *names], rows, texts=2),
+        "",
+    ]
+
+
+def _published(encoder: str, columns: Iterable[str]) -> list[list[str]]:
+    """Return a row of what the paper reports of the encoder; none if that is nothing."""
+    own: dict[str, float] = PUBLISHED["encoders"].get(encoder, {})
+    cells = [f"{own[column]:.1f}" if column in own else "–" for column in columns]
+    return [[f"{encoder}, the paper's {OTHERS}", *cells]] if set(cells) != {"–"} else []
+
+
+def _notes(lines: Sequence[str]) -> list[str]:
+    used = "\n".join(lines)
+    return list(chain.from_iterable((f"{m} {note}", "") for m, note in NOTES.items() if m in used))
+
+
+def _groups(datasets: Datasets) -> dict[str, list[str]]:
+    """Return group to the names of its datasets, in the order of ``GROUPS``."""
+    groups: dict[str, list[str]] = {}
+    for name, scores in datasets.items():
+        groups.setdefault(_group(next(iter(scores.values()))), []).append(name)
+    return groups
+
+
+def _group(score: Score) -> str:
+    return TASKS[score.task].abbreviation
+
+
+def _only(datasets: Datasets, names: Sequence[str]) -> Datasets:
+    return {name: datasets[name] for name in names}
+
+
+def _sizes(score: Score) -> str:
+    if score.folds:
+        return f"{score.asked:,} in {score.folds} folds"
+    counts = (score.rows.get(split) for split in SPLITS)
+    return " / ".join("–" if count is None else f"{count:,}" for count in counts)
+
+
+def _marks(score: Score) -> list[str]:
+    small = score.asked < SMALL_TEST
+    return [SMALL] * small + [FEW] * (score.test_documents < FEW_DOCUMENTS)
 
 
 def baselines_section(baselines: Baselines) -> list[str]:
@@ -161,8 +291,9 @@ def baselines_section(baselines: Baselines) -> list[str]:
     return [
         "## Trivial baselines",
         "",
-        "Accuracy on test in per cent of what needs no sentence encoder, as the audit measured it "
-        "(gate 4); – where a baseline does not apply.",
+        "Accuracy in per cent (for semantic similarity, Pearson's correlation × 100) on test of "
+        "what needs no sentence encoder, as the audit measured it (gate 4); – where a baseline "
+        "does not apply.",
         "",
         *_table(["Dataset", *map(_title, names)], rows),
         "",
@@ -209,65 +340,6 @@ def _encoders_section(encoders: Sequence[Results]) -> list[str]:
             + (f"; {options}" if options else "")
         )
     return lines
-
-
-def draw(encoders: Sequence[Results], datasets: Datasets, baselines: Baselines) -> "Figure":
-    """Draw the scores: a line a dataset, a dot an encoder, with intervals and baselines.
-
-    Args:
-        encoders: the results, sorted by name.
-        datasets: their scores.
-        baselines: the trivial baselines of each of the datasets.
-    """
-    from matplotlib.figure import Figure
-
-    height = 0.3 + 0.2 * len(encoders)
-    figure = Figure(figsize=(8, 1.6 + height * len(datasets)), layout="constrained")
-    axes = figure.add_subplot()
-    lines = range(len(datasets))
-    any_score = [next(iter(scores.values())) for scores in datasets.values()]
-    low, high = [line - 0.4 for line in lines], [line + 0.4 for line in lines]
-    majority = [100 * score.majority for score in any_score]
-    chance = [100 * score.chance for score in any_score]
-    trivial = [100 * best_trivial(baselines[dataset])[1] for dataset in datasets]
-    axes.vlines(majority, low, high, "#666666", "solid", linewidth=1.5, label="majority")
-    axes.vlines(chance, low, high, "#666666", "dotted", linewidth=1.5, label="chance")
-    axes.vlines(trivial, low, high, "#000000", "dashed", linewidth=1.5, label="best trivial")
-    for i, results in enumerate(encoders):
-        offset = 0.6 * ((i + 0.5) / len(encoders) - 0.5)
-        own = [
-            (line, scores[results.name])
-            for line, scores in enumerate(datasets.values())
-            if results.name in scores
-        ]
-        axes.errorbar(
-            [100 * score.accuracy for _, score in own],
-            [line + offset for line, _ in own],
-            # Resampling can leave the accuracy itself just outside of its interval.
-            xerr=[
-                [100 * max(0.0, score.accuracy - score.interval[0]) for _, score in own],
-                [100 * max(0.0, score.interval[1] - score.accuracy) for _, score in own],
-            ],
-            fmt=MARKERS[i % len(MARKERS)],
-            color=COLOURS[i % len(COLOURS)],
-            markersize=6,
-            capsize=3,
-            # A dot at 0 or 100 is drawn whole.
-            clip_on=False,
-            label=results.name,
-        )
-    axes.set_yticks(
-        lines, [f"{score.dataset}\n(test: {score.rows['test']:,})" for score in any_score]
-    )
-    axes.set_ylim(len(datasets) - 0.5, -0.5)
-    axes.set_xlim(0, 100)
-    axes.set_xlabel("accuracy on test (%), 95 % interval")
-    axes.grid(axis="x", color="#dddddd")
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
-    figure.legend(loc="outside upper center", ncols=4, frameon=False)
-    return figure
 
 
 def _check_comparable(encoders: Sequence[Results]) -> None:
@@ -333,9 +405,9 @@ def _not_audited(path: Path, dataset: str, expected: str, found: str) -> InputEr
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:
-    """Return the scores; datasets by task, then name."""
     scores = chain.from_iterable(results.scores for results in encoders)
-    order = sorted({(score.task, score.dataset) for score in scores})
+    groups = list(GROUPS)
+    order = sorted({(groups.index(_group(score)), score.dataset) for score in scores})
     return {
         dataset: {
             results.name: score
@@ -347,39 +419,25 @@ def _by_dataset(encoders: Sequence[Results]) -> Datasets:
     }
 
 
-def _image(figure: "Figure", kind: str) -> bytes:
-    import matplotlib
-
-    # Neither a date nor random identifiers, so that the same scores give the same bytes.
-    metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
-    stream = BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "probeta"}):
-        figure.savefig(stream, format=kind, metadata=metadata, dpi=150)
-    return stream.getvalue()
-
-
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> list[str]:
     """Return a table whose first ``texts`` columns stand to the left, as lines of Markdown."""
     sides = ["---"] * texts + ["---:"] * (len(header) - texts)
     return ["| " + " | ".join(row) + " |" for row in (header, sides, *rows)]
 
 
-def _is_small(score: Score) -> bool:
-    return score.rows["test"] < SMALL_TEST
-
-
 def _cell(score: Score | None, baselines: Mapping[str, float]) -> str:
     if score is None:
         return "–"
     low, high = score.interval
-    beats = low > max(score.majority, *baselines.values())
-    return f"{_percent(score.accuracy)} [{_percent(low)}, {_percent(high)}]" + (
+    # Correlations have no majority.
+    beats = low > max(score.majority or 0.0, *baselines.values())
+    return f"{_percent(score.value)} [{_percent(low)}, {_percent(high)}]" + (
         "" if beats else f" {NOT_SHOWN}"
     )
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
 
 
 def _spaced(name: str) -> str:

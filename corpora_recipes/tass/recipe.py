@@ -18,6 +18,7 @@ each row is one line. The tweets of the test part, ``task2/test_task2.tsv``, hav
 file is not read.
 """
 
+import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,6 +40,7 @@ _SPLITS: dict[str, Split] = {"train": "train", "dev": "validation"}
 _COLUMNS = ("id", "tweet", "label")
 _CSV_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _C1 = re.compile("[\x80-\x9f]")
+_ENTITY = re.compile("&(?:amp|lt|gt);")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +140,9 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
 
     A tweet's id is "<collection>/<part>/<country>/<id of the source>", in task 2 without a country;
     where the source gives one id to several tweets of a table, "#2", "#3" … stand behind the ids of
-    the others. Tweets are as in the source, on one line, without the quoting of CSV (task 2), and
-    with the windows-1252 characters that C1 control characters stand for. Dropped: ``empty_text``.
+    the others. Tweets are as in the source, on one line, without the quoting of CSV (task 2) and
+    the three entities that Twitter's interface writes, and with the windows-1252 characters that C1
+    control characters stand for. Dropped: ``empty_text``.
 
     Raises:
         InputError: the table is damaged, a label is unknown, or a tweet has no label or id.
@@ -180,8 +183,9 @@ def unquote(field: str) -> str:
 
 
 def _repair(text: str) -> str:
-    """Put the windows-1252 characters in place of the C1 controls of the same number."""
-    return _C1.sub(lambda c: c[0].encode("latin-1").decode("cp1252", errors="ignore"), text)
+    """Put characters in place of C1 controls (windows-1252) and of the entities of <, > and &."""
+    text = _C1.sub(lambda c: c[0].encode("latin-1").decode("cp1252", errors="ignore"), text)
+    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
 
 def _rows(block: Part) -> Iterator[Row]:

@@ -27,7 +27,11 @@ def test_natural_text_is_one_line_in_nfc() -> None:
     assert natural("\tCanto\u0301 \u00a0 dos\r\n veces ") == "Cantó dos veces"
 
 
-@pytest.mark.parametrize("text", ["", " ", "\t\u00a0\n"])
+def test_invisible_characters_go_but_not_those_of_emoji() -> None:
+    assert natural("\ufeffcan\u00adción\u200b\u200e 👩\u200d🚒") == "canción 👩\u200d🚒"
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "\t\u00a0\n"])
 def test_an_empty_text_is_dropped(text) -> None:
     with pytest.raises(Dropped, match="empty_text"):
         natural(text)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from corpora_recipes.errors import InputError
+from evaluation.figure import LONGEST, draw
 from evaluation.report import write_report
 from evaluation.results import Results, Score
 
@@ -19,13 +20,16 @@ SP = Score(
     version="1.0.0",
     digest="5" * 64,
     rows={"train": 10000, "validation": 4000, "test": 4000},
+    folds=0,
     test_documents=4000,
-    accuracy=0.4521,
+    metric="accuracy",
+    value=0.4521,
     interval=(0.4366, 0.4675),
+    measures={"accuracy": 0.4521},
     majority=0.2052,
     chance=0.2,
     chosen={"strength": 1.0},
-    validation_accuracy=0.46,
+    validation=0.46,
 )
 DR = replace(
     SP,
@@ -33,13 +37,50 @@ DR = replace(
     task="discourse_relations",
     digest="6" * 64,
     rows={"train": 900, "validation": 120, "test": 130},
-    accuracy=0.3,
+    value=0.3,
     interval=(0.22, 0.38),
     majority=0.25,
     chance=1 / 29,
 )
+# Without parts, and without a probe.
+MC = replace(
+    SP,
+    dataset="mc",
+    task="sentence_classification",
+    digest="8" * 64,
+    rows={"train": 2623},
+    folds=10,
+    test_documents=2623,
+    value=0.7,
+    interval=(0.68, 0.72),
+    majority=0.51,
+    chance=0.5,
+)
+STS = replace(
+    SP,
+    dataset="sts14_es",
+    task="similarity",
+    digest="9" * 64,
+    rows={"test": 804},
+    test_documents=804,
+    metric="pearson",
+    value=0.8,
+    interval=(0.77, 0.83),
+    measures={
+        "pearson": 0.8,
+        "spearman": 0.79,
+        "pearson, news": 0.85,
+        "spearman, news": 0.84,
+        "pearson, wikipedia": 0.75,
+        "spearman, wikipedia": -0.074,
+    },
+    majority=None,
+    chance=None,
+    chosen={},
+    validation=None,
+)
 ONE = Results(
-    format=1,
+    format=2,
     name="char_hash",
     encoder={
         "encoder": "char_hash",
@@ -48,7 +89,7 @@ ONE = Results(
         "dimension": 512,
         "options": {"dimension": 512, "shortest": 3},
     },
-    protocol={"name": "standard", "version": 1},
+    protocol={"name": "standard", "version": 2, "pair_features": "difference_product"},
     bootstrap={"resamples": 2000, "coverage": 0.95, "unit": "document", "few_documents": 20},
     seed=1111,
     versions={"python": "3.11.7"},
@@ -58,13 +99,17 @@ TWO = replace(
     ONE,
     name="use",
     encoder={**ONE.encoder, "encoder": "use_multilingual", "revision": "0.2.1", "options": {}},
-    scores=(replace(SP, accuracy=0.6, interval=(0.585, 0.615)),),
+    scores=(replace(SP, value=0.6, interval=(0.585, 0.615)),),
 )
 
 
 BASELINES = {
     "dr_rst": {"majority": 0.25, "length": 0.08, "first_text_only": 0.22},
     "sp_wiki": {"majority": 0.2052, "length": 0.231, "character_ngrams": 0.4371},
+}
+ALL = BASELINES | {
+    "mc": {"majority": 0.51, "length": 0.52},
+    "sts14_es": {"overlap": 0.6, "length_difference": -0.1},
 }
 
 
@@ -77,7 +122,7 @@ def audit_file(folder: Path, baselines: dict[str, dict[str, float]], **rows: Any
 
     datasets = {
         name: {
-            "rows": rows.get(name, {"dr_rst": DR, "sp_wiki": SP}[name].rows),
+            "rows": rows.get(name, {one.dataset: one for one in (DR, SP, MC, STS)}[name].rows),
             "checks": checks(of),
         }
         for name, of in baselines.items()
@@ -93,42 +138,111 @@ def report(folder: Path, *results: Results) -> Path:
     return folder / "out"
 
 
-def tables(text: str) -> list[list[str]]:
-    """Return the tables of a Markdown text, each as its lines."""
-    parts = [part.splitlines() for part in text.split("\n\n")]
-    return [lines for lines in parts if lines[0].startswith("|")]
+def section(text: str, title: str) -> str:
+    """Return what stands between a heading and the next one."""
+    return text.split(f"## {title}\n\n")[1].split("\n\n## ")[0]
 
 
-def test_table(tmp_path: Path) -> None:
-    assert (report(tmp_path, TWO, ONE) / "report.md").read_text("utf-8") == (
+def test_tables(tmp_path: Path) -> None:
+    text = (report(tmp_path, TWO, ONE) / "report.md").read_text("utf-8")
+    assert text.startswith(
         "# Scores\n\n"
-        "Accuracy on test in per cent, with the 95 % bootstrap interval in brackets (2,000 "
-        "resamples of the test's documents). Majority is the accuracy of always answering with "
-        "train's most frequent class; Best trivial is the best of the other baselines below. "
-        "Probe protocol `standard`, version 1; seed 1111.\n\n"
-        "| Dataset | Task | Train / validation / test | Chance | Majority | Best trivial "
-        "| char_hash | use |\n"
-        "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-        "| dr_rst \\* | discourse relations | 900 / 120 / 130 | 3.4 | 25.0 "
-        "| 22.0 (first text only) | 30.0 [22.0, 38.0] † | – |\n"
-        "| sp_wiki | sentence position | 10,000 / 4,000 / 4,000 | 20.0 | 20.5 "
-        "| 43.7 (character ngrams) | 45.2 [43.7, 46.8] † | 60.0 [58.5, 61.5] |\n\n"
-        "\\* The test has fewer than 1,000 rows: differences of a few points may be chance.\n\n"
-        "† Not shown to beat a trivial baseline: the interval does not lie above both Majority "
-        "and Best trivial.\n\n"
-        "![Scores](scores.svg)\n\n"
-        "## Trivial baselines\n\n"
-        "Accuracy on test in per cent of what needs no sentence encoder, as the audit measured "
-        "it (gate 4); – where a baseline does not apply.\n\n"
-        "| Dataset | Majority | Length | First text only | Character ngrams |\n"
+        "Accuracy on test in per cent, for semantic similarity Pearson's correlation × 100, with "
+        "the 95 % bootstrap interval in brackets (2,000 resamples of the test's documents). "
+        "Majority is the accuracy of always answering with train's most frequent class; Best "
+        "trivial is the best of the other baselines below. Probe protocol `standard`, version 2, "
+        "pair features difference product; seed 1111.\n\n"
+        "## Averages\n\n"
+    )
+    assert section(text, "Averages") == (
+        "Over the datasets of a group (their number in brackets): SP sentence position, DR "
+        "discourse relations.\n\n"
+        "| Encoder | SP (1) | DR (1) |\n"
+        "| --- | ---: | ---: |\n"
+        "| char_hash | 45.2 | 30.0 |\n"
+        "| use | 60.0 | – |"
+    )
+    assert section(text, "Sentence position (SP)") == (
+        "|  | sp_wiki |\n"
+        "| --- | ---: |\n"
+        "| Train / validation / test | 10,000 / 4,000 / 4,000 |\n"
+        "| Chance | 20.0 |\n"
+        "| Majority | 20.5 |\n"
+        "| Best trivial | 43.7 (character ngrams) |\n"
+        "| **char_hash** | 45.2 [43.7, 46.8] † |\n"
+        "| **use** | 60.0 [58.5, 61.5] |\n"
+        "| the paper's encoders § | 42.8 … 52.0 |"
+    )
+    after = section(text, "Discourse relations (DR)").splitlines()
+    assert after[0] == "|  | dr_rst \\* |"
+    assert after[6:8] == ["| **char_hash** | 30.0 [22.0, 38.0] † |", "| **use** | – |"]
+    assert [line[:40] for line in after[8:] if line] == [
+        "\\* The test has fewer than 1,000 rows: d",
+        "† Not shown to beat a trivial baseline: ",
+        "§ As Araujo et al. (2022) report it, on ",
+        "![Scores](scores.svg)",
+    ]
+    assert "Sent2Vec" in text
+    assert section(text, "Trivial baselines").split("\n\n")[1] == (
+        "| Dataset | Majority | Length | Character ngrams | First text only |\n"
         "| --- | ---: | ---: | ---: | ---: |\n"
-        "| dr_rst | 25.0 | 8.0 | 22.0 | – |\n"
-        "| sp_wiki | 20.5 | 23.1 | – | 43.7 |\n\n"
-        "## Encoders\n\n"
+        "| sp_wiki | 20.5 | 23.1 | 43.7 | – |\n"
+        "| dr_rst | 25.0 | 8.0 | – | 22.0 |"
+    )
+    assert section(text, "Encoders") == (
         "- `char_hash`: char_hash, revision 1, 512 dimensions, natural text; dimension 512, "
         "shortest 3\n"
         "- `use`: use_multilingual, revision 0.2.1, 512 dimensions, natural text\n"
     )
+
+
+def test_folds_correlations_and_subsets(tmp_path: Path) -> None:
+    both = replace(ONE, scores=(MC, STS, SP))
+    write_report([both], audit_file(tmp_path, ALL), tmp_path / "out")
+    text = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert section(text, "Averages").splitlines()[2:] == [
+        "| Encoder | SC (1) | SS (1) | SP (1) |",
+        "| --- | ---: | ---: | ---: |",
+        "| char_hash | 70.0 | 80.0 | 45.2 |",
+    ]
+    assert section(text, "Sentence classification (SC)") == (
+        "|  | mc |\n"
+        "| --- | ---: |\n"
+        "| Train / validation / test | 2,623 in 10 folds |\n"
+        "| Chance | 50.0 |\n"
+        "| Majority | 51.0 |\n"
+        "| Best trivial | 52.0 (length) |\n"
+        "| **char_hash** | 70.0 [68.0, 72.0] |"
+    )
+    assert section(text, "Semantic similarity (SS)") == (
+        "|  | sts14_es \\* |\n"
+        "| --- | ---: |\n"
+        "| Train / validation / test | – / – / 804 |\n"
+        "| Chance | – |\n"
+        "| Majority | – |\n"
+        "| Best trivial | 60.0 (overlap) |\n"
+        "| **char_hash** | 80.0 [77.0, 83.0] |\n\n"
+        "Pearson's / Spearman's correlation × 100, over all rows and by the subsets of the "
+        "source:\n\n"
+        "| Dataset | Rows | char_hash |\n"
+        "| --- | --- | ---: |\n"
+        "| sts14_es | all | 80.0 / 79.0 |\n"
+        "| sts14_es | news | 85.0 / 84.0 |\n"
+        "| sts14_es | wikipedia | 75.0 / -7.4 |"
+    )
+
+
+def test_the_papers_scores_stand_beside_those_of_the_same_encoder(tmp_path: Path) -> None:
+    results = [replace(ONE, name="mbert", scores=(STS,)), replace(ONE, scores=(STS,))]
+    audit = audit_file(tmp_path, {"sts14_es": ALL["sts14_es"]})
+    write_report(results, audit, tmp_path / "out")
+    text = (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert section(text, "Averages").splitlines()[4:] == [
+        "| char_hash | 80.0 |",
+        "| mbert | 80.0 |",
+        "| mbert, the paper's § | 52.6 |",
+    ]
+    assert text.count("the paper's §") == 1
 
 
 def test_no_note_without_need(tmp_path: Path) -> None:
@@ -153,8 +267,8 @@ def test_the_mark_of_what_beats_no_baseline(
     trivial: float,
     beats: bool,
 ) -> None:
-    score = replace(SP, interval=interval, majority=majority)
-    audit = audit_file(tmp_path, {"sp_wiki": {"majority": majority, "length": trivial}})
+    score = replace(MC, interval=interval, majority=majority)
+    audit = audit_file(tmp_path, {"mc": {"majority": majority, "length": trivial}})
     write_report([replace(ONE, scores=(score,))], audit, tmp_path)
     text = (tmp_path / "report.md").read_text("utf-8")
     assert ("†" not in text) == beats
@@ -165,9 +279,9 @@ def test_the_mark_of_what_beats_no_baseline(
 def test_the_mark_of_a_test_of_few_documents(tmp_path: Path, documents: int, marked: bool) -> None:
     one = replace(ONE, scores=(DR, replace(SP, test_documents=documents)))
     text = (report(tmp_path, one) / "report.md").read_text("utf-8")
-    assert ("| sp_wiki ‡ |" in text) == marked
+    assert ("|  | sp_wiki ‡ |" in text) == marked
     assert ("‡ The test is of fewer than 20 documents: rows were resampled" in text) == marked
-    assert "| dr_rst \\* |" in text
+    assert "|  | dr_rst \\* |" in text
 
 
 def invariance_file(folder: Path, digest: str) -> Path:
@@ -195,11 +309,11 @@ def test_the_section_on_invariance(tmp_path: Path) -> None:
     assert "## Invariance (gate 10)" in text
     limits = "Limits: scale 0.5, order 0.0, hash seed 0.0; for scale, one prediction if that is"
     assert f"{limits} more." in text
-    assert tables(text)[2] == [
+    assert section(text, "Invariance (gate 10)").split("\n\n")[1].splitlines() == [
         "| Dataset | Test rows | Scale | Order | Hash seed | Verdict |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| dr_rst | 200 | 0.5 | 0.0 | 0.0 | pass |",
         "| sp_wiki | 200 | 0.5 | 0.0 | 0.0 | pass |",
+        "| dr_rst | 200 | 0.5 | 0.0 | 0.0 | pass |",
     ]
 
 
@@ -273,17 +387,20 @@ def test_figure(tmp_path: Path) -> None:
 
 
 def test_the_dots_stand_where_the_scores_are() -> None:
-    from evaluation.report import draw
-
-    datasets = {"dr_rst": {"char_hash": DR}, "sp_wiki": {"char_hash": SP, "use": TWO.scores[0]}}
-    axes = draw([ONE, TWO], datasets, BASELINES).axes[0]
+    datasets = {
+        "dr_rst": {"char_hash": DR},
+        "sts14_es": {"char_hash": STS},
+        "sp_wiki": {"char_hash": SP, "use": TWO.scores[0]},
+    }
+    trivial = {"dr_rst": 0.22, "sts14_es": 0.6, "sp_wiki": 0.4371}
+    axes = draw(["char_hash", "use"], datasets, trivial).axes[0]
     lines = {
         lines.get_label(): [segment[0][0] for segment in lines.get_segments()]
         for lines in axes.collections
         if not str(lines.get_label()).startswith("_")
     }
     assert lines == {
-        "best trivial": pytest.approx([22.0, 43.71]),
+        "best trivial": pytest.approx([22.0, 60.0, 43.71]),
         "majority": pytest.approx([25.0, 20.52]),
         "chance": pytest.approx([100 / 29, 20.0]),
     }
@@ -292,13 +409,26 @@ def test_the_dots_stand_where_the_scores_are() -> None:
         for container in axes.containers
     }
     assert dots == {
-        "char_hash": pytest.approx([30.0, 45.21]),
+        "char_hash": pytest.approx([30.0, 80.0, 45.21]),
         "use": pytest.approx([60.0]),
     }
     assert [text.get_text() for text in axes.get_yticklabels()] == [
         "dr_rst\n(test: 130)",
+        "sts14_es\n(test: 804)",
         "sp_wiki\n(test: 4,000)",
     ]
+    assert axes.get_xlabel() == (
+        "accuracy (%) or Pearson correlation (× 100) on test, 95 % interval"
+    )
+
+
+def test_many_datasets_stand_in_columns_that_lose_none() -> None:
+    names = [f"sp_{number}" for number in range(LONGEST + 1)]
+    figure = draw(["a"], {name: {"a": SP} for name in names}, dict.fromkeys(names, 0.5))
+    drawn = [
+        container.lines[0].get_xdata() for axes in figure.axes for container in axes.containers
+    ]
+    assert [len(own) for own in drawn] == [9, 8]
 
 
 @pytest.mark.parametrize(
