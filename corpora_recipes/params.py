@@ -11,7 +11,9 @@ import yaml
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import COMMON_KEYS, Corpus, load_facts, recipe_names
 
-TOP_KEYS = ("seed", "sources", "corpora", "audit", "encoders")
+TOP_KEYS = ("seed", "sources", "corpora", "audit", "encoders", "probing")
+# The values that each key of `probing` can have; the first is the default.
+PROBING = {"pair_features": ("difference_product", "four_part")}
 
 
 def load_params(path: Path) -> dict[str, Any]:
@@ -20,7 +22,7 @@ def load_params(path: Path) -> dict[str, Any]:
     Returns:
         ``seed`` (int), ``sources`` (str, "sample" if the file has none), ``corpora``, ``audit``
         (with ``inherited``: dataset to gate to reason) and ``encoders`` (dicts, empty if it has
-        none).
+        none), and ``probing`` (a value for each of ``PROBING``).
 
     Raises:
         InputError: the file is missing or no YAML, it has no seed, or a key is unknown or of
@@ -40,8 +42,9 @@ def load_params(path: Path) -> dict[str, Any]:
             path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
         ) from None
     given = _mapping(params, str(path), TOP_KEYS)
-    params = {"sources": "sample", "corpora": {}, "audit": {}, "encoders": {}} | given
-    types = {"seed": int, "sources": str, "corpora": dict, "audit": dict, "encoders": dict}
+    dicts = ("corpora", "audit", "encoders", "probing")
+    params = {"sources": "sample"} | {key: {} for key in dicts} | given
+    types = {"seed": int, "sources": str} | dict.fromkeys(dicts, dict)
     for key, kind in types.items():
         if not isinstance(params.get(key), kind) or isinstance(params[key], bool):
             raise InputError(
@@ -53,6 +56,7 @@ def load_params(path: Path) -> dict[str, Any]:
     audit = _mapping(params["audit"], f"{path}: audit", ("inherited",))
     params["audit"] = {"inherited": audit.get("inherited") or {}}
     _check_reasons(params["audit"]["inherited"], f"{path}: audit.inherited")
+    params["probing"] = _probing(params["probing"], f"{path}: probing")
     names = Counter(
         name
         for entry in params["corpora"].values()
@@ -67,6 +71,20 @@ def load_params(path: Path) -> dict[str, Any]:
             todo="rename one: it is a folder and a config of the package",
         )
     return params
+
+
+def _probing(given: dict[str, Any], where: str) -> dict[str, str]:
+    chosen = {key: values[0] for key, values in PROBING.items()}
+    chosen |= _mapping(given, where, tuple(PROBING))
+    for key, value in chosen.items():
+        if value not in PROBING[key]:
+            raise InputError(
+                f"{where}.{key}",
+                expected=f"one of {', '.join(PROBING[key])}",
+                found=repr(value),
+                todo="correct it",
+            )
+    return chosen
 
 
 def _check_reasons(inherited: object, where: str) -> None:

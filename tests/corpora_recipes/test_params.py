@@ -51,7 +51,13 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
         ("seed: x\nsources: sample\ncorpora: {}\nencoders: {}\n", ["seed", "int", "'x'"]),
         ("seed: 1\naudit: {sp: x}\n", ["audit", "keys among inherited"]),
         ("seed: 1\naudit: {inherited: {sp: leakage}}\n", ["audit.inherited", "gates and reasons"]),
-        ("seeds: 1\n", ["seeds", "seed, sources, corpora, audit, encoders"]),
+        ("seeds: 1\n", ["seeds", "seed, sources, corpora, audit, encoders, probing"]),
+        ("seed: 1\nprobing: four_part\n", ["probing", "dict"]),
+        ("seed: 1\nprobing: {pairs: four_part}\n", ["probing", "pair_features", "pairs"]),
+        (
+            "seed: 1\nprobing: {pair_features: 4}\n",
+            ["probing.pair_features", "difference_product, four_part", "4"],
+        ),
         ("- 1\n", ["keys among"]),
         ("a: [\n", ["YAML"]),
     ],
@@ -62,6 +68,15 @@ def test_what_is_wrong_at_the_top_is_said(tmp_path, text, words) -> None:
     with pytest.raises(InputError) as error:
         load_params(path)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+@pytest.mark.parametrize("chosen", ["difference_product", "four_part"])
+def test_how_pairs_are_probed(tmp_path, chosen) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text("seed: 1\n")
+    assert load_params(path)["probing"] == {"pair_features": "difference_product"}
+    path.write_text(f"seed: 1\nprobing: {{pair_features: {chosen}}}\n")
+    assert load_params(path)["probing"] == {"pair_features": chosen}
 
 
 def test_a_missing_file_says_what_to_do(tmp_path) -> None:

@@ -120,7 +120,7 @@ def test_sample_oddities_are_mended(sample):
         'No es la típica de fantasmas: "Niebla" asusta porque se toma su tiempo.',
         "Nancy's Diner sirve el mismo plato recalentado de siempre.",
         "Deslumbrante de la primera imagen a la última.",
-        "Fría, larga y cánsina; un informe de verdad habría tenido más ritmo.",
+        "Fría, larga y monótona; un informe de verdad habría tenido más ritmo.",
     }
 
 

@@ -36,15 +36,15 @@ def test_sample() -> None:
     examples, drops = read(SAMPLE)
     assert drops.as_dict() == {"examples": {"seen": 194, "kept": 194, "dropped": {}}}
     assert Counter((e.split, e.label) for e in examples) == {
-        ("train", "contradiction"): 27,
+        ("train", "contradiction"): 29,
         ("train", "neutral"): 47,
-        ("train", "entailment"): 36,
-        ("validation", "contradiction"): 8,
-        ("validation", "neutral"): 19,
+        ("train", "entailment"): 34,
+        ("validation", "contradiction"): 10,
+        ("validation", "neutral"): 17,
         ("validation", "entailment"): 9,
         ("test", "contradiction"): 8,
-        ("test", "neutral"): 27,
-        ("test", "entailment"): 13,
+        ("test", "neutral"): 28,
+        ("test", "entailment"): 12,
     }
     by_id = {example.id: example for example in examples}
     assert len(by_id) == 194

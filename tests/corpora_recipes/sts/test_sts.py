@@ -91,7 +91,7 @@ def test_sample() -> None:
             "Según el censo de 2010, en el municipio vivían 2.310 personas.",
             3.0,
         ),
-        ("Un niño bosteza en el pupitre.", "Una grúa levanta un contenedor en el puerto.", 0.4),
+        ("Un niño bosteza en el pupitre.", "Una grúa levanta un contenedor en el puerto.", 0.0),
     ]
 
 
@@ -102,7 +102,7 @@ def test_a_tokenised_sample_becomes_natural_and_the_rest_stays() -> None:
         "pisos turísticos."
     )
     assert by_id["2015/wikipedia/22"].texts[0].startswith('La "partida de los relojeros" fue')
-    assert "\u200ehace 40 minutos\u200e El buque" in by_id["2014/news/19"].texts[0]
+    assert "- hace 40 minutos El buque" in by_id["2014/news/19"].texts[0]
     # A pair that the source has twice, with two scores.
     again, before = by_id["2015/newswire/27"], by_id["2015/newswire/3"]
     assert again.texts == before.texts
