@@ -33,14 +33,15 @@ examples:
   python -m evaluation probe char_hash --instances dist/hub \\
       --embeddings data/embeddings/char_hash --out data/results/char_hash.json
 
-The results do not depend on the number of workers.
+The results do not depend on the number of workers. `probing: {pair_features: four_part}` in
+params.yaml probes pairs on [x1, x2, x1*x2, |x1-x2|] in place of [|x1-x2|, x1*x2].
 """
 _INVARIANCE = """\
 examples:
   python -m evaluation invariance --instances dist/hub --out data/invariance.json
 
 Every dataset is probed five times, on a part of its rows: its embeddings scaled, the datasets in
-reverse, Python hashing with another seed. Fails, after writing, if predictions for test change.
+reverse, Python hashing with another seed. Fails, after writing, if the answers change.
 """
 _REPORT = """\
 examples:
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
     probe = _command(commands, "probe", "fit and score a probe for every dataset", _PROBE)
     _encoder(probe)
-    _common(probe, "seed and encoders")
+    _common(probe, "seed, encoders and probing")
     probe.add_argument(
         "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
     )
@@ -89,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     invariance = _command(
         commands, "invariance", "measure what scores must not depend on (gate 10)", _INVARIANCE
     )
-    _common(invariance, "the seed")
+    _common(invariance, "seed and probing")
     invariance.add_argument(
         "--out", type=Path, required=True, metavar="FILE.json", help="file for the measurements"
     )
@@ -173,26 +174,34 @@ def _probe(options: argparse.Namespace) -> None:
     from evaluation.instances import find_datasets
     from evaluation.results import probe_datasets, write_results
 
-    seed, params = _read_params(options.params, options.encoder)
+    content, params = _read_params(options.params, options.encoder)
     encoder = make_encoder(options.encoder, params)
     results = probe_datasets(
         options.encoder,
         encoder,
         find_datasets(options.instances),
         options.embeddings,
-        seed=seed,
+        seed=content["seed"],
+        pair_features=content["probing"]["pair_features"],
         workers=options.workers,
     )
     write_results(results, options.out)
     for score in results.scores:
-        print(f"{score.dataset}: {100 * score.accuracy:.1f} (majority {100 * score.majority:.1f})")
+        beside = "Pearson" if score.majority is None else f"majority {100 * score.majority:.1f}"
+        print(f"{score.dataset}: {100 * score.value:.1f} ({beside})")
 
 
 def _invariance(options: argparse.Namespace) -> None:
     from evaluation.invariance import measure
 
-    seed = load_params(options.params)["seed"]
-    report = measure(options.instances, options.out, seed=seed, workers=options.workers)
+    content = load_params(options.params)
+    report = measure(
+        options.instances,
+        options.out,
+        seed=content["seed"],
+        workers=options.workers,
+        pair_features=content["probing"]["pair_features"],
+    )
     print(f"{len(report['datasets'])} datasets: scale, order and hash seed change no scores")
 
 
@@ -209,8 +218,8 @@ def _report(options: argparse.Namespace) -> None:
     write_report(shown, options.audit, options.out, options.invariance)
 
 
-def _read_params(path: Path, encoder: str) -> tuple[int, dict[str, Any]]:
-    """Return the seed and the entry of an encoder."""
+def _read_params(path: Path, encoder: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the whole of params.yaml and the entry of an encoder."""
     content = load_params(path)
     encoders = content["encoders"]
     if encoder not in encoders:
@@ -228,7 +237,7 @@ def _read_params(path: Path, encoder: str) -> tuple[int, dict[str, Any]]:
             found=repr(options),
             todo="correct the entry",
         )
-    return content["seed"], options
+    return content, options
 
 
 if __name__ == "__main__":

@@ -1,19 +1,19 @@
 """From embeddings to the features that a probe sees, task by task.
 
 The features are those of DiscoEval (Chen, Chu and Gimpel 2019, "Evaluation benchmarks and learning
-criteria for discourse-aware sentence representations", section 3) and of its Spanish edition
-(Araujo et al. 2022, "Evaluation benchmarks for Spanish sentence representations").
+criteria for discourse-aware sentence representations", section 3), of SentEval (Conneau and Kiela
+2018, "SentEval: An evaluation toolkit for universal sentence representations") and of their Spanish
+editions (Araujo et al. 2022, "Evaluation benchmarks for Spanish sentence representations").
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 import builders.tasks
 from corpora_recipes.errors import InputError
-from corpora_recipes.records import SPLITS
 from evaluation.encoders import Form
 from evaluation.instances import Dataset
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 Counts = np.ndarray[Any, np.dtype[np.int64]]
 Lookup = Callable[[Sequence[str]], Floats]
+PairFeatures = Literal["difference_product", "four_part"]
+"""[|x1-x2|, x1*x2] (Araujo et al. 2022, section 2.2), or [x1, x2, x1*x2, |x1-x2|] (SentEval's code
+for entailment)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,14 @@ class Task:
     """How a task is probed.
 
     Attributes:
-        sentences: how many texts a row holds; None if the number varies.
+        sentences: how many texts each text column of a row holds; None if the number varies.
         hidden: units of the hidden layer in front of the logistic regression, 0 for none.
+        trained: whether there is a probe; if not, the answer is the cosine of two texts.
     """
 
     sentences: int | None
     hidden: int = 0
+    trained: bool = True
 
 
 TASKS = {
@@ -45,6 +50,11 @@ TASKS = {
     "discourse_coherence": Task(6, hidden=2000),
     "section_prediction": Task(1),
     "discourse_relations": Task(None),
+    "sentence_classification": Task(1),
+    "linguistic_probing": Task(1),
+    "pair_classification": Task(1),
+    "relatedness": Task(1),
+    "similarity": Task(1, trained=False),
 }
 
 
@@ -56,7 +66,7 @@ def task_of(dataset: Dataset) -> Task:
     """
     if dataset.task not in TASKS:
         raise InputError(
-            dataset.files["train"][0],
+            dataset.folder,
             expected=f"a task of {', '.join(sorted(TASKS))}",
             found=repr(dataset.task),
             todo="correct `task:` in params.yaml, or add the task to evaluation/features.py",
@@ -77,28 +87,34 @@ def unique_texts(dataset: Dataset, form: Form) -> set[str]:
     texts: set[str] = set()
     task_of(dataset)
     columns = text_columns(dataset.task, form)
-    for split in SPLITS:
+    for split in dataset.files:
         table = dataset.read(split, columns)
         for column in columns:
             texts.update(pc.unique(_texts(table, column)[0]).to_pylist())
     return texts
 
 
-def features(task: str, table: "pa.Table", form: Form, lookup: Lookup) -> Floats:
+def features(
+    task: str, table: "pa.Table", form: Form, lookup: Lookup, pair_features: PairFeatures
+) -> Floats:
     """Return the features of the instances in a table.
 
     Args:
         task: its name; with x for an embedding, the features are
-            sentence_position    [x1, x1-x2, x1-x3, x1-x4, x1-x5],
-            sentence_ordering    [x1, x2, x1-x2],
-            discourse_coherence  [x1, x2, x3, x4, x5, x6],
-            section_prediction   [x1],
-            discourse_relations  [l, r, l*r, |l-r|], where l and r are the means of the embeddings
-            of the EDUs on either side.
+            sentence_position        [x1, x1-x2, x1-x3, x1-x4, x1-x5],
+            sentence_ordering        [x1, x2, x1-x2],
+            discourse_coherence      [x1, x2, x3, x4, x5, x6],
+            section_prediction, sentence_classification, linguistic_probing  [x],
+            discourse_relations      [x1, x2, x1*x2, |x1-x2|], where x1 and x2 are the means of the
+                                     embeddings of the EDUs on either side,
+            pair_classification      as ``pair_features`` says,
+            relatedness              [|x1-x2|, x1*x2],
+            similarity               [x1, x2], for their cosine.
         table: instances with the columns ``text_columns(task, form)``, of lists of texts or of
             single texts.
         form: which form of the text.
         lookup: texts to embeddings, float32 [number of texts, dimension].
+        pair_features: those of pair_classification.
 
     Returns:
         float32 [rows of the table, features].
@@ -106,31 +122,41 @@ def features(task: str, table: "pa.Table", form: Form, lookup: Lookup) -> Floats
     Raises:
         InputError: a row has another number of texts than the task wants, or none.
     """
-    columns = text_columns(task, form)
-    if task == "discourse_relations":
-        left, right = (_means(table, column, lookup) for column in columns)
-        return np.concatenate([left, right, left * right, np.abs(left - right)], axis=1)
-    count = TASKS[task].sentences
-    texts, lengths = _texts(table, columns[0])
-    _check_lengths(table, columns[0], lengths == count, f"{count} texts ({task})", lengths)
-    vectors = lookup(texts.to_pylist())
-    x = vectors.reshape(len(table), -1, vectors.shape[1]).swapaxes(0, 1)
+    x = [_vectors(task, table, column, lookup) for column in text_columns(task, form)]
+    if task == "discourse_relations" or (task, pair_features) == _FOUR_PARTS:
+        return np.concatenate([*x, x[0] * x[1], np.abs(x[0] - x[1])], axis=1)
+    if task in ("pair_classification", "relatedness"):
+        return np.concatenate([np.abs(x[0] - x[1]), x[0] * x[1]], axis=1)
+    if task == "similarity":
+        return np.concatenate(x, axis=1)
+    (whole,) = x
+    first, *others = np.split(whole, TASKS[task].sentences or 1, axis=1)
     if task == "sentence_position":
-        return np.concatenate([x[0], *(x[0] - other for other in x[1:])], axis=1)
+        return np.concatenate([first, *(first - other for other in others)], axis=1)
     if task == "sentence_ordering":
-        return np.concatenate([x[0], x[1], x[0] - x[1]], axis=1)
-    return np.concatenate([*x], axis=1)
+        return np.concatenate([first, *others, first - others[0]], axis=1)
+    return whole
 
 
-def _means(table: "pa.Table", column: str, lookup: Lookup) -> Floats:
-    """Return the mean embedding of each row's texts, float32 [rows, dimension]."""
+_FOUR_PARTS = ("pair_classification", "four_part")
+
+
+def _vectors(task: str, table: "pa.Table", column: str, lookup: Lookup) -> Floats:
+    """Return the embeddings of each row's texts side by side, or their mean if they vary in number.
+
+    Returns:
+        float32 [rows, dimension * texts of a row], or [rows, dimension].
+    """
     texts, lengths = _texts(table, column)
-    _check_lengths(table, column, lengths > 0, "at least one text", lengths)
-    vectors = lookup(texts.to_pylist())
-    starts = np.cumsum(lengths) - lengths
-    means: Floats = np.add.reduceat(vectors, starts, axis=0)
-    means /= lengths[:, None]
-    return means
+    count = TASKS[task].sentences
+    if count is None:
+        _check_lengths(table, column, lengths > 0, "at least one text", lengths)
+        starts = np.cumsum(lengths) - lengths
+        means: Floats = np.add.reduceat(lookup(texts.to_pylist()), starts, axis=0)
+        means /= lengths[:, None]
+        return means
+    _check_lengths(table, column, lengths == count, f"{count} texts ({task})", lengths)
+    return lookup(texts.to_pylist()).reshape(len(table), -1)
 
 
 def _texts(table: "pa.Table", column: str) -> tuple["pa.Array", Counts]:

@@ -5,10 +5,12 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from builders.schemas import about_of, labels_of
+from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
 from corpora_recipes.records import SPLITS, Split
 
@@ -29,8 +31,10 @@ class Dataset:
         corpus: name of the corpus it was built from.
         language: BCP 47 code.
         version: of the dataset.
-        labels: names of the classes, in the order of their numbers.
-        files: the shards of each split, in order.
+        labels: names of the classes, in the order of their numbers; none if there are only scores.
+        columns: names of the columns.
+        files: the shards of each split that there is, in order; all three splits, or only train,
+            whose rows have folds, or, if nothing is trained for the task, only test.
     """
 
     name: str
@@ -39,7 +43,23 @@ class Dataset:
     language: str
     version: str
     labels: tuple[str, ...]
+    columns: tuple[str, ...]
     files: dict[Split, tuple[Path, ...]]
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the files are in."""
+        return next(iter(self.files.values()))[0].parent
+
+    @property
+    def folds(self) -> bool:
+        """Whether the rows have folds for cross-validation, and no splits."""
+        return list(self.files) == ["train"]
+
+    @property
+    def target(self) -> Literal["label", "score"]:
+        """The column that is asked for."""
+        return TASKS[self.task].target
 
     def read(self, split: Split, columns: Sequence[str]) -> "pa.Table":
         """Return columns of a split.
@@ -76,8 +96,8 @@ class Dataset:
     def digest(self) -> str:
         """Return the SHA-256 of the names and contents of the files, in hexadecimal."""
         whole = sha256()
-        for split in SPLITS:
-            for file in self.files[split]:
+        for files in self.files.values():
+            for file in files:
                 with file.open("rb") as stream:
                     own = _file_digest(stream)
                 whole.update(f"{own}  {file.name}\n".encode())
@@ -89,14 +109,15 @@ def find_datasets(root: Path) -> list[Dataset]:
 
     Args:
         root: holds ``<corpus>/<dataset>/`` or ``<dataset>/``, and there
-            ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards.
+            ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards; only
+            train if there is a column ``fold``, only test if nothing is trained for the task.
 
     Raises:
         InputError: there are none, a split or a shard is missing, two have the same name, or a
             file does not describe itself.
     """
-    folders: defaultdict[Path, dict[Split, dict[Path, int]]] = defaultdict(
-        lambda: {split: {} for split in SPLITS}
+    folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
+        lambda: defaultdict(dict)
     )
     # What begins with a dot is the unfinished output of a killed run.
     for file in [*root.glob("[!.]*/*.parquet"), *root.glob("[!.]*/[!.]*/*.parquet")]:
@@ -112,14 +133,13 @@ def find_datasets(root: Path) -> list[Dataset]:
         )
     datasets: dict[str, Dataset] = {}
     for folder, splits in sorted(folders.items()):
-        dataset = _describe(
-            folder, {split: _shards(folder, split, splits[split]) for split in SPLITS}
-        )
+        files = {split: _shards(folder, split, splits[split]) for split in SPLITS if splits[split]}
+        dataset = _describe(folder, files)
         if dataset.name in datasets:
             raise InputError(
                 folder,
                 expected="a dataset name of its own",
-                found=f"{dataset.name!r}, as in {datasets[dataset.name].files['train'][0].parent}",
+                found=f"{dataset.name!r}, as in {datasets[dataset.name].folder}",
                 todo="rename one of the two in params.yaml",
             )
         datasets[dataset.name] = dataset
@@ -129,20 +149,19 @@ def find_datasets(root: Path) -> list[Dataset]:
 def _shards(folder: Path, split: Split, found: dict[Path, int]) -> tuple[Path, ...]:
     files = tuple(sorted(found))
     expected = [f"{split}-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]
-    if not files or [file.name for file in files] != expected:
-        count = max(found.values(), default=1)
+    if [file.name for file in files] != expected:
         raise InputError(
             folder,
-            expected=f"all shards of the split {split}, {count} in number",
-            found=", ".join(file.name for file in files) or "none",
+            expected=f"all shards of the split {split}, {max(found.values())} in number",
+            found=", ".join(file.name for file in files),
             todo=_REBUILD,
         )
     return files
 
 
 def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
-    description: tuple[dict[str, Any], list[str]] | None = None
-    for file in (file for split in SPLITS for file in files[split]):
+    description: tuple[dict[str, Any], list[str], list[str]] | None = None
+    for file in chain.from_iterable(files.values()):
         own = _metadata(file)
         if description is not None and own != description:
             raise InputError(
@@ -153,7 +172,8 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
             )
         description = own
     assert description is not None
-    facts, labels = description
+    facts, labels, columns = description
+    _check_splits(folder, list(files), facts["task"], columns)
     return Dataset(
         name=str(facts["dataset"]),
         task=str(facts["task"]),
@@ -161,8 +181,25 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
         language=str(facts["language"]),
         version=str(facts["version"]),
         labels=tuple(labels),
+        columns=tuple(columns),
         files=files,
     )
+
+
+def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[str]) -> None:
+    whole = list(SPLITS)
+    wanted: list[Split] = whole
+    if task == "similarity":
+        wanted = ["test"]
+    elif "fold" in columns:
+        wanted = ["train"]
+    if splits not in (wanted, whole):
+        raise InputError(
+            folder,
+            expected=f"the split {' and the split '.join(wanted)} (task {task})",
+            found=f"only {' and '.join(splits)}",
+            todo=_REBUILD,
+        )
 
 
 def _check_no_null(file: Path, name: str, column: "pa.Array") -> None:
@@ -178,8 +215,8 @@ def _check_no_null(file: Path, name: str, column: "pa.Array") -> None:
         )
 
 
-def _metadata(file: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return what a file says of itself: its facts, and the names of its classes."""
+def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
+    """Return what a file says of itself: its facts, and the names of its classes and columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -195,7 +232,7 @@ def _metadata(file: Path) -> tuple[dict[str, Any], list[str]]:
             found=f"{type(error).__name__}: {error}",
             todo=_REBUILD,
         ) from None
-    return facts, labels
+    return facts, labels, schema.names
 
 
 def _file_digest(stream: Any) -> str:

@@ -1,14 +1,15 @@
 """Gate 10: what scores must not depend on, measured by probing every dataset five times.
 
 Each pass is a process of its own, which probes the datasets one after the other with the encoder
-``char_hash`` and gives the predictions for test:
+``char_hash`` and gives the predictions for test (of all folds, where a dataset has folds):
 
     plain       embeddings as they are, datasets by name, PYTHONHASHSEED=1
     scale       embeddings times 0.1, and times 10
     order       datasets in reverse, so that each runs after others
     hash seed   PYTHONHASHSEED=2
 
-A dataset's number is the share of its test predictions that differ from those of the plain pass.
+A dataset's number is the share of its test predictions that differ from those of the plain pass;
+where scores are asked for, by how much Pearson's correlation differs.
 """
 
 import json
@@ -26,10 +27,13 @@ from corpora_recipes.commands import run
 from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.outputs import read_report, whole_file
-from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.records import Split
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from evaluation.features import PairFeatures
+    from evaluation.metrics import Metric
 
 FORMAT = 1
 ENCODER = "char_hash"
@@ -40,8 +44,27 @@ ROWS: dict[Split, int] = {"train": 300, "validation": 100, "test": 200}
 # can turn a tie, so one prediction may change with the scale however few there are; nothing is
 # rounded in another order, or under another hash seed.
 LIMITS = {"scale": 0.005, "order": 0.0, "hash_seed": 0.0}
+# Differences of Pearson's correlation that may be: rounding moves every score a little.
+CORRELATION_LIMITS = {"scale": 0.002, "order": 0.0, "hash_seed": 0.0}
 
-Predictions = dict[str, list[int]]
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a pass gives for one dataset.
+
+    Attributes:
+        metric: what the dataset is measured by.
+        value: the metric.
+        predictions: class numbers or scores.
+    """
+
+    metric: "Metric"
+    value: float
+    predictions: list[float]
+
+
+Outcomes = dict[str, Outcome]
+"""Dataset to outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +90,14 @@ CHANGED = {
 }
 
 
-def measure(instances: Path, out: Path, *, seed: int, workers: int) -> dict[str, Any]:
+def measure(
+    instances: Path,
+    out: Path,
+    *,
+    seed: int,
+    workers: int,
+    pair_features: "PairFeatures" = "difference_product",
+) -> dict[str, Any]:
     """Measure on every dataset what its predictions depend on.
 
     Args:
@@ -75,10 +105,13 @@ def measure(instances: Path, out: Path, *, seed: int, workers: int) -> dict[str,
         out: JSON file to write.
         seed: the run's seed.
         workers: number of passes at once; what is measured does not depend on it.
+        pair_features: the features of pair_classification.
 
     Returns:
-        What stands in the file: ``datasets``, name to ``digest`` (of its files), ``test_rows``,
-        the share of changed predictions for each of ``LIMITS``, and ``verdict``, "pass" or "miss".
+        What stands in the file: ``datasets``, name to ``digest`` (of its files), ``metric``,
+        ``test_rows``, for each of ``limits`` the share of changed predictions (for each of
+        ``correlation_limits`` the difference, if the metric is "pearson"), and ``verdict``, "pass"
+        or "miss".
 
     Raises:
         InputError: there are no datasets, one cannot be probed, or (after writing) one misses.
@@ -90,7 +123,7 @@ def measure(instances: Path, out: Path, *, seed: int, workers: int) -> dict[str,
     datasets = find_datasets(instances)
     passes = [PLAIN, *chain.from_iterable(CHANGED.values())]
     with ThreadPoolExecutor(workers) as threads:
-        waiting = threads.map(lambda one: _start(instances, seed, one), passes)
+        waiting = threads.map(lambda one: _start(instances, seed, pair_features, one), passes)
         bar = tqdm(waiting, desc="invariance", unit="pass", total=len(passes), disable=None)
         found = dict(zip(passes, bar, strict=True))
     judged = {
@@ -101,7 +134,9 @@ def measure(instances: Path, out: Path, *, seed: int, workers: int) -> dict[str,
         "format": FORMAT,
         "encoder": {"encoder": ENCODER, "options": OPTIONS},
         "seed": seed,
+        "pair_features": pair_features,
         "limits": LIMITS,
+        "correlation_limits": CORRELATION_LIMITS,
         "datasets": judged,
     }
     with whole_file(out) as temporary:
@@ -110,7 +145,7 @@ def measure(instances: Path, out: Path, *, seed: int, workers: int) -> dict[str,
     if missed:
         raise InputError(
             out,
-            expected="predictions that depend neither on the embeddings' scale nor on the order of "
+            expected="answers that depend neither on the embeddings' scale nor on the order of "
             "datasets nor on PYTHONHASHSEED",
             found=f"some that do, of {', '.join(missed)}",
             todo="find in evaluation/ what carries state, or is not standardised; then run again",
@@ -118,29 +153,39 @@ def measure(instances: Path, out: Path, *, seed: int, workers: int) -> dict[str,
     return report
 
 
-def judge(found: Mapping[Pass, Predictions], dataset: str) -> dict[str, Any]:
-    """Return the shares of a dataset's test predictions that changed, and the verdict.
+def judge(found: Mapping[Pass, Outcomes], dataset: str) -> dict[str, Any]:
+    """Return what of a dataset's answers changed, and the verdict.
 
     Args:
-        found: pass to dataset to predictions, for ``PLAIN`` and all of ``CHANGED``.
+        found: pass to dataset to outcome, for ``PLAIN`` and all of ``CHANGED``.
         dataset: its name.
     """
     plain = found[PLAIN][dataset]
-    shares = {
+    changes = {
         what: max(_changed(plain, found[one][dataset]) for one in passes)
         for what, passes in CHANGED.items()
     }
-    limits = LIMITS | {"scale": max(LIMITS["scale"], 1 / len(plain))}
-    missed = any(share > limits[what] for what, share in shares.items())
-    return {"test_rows": len(plain), **shares, "verdict": "miss" if missed else "pass"}
+    rows = len(plain.predictions)
+    if plain.metric == "accuracy":
+        limits = LIMITS | {"scale": max(LIMITS["scale"], 1 / rows)}
+    else:
+        limits = CORRELATION_LIMITS
+    missed = any(change > limits[what] for what, change in changes.items())
+    return {
+        "metric": plain.metric,
+        "test_rows": rows,
+        **changes,
+        "verdict": "miss" if missed else "pass",
+    }
 
 
-def predict(instances: Path, seed: int, one: Pass) -> Predictions:
-    """Return for every dataset the class numbers that a probe predicts for some rows of test.
+def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass) -> Outcomes:
+    """Return for every dataset what a probe predicts for some rows.
 
     Args:
         instances: the folder of the instances.
         seed: the run's seed; it also selects the rows, at most ``ROWS`` of a split.
+        pair_features: the features of pair_classification.
         one: the pass; its hash seed is that of this process.
     """
     import numpy as np
@@ -148,22 +193,25 @@ def predict(instances: Path, seed: int, one: Pass) -> Predictions:
     from evaluation.encoders import make_encoder
     from evaluation.features import Floats
     from evaluation.instances import find_datasets
-    from evaluation.results import fit_probe, part_of, read_rows
+    from evaluation.metrics import measure as measured
+    from evaluation.results import METRICS, answer, part_of, read_rows
 
     encoder = make_encoder(ENCODER, OPTIONS)
 
     def lookup(texts: Sequence[str]) -> Floats:
         return encoder.encode(texts) * np.float32(one.scale)
 
-    found: Predictions = {}
+    found: Outcomes = {}
     datasets = find_datasets(instances)
     for dataset in reversed(datasets) if one.reverse else datasets:
         parts = {}
-        for split in SPLITS:
+        for split in dataset.files:
             rows = read_rows(dataset, split, encoder.form)
             some = _some(rows, ROWS[split], seed, dataset.name)
-            parts[split] = part_of(dataset, split, some, encoder.form, lookup)
-        found[dataset.name] = fit_probe(dataset, parts, seed).predictions.tolist()
+            parts[split] = part_of(dataset, split, some, encoder.form, lookup, pair_features)
+        own, metric = answer(dataset, parts, seed), METRICS[dataset.target]
+        value = measured(metric, own.asked.y, own.predictions)
+        found[dataset.name] = Outcome(metric, value, own.predictions.tolist())
     return found
 
 
@@ -185,11 +233,14 @@ def _some(rows: "pa.Table", count: int, seed: int, dataset: str) -> "pa.Table":
     return rows.take(sorted(order[:count]))
 
 
-def _changed(one: Sequence[int], other: Sequence[int]) -> float:
-    return sum(a != b for a, b in zip(one, other, strict=True)) / len(one)
+def _changed(one: Outcome, other: Outcome) -> float:
+    if one.metric != "accuracy":
+        return abs(one.value - other.value)
+    pairs = zip(one.predictions, other.predictions, strict=True)
+    return sum(a != b for a, b in pairs) / len(one.predictions)
 
 
-def _start(instances: Path, seed: int, one: Pass) -> Predictions:
+def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass) -> Outcomes:
     """Run a pass in a process of its own: Python takes PYTHONHASHSEED at its start only."""
     process = subprocess.run(
         [
@@ -198,6 +249,7 @@ def _start(instances: Path, seed: int, one: Pass) -> Predictions:
             "evaluation.invariance",
             instances,
             str(seed),
+            pair_features,
             json.dumps(asdict(one)),
         ],
         env=os.environ | {"PYTHONHASHSEED": str(one.hash_seed)},
@@ -211,13 +263,13 @@ def _start(instances: Path, seed: int, one: Pass) -> Predictions:
             found=process.stderr.strip(),
             todo="see there",
         )
-    found: Predictions = json.loads(process.stdout)
-    return found
+    return {name: Outcome(**own) for name, own in json.loads(process.stdout).items()}
 
 
-def _print_predictions(instances: str, seed: str, one: str) -> None:
-    print(json.dumps(predict(Path(instances), int(seed), Pass(**json.loads(one)))))
+def _print_outcomes(instances: str, seed: str, pair_features: "PairFeatures", one: str) -> None:
+    found = predict(Path(instances), int(seed), pair_features, Pass(**json.loads(one)))
+    print(json.dumps({name: asdict(own) for name, own in found.items()}))
 
 
 if __name__ == "__main__":
-    sys.exit(run(lambda: _print_predictions(*sys.argv[1:])))
+    sys.exit(run(lambda: _print_outcomes(*sys.argv[1:])))  # type: ignore[arg-type]

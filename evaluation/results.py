@@ -2,11 +2,11 @@
 
 import json
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,14 @@ from corpora_recipes.blocks import open_executor
 from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.outputs import whole_file
-from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.records import Split
 from evaluation.embeddings import EmbeddingStore
 from evaluation.encoders import Encoder, Form
-from evaluation.features import Lookup, features, task_of, text_columns
+from evaluation.features import Lookup, PairFeatures, features, task_of, text_columns
 from evaluation.instances import Dataset
-from evaluation.probes import PROTOCOL, PROTOCOL_VERSION, Fit, Floats, Labels, probe
+from evaluation.metrics import Metric, Values, measure, measures, metric_of, terms
+from evaluation.probes import PROTOCOL, PROTOCOL_VERSION, Doubles, Floats, Labels, probe
+from evaluation.similarity import cosines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,12 +33,18 @@ COVERAGE = 0.95
 # Cameron, Gelbach and Miller 2008 see few clusters go wrong at 5 to 30; where to draw the line
 # between, and the remedy in ``bootstrap_interval``, are ours.
 FEW_DOCUMENTS = 20
-FORMAT = 1
+FORMAT = 2
+
+METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
+"""What is asked for to what the answers are measured by."""
+Round = tuple[tuple[Floats, Values], tuple[Floats, Values], Values | slice]
+"""Features and targets of train, the same of validation, and which rows are answered."""
+_MORE = "build the dataset again with more documents, or leave it out of params.yaml"
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The result of one encoder on one dataset; accuracies are 0 … 1.
+    """The result of one encoder on one dataset; accuracies are 0 … 1, correlations -1 … 1.
 
     Attributes:
         dataset: its name.
@@ -45,15 +53,21 @@ class Score:
         language: BCP 47 code.
         version: of the dataset.
         digest: SHA-256 of the dataset's files.
-        rows: number of instances in each split.
+        rows: number of instances in each split that there is.
+        folds: number of folds, each of which was test once; 0 if the dataset has splits.
         test_documents: number of documents that the rows of test come from; below
             ``FEW_DOCUMENTS`` the interval says little of other documents.
-        accuracy: on test.
+        metric: what ``value`` is: "accuracy", or "pearson" where scores are asked for.
+        value: the metric on test, or on the rows of all folds together.
         interval: its 95 % bootstrap interval, see ``bootstrap_interval``.
-        majority: accuracy on test of the most frequent class of train.
-        chance: 1 / number of classes.
-        chosen: what validation chose: {"strength": …} or {"passes": …}.
-        validation_accuracy: with that choice.
+        measures: all that was measured, by name, see ``evaluation.metrics.measures``.
+        majority: accuracy of always answering with the most frequent class of train; None for
+            correlations.
+        chance: 1 / number of classes; None for correlations.
+        chosen: what validation chose, for each fit: {"strength": […]} or {"passes": […]}; empty if
+            nothing is trained.
+        validation: the metric there with that choice, for folds their mean; None if nothing is
+            trained.
     """
 
     dataset: str
@@ -63,13 +77,21 @@ class Score:
     version: str
     digest: str
     rows: dict[str, int]
+    folds: int
     test_documents: int
-    accuracy: float
+    metric: Metric
+    value: float
     interval: tuple[float, float]
-    majority: float
-    chance: float
-    chosen: dict[str, float]
-    validation_accuracy: float
+    measures: dict[str, float]
+    majority: float | None
+    chance: float | None
+    chosen: dict[str, list[float]]
+    validation: float | None
+
+    @property
+    def asked(self) -> int:
+        """The number of rows that ``value`` is of."""
+        return self.rows["train" if self.folds else "test"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +102,7 @@ class Results:
         format: version of this file's layout.
         name: key of the encoder's entry in params.yaml.
         encoder: its name, revision, form, dimension and options.
-        protocol: name and version of the probe's protocol.
+        protocol: name and version of the probe's protocol, and its options.
         bootstrap: how the intervals were made.
         seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
@@ -104,6 +126,7 @@ def probe_datasets(
     store: Path,
     *,
     seed: int,
+    pair_features: PairFeatures = "difference_product",
     workers: int = 1,
 ) -> Results:
     """Probe every dataset with one encoder, datasets in parallel.
@@ -114,6 +137,7 @@ def probe_datasets(
         datasets: in any order.
         store: folder of the embedding store.
         seed: the run's seed.
+        pair_features: the features of pair_classification.
         workers: number of processes; the scores do not depend on it.
 
     Raises:
@@ -130,10 +154,12 @@ def probe_datasets(
         tqdm(total=len(datasets), desc=f"probe {name}", unit="dataset", disable=None) as bar,
     ):
         if executor is None:
-            found = (score_dataset(dataset, encoder, store, seed) for dataset in datasets)
+            found = (
+                score_dataset(dataset, encoder, store, seed, pair_features) for dataset in datasets
+            )
         else:
             waiting = [
-                executor.submit(score_dataset, dataset, encoder, store, seed)
+                executor.submit(score_dataset, dataset, encoder, store, seed, pair_features)
                 for dataset in datasets
             ]
             found = (future.result() for future in waiting)
@@ -150,7 +176,11 @@ def probe_datasets(
             "dimension": encoder.dimension,
             "options": encoder.options,
         },
-        protocol={"name": PROTOCOL, "version": PROTOCOL_VERSION},
+        protocol={
+            "name": PROTOCOL,
+            "version": PROTOCOL_VERSION,
+            "pair_features": pair_features,
+        },
         bootstrap={
             "resamples": RESAMPLES,
             "coverage": COVERAGE,
@@ -163,24 +193,22 @@ def probe_datasets(
     )
 
 
-def score_dataset(dataset: Dataset, encoder: Encoder, store: Path, seed: int) -> Score:
+def score_dataset(
+    dataset: Dataset, encoder: Encoder, store: Path, seed: int, pair_features: PairFeatures
+) -> Score:
     """Probe one dataset; depends on nothing but the arguments and the files they name.
 
     Raises:
-        InputError: a split is empty, train has fewer than two classes, a label is out of range,
-            or the store lacks a sentence.
+        InputError: a split is empty, train has fewer than two classes or scores, a label is out of
+            range, a score is no number, there are fewer than three folds, or the store lacks a
+            sentence.
     """
-    lookup = EmbeddingStore(store, encoder).lookup
-    parts = {
-        split: part_of(
-            dataset, split, read_rows(dataset, split, encoder.form), encoder.form, lookup
-        )
-        for split in SPLITS
-    }
-    fit = fit_probe(dataset, parts, seed)
-    test = parts["test"]
-    right = fit.predictions == test.y
-    majority = int(np.bincount(parts["train"].y).argmax())
+    parts = _read_parts(dataset, encoder, store, pair_features)
+    own = answer(dataset, parts, seed)
+    metric = METRICS[dataset.target]
+    gold, documents = own.asked.y, own.asked.documents
+    key = keyed_hash(seed, dataset.name, "bootstrap")
+    classes = metric == "accuracy"
     return Score(
         dataset=dataset.name,
         task=dataset.task,
@@ -188,42 +216,94 @@ def score_dataset(dataset: Dataset, encoder: Encoder, store: Path, seed: int) ->
         language=dataset.language,
         version=dataset.version,
         digest=dataset.digest(),
-        rows={split: len(parts[split].y) for split in SPLITS},
-        test_documents=len(set(test.documents)),
-        accuracy=float(right.mean()),
-        interval=bootstrap_interval(
-            right, test.documents, keyed_hash(seed, dataset.name, "bootstrap")
-        ),
-        majority=float(np.mean(test.y == majority)),
-        chance=1 / len(dataset.labels),
-        chosen=fit.chosen,
-        validation_accuracy=fit.validation_accuracy,
+        rows={split: len(part.y) for split, part in parts.items()},
+        folds=len(np.unique(own.asked.folds)) if dataset.folds else 0,
+        test_documents=len(np.unique(documents)),
+        metric=metric,
+        value=measure(metric, gold, own.predictions),
+        interval=bootstrap_interval(metric, gold, own.predictions, documents, key),
+        measures=measures(metric, gold, own.predictions, own.asked.subsets),
+        majority=measure(metric, gold, own.majority) if classes else None,
+        chance=1 / len(dataset.labels) if classes else None,
+        chosen=own.chosen,
+        validation=own.validation,
     )
 
 
-class Part(NamedTuple):
-    """Rows of one split as a probe takes them.
+def _read_parts(
+    dataset: Dataset, encoder: Encoder, store: Path, pair_features: PairFeatures
+) -> dict[Split, "Part"]:
+    """Return all rows of a dataset; the store, which can be large, is closed again."""
+    lookup = EmbeddingStore(store, encoder).lookup
+    return {
+        split: part_of(
+            dataset,
+            split,
+            read_rows(dataset, split, encoder.form),
+            encoder.form,
+            lookup,
+            pair_features,
+        )
+        for split in dataset.files
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows as a probe takes them, an array a column.
 
     Attributes:
         x: features, float32 [rows, features].
-        y: class numbers, int64 [rows].
-        documents: for each row the id of its document.
+        y: class numbers int64 [rows], or scores float64 [rows].
+        documents: ids of the documents.
+        subsets: names of the subsets; all empty if the dataset has none.
+        folds: numbers of the folds; all 0 if the dataset has none.
     """
 
     x: Floats
-    y: Labels
-    documents: list[str]
+    y: Values
+    documents: Values
+    subsets: Values
+    folds: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What was answered, and how.
+
+    Attributes:
+        asked: the rows: of test, or of all folds.
+        predictions: class numbers or scores, [rows].
+        majority: the most frequent answer in the train that goes with each row, [rows]; where
+            nothing is trained, predictions again.
+        chosen: see ``Score``.
+        validation: see ``Score``.
+    """
+
+    asked: Part
+    predictions: Values
+    majority: Values
+    chosen: dict[str, list[float]]
+    validation: float | None
 
 
 def read_rows(dataset: Dataset, split: Split, form: Form) -> "pa.Table":
     """Return the rows of a split with the columns that ``part_of`` needs."""
     task_of(dataset)
-    columns = ["id", "document_id", "label", *text_columns(dataset.task, form)]
+    columns = ["id", "document_id", dataset.target, *text_columns(dataset.task, form)]
+    columns += [name for name in ("subset", "fold") if name in dataset.columns]
     return dataset.read(split, columns)
 
 
-def part_of(dataset: Dataset, split: Split, rows: "pa.Table", form: Form, lookup: Lookup) -> Part:
-    """Return features and labels of rows of a split.
+def part_of(
+    dataset: Dataset,
+    split: Split,
+    rows: "pa.Table",
+    form: Form,
+    lookup: Lookup,
+    pair_features: PairFeatures,
+) -> Part:
+    """Return features and labels, or scores, of rows of a split.
 
     Args:
         dataset: whose rows they are.
@@ -231,45 +311,103 @@ def part_of(dataset: Dataset, split: Split, rows: "pa.Table", form: Form, lookup
         rows: some or all of ``read_rows``.
         form: the form of text that the encoder takes.
         lookup: texts to embeddings, float32 [number of texts, dimension].
+        pair_features: the features of pair_classification.
 
     Raises:
-        InputError: there are no rows, those of train have fewer than two classes, a label is out
-            of range, or a row has a wrong number of texts or one without embedding.
+        InputError: there are no rows, a label is out of range, a score is no number, or a row has
+            a wrong number of texts or one without embedding.
     """
-    y = _labels(dataset, split, rows["label"].to_numpy())
+    y = rows[dataset.target].to_numpy()
+    _check_targets(dataset, split, y)
     try:
-        x = features(dataset.task, rows, form, lookup)
+        x = features(dataset.task, rows, form, lookup, pair_features)
     except InputError as error:
         raise InputError(
-            f"{dataset.files[split][0].parent}, {split}: {error.where}",
+            f"{dataset.folder}, {split}: {error.where}",
             expected=error.expected,
             found=error.found,
             todo=error.todo,
         ) from None
-    return Part(x, y, rows["document_id"].to_pylist())
+    subsets, folds = (
+        rows[name].to_numpy() if name in rows.column_names else np.full(len(y), missing)
+        for name, missing in (("subset", ""), ("fold", 0))
+    )
+    return Part(x, y, rows["document_id"].to_numpy(), subsets, folds)
 
 
-def fit_probe(dataset: Dataset, parts: Mapping[Split, Part], seed: int) -> Fit:
-    """Fit the probe of the dataset's task on one thread, see ``evaluation.probes.probe``."""
+def answer(dataset: Dataset, parts: Mapping[Split, Part], seed: int) -> Answers:
+    """Answer the rows of test, or each fold's rows in their turn, computing on one thread.
+
+    Args:
+        dataset: whose rows they are.
+        parts: for each of its splits the rows, or some of them.
+        seed: the run's seed.
+
+    Raises:
+        InputError: train has fewer than two classes or scores, or there are fewer than three folds.
+    """
     # scipy brings a BLAS of its own, and only a library that is loaded can be limited.
     import sklearn.linear_model  # noqa: F401
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
-        return probe(
-            parts["train"][:2],
-            parts["validation"][:2],
-            parts["test"].x,
-            hidden=task_of(dataset).hidden,
-            seed=seed,
-            name=dataset.name,
+    task = task_of(dataset)
+    asked = parts["train" if dataset.folds else "test"]
+    if not task.trained:
+        similar = cosines(*np.split(asked.x, 2, axis=1))
+        return Answers(asked, similar, similar, {}, None)
+    predictions, majority = np.empty_like(asked.y), np.empty_like(asked.y)
+    fits = []
+    for train, validation, rows in _rounds(dataset, parts):
+        values, counts = np.unique(train[1], return_counts=True)
+        if len(values) < 2:
+            raise _too_alike(dataset, values[0])
+        with threadpool_limits(1):
+            fit = probe(
+                train,
+                validation,
+                asked.x[rows],
+                metric=METRICS[dataset.target],
+                hidden=task.hidden,
+                seed=seed,
+                name=dataset.name,
+            )
+        predictions[rows] = fit.predictions
+        majority[rows] = values[counts.argmax()]
+        fits.append(fit)
+    chosen = {what: [fit.chosen[what] for fit in fits] for what in fits[0].chosen}
+    reached = float(np.mean([fit.validation for fit in fits]))
+    return Answers(asked, predictions, majority, chosen, reached)
+
+
+def _rounds(dataset: Dataset, parts: Mapping[Split, Part]) -> Iterator[Round]:
+    """Give what each probe is trained on, what it is chosen by, and which rows it answers.
+
+    With splits these are train, validation and all rows of test. With folds there is a probe a
+    fold, which answers that fold; the next one (after the last the first) is validation.
+    """
+    if not dataset.folds:
+        train, validation = parts["train"], parts["validation"]
+        yield (train.x, train.y), (validation.x, validation.y), slice(None)
+        return
+    x, y, folds = parts["train"].x, parts["train"].y, parts["train"].folds
+    numbers = np.unique(folds)
+    if len(numbers) < 3:
+        raise InputError(
+            dataset.files["train"][0],
+            expected="three folds or more",
+            found=f"the numbers {', '.join(map(str, numbers))}",
+            todo=_MORE,
         )
+    for own, following in zip(numbers, np.roll(numbers, -1), strict=True):
+        answers, chooses = folds == own, folds == following
+        trains = ~(answers | chooses)
+        yield (x[trains], y[trains]), (x[chooses], y[chooses]), answers
 
 
 def bootstrap_interval(
-    right: np.ndarray[Any, np.dtype[np.bool_]], documents: Sequence[str], key: int
+    metric: Metric, gold: Values, predictions: Values, documents: Values, key: int
 ) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of an accuracy.
+    """Return the percentile bootstrap interval of a metric.
 
     Documents are drawn, not rows: rows of one document are not independent (Efron and Tibshirani
     1993, chapter 8). With one row a document it is the usual bootstrap.
@@ -281,33 +419,33 @@ def bootstrap_interval(
     little, and with one document it says nothing of others.
 
     Args:
-        right: for each row whether the prediction was right.
+        metric: which.
+        gold: for each row what is right.
+        predictions: for each row what was answered.
         documents: for each row the id of its document.
         key: seed of the resampling.
 
     Returns:
-        The ends of the interval that covers ``COVERAGE``, each 0 … 1.
+        The ends of the interval that covers ``COVERAGE``.
     """
-    number = {document: i for i, document in enumerate(sorted(set(documents)))}
-    low, high = _percentiles(right, np.array([number[document] for document in documents]), key)
-    if len(number) < FEW_DOCUMENTS:
-        row_low, row_high = _percentiles(right, np.arange(len(documents)), key)
+    of_rows = terms(metric, gold, predictions)
+    names, unit = np.unique(documents, return_inverse=True)
+    of_documents = np.zeros((len(names), of_rows.shape[1]))
+    np.add.at(of_documents, unit, of_rows)
+    low, high = _percentiles(metric, of_documents, key)
+    if len(names) < FEW_DOCUMENTS:
+        row_low, row_high = _percentiles(metric, of_rows, key)
         return min(low, row_low), max(high, row_high)
     return low, high
 
 
-def _percentiles(
-    right: np.ndarray[Any, np.dtype[np.bool_]], unit: Labels, key: int
-) -> tuple[float, float]:
-    """Return the ends of the bootstrap that draws units, given the unit's number for each row."""
+def _percentiles(metric: Metric, of_units: Doubles, key: int) -> tuple[float, float]:
+    """Return the ends of the bootstrap that draws units, given each unit's sums of terms."""
     generator = np.random.Generator(np.random.PCG64(key))
-    rows = np.bincount(unit)
-    hits = np.bincount(unit, weights=right)
-    accuracies = np.empty(RESAMPLES)
+    sums = np.empty((RESAMPLES, of_units.shape[1]))
     for i in range(RESAMPLES):
-        drawn = generator.integers(len(rows), size=len(rows))
-        accuracies[i] = hits[drawn].sum() / rows[drawn].sum()
-    low, high = np.quantile(accuracies, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+        sums[i] = of_units[generator.integers(len(of_units), size=len(of_units))].sum(axis=0)
+    low, high = np.quantile(metric_of(metric, sums), [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
     return float(low), float(high)
 
 
@@ -342,26 +480,33 @@ def read_results(path: Path) -> Results:
         ) from None
 
 
-def _labels(dataset: Dataset, split: Split, labels: Labels) -> Labels:
+def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:
     where = dataset.files[split][0]
-    todo = "build the dataset again with more documents, or leave it out of params.yaml"
-    if not len(labels):
-        raise InputError(where, expected="one row or more", found="none", todo=todo)
-    if labels.min() < 0 or labels.max() >= len(dataset.labels):
+    if not len(y):
+        raise InputError(where, expected="one row or more", found="none", todo=_MORE)
+    if dataset.target == "label":
+        right = (y >= 0) & (y < len(dataset.labels))
+        expected = f"labels 0 … {len(dataset.labels) - 1}"
+    else:
+        right, expected = np.isfinite(y), "finite scores"
+    if not right.all():
+        row = int(np.flatnonzero(~right)[0])
         raise InputError(
             where,
-            expected=f"labels 0 … {len(dataset.labels) - 1}",
-            found=f"labels {labels.min()} … {labels.max()}",
+            expected=expected,
+            found=f"{y[row]} in row {row} of {split}",
             todo="build the dataset again with `python -m builders`",
         )
-    if split == "train" and labels.min() == labels.max():
-        raise InputError(
-            where,
-            expected="two classes or more in train",
-            found=f"only {dataset.labels[labels[0]]!r}",
-            todo=todo,
-        )
-    return labels
+
+
+def _too_alike(dataset: Dataset, value: Any) -> InputError:
+    label = dataset.target == "label"
+    return InputError(
+        dataset.files["train"][0],
+        expected=f"two {'classes' if label else 'scores'} or more in train",
+        found=f"only {dataset.labels[value] if label else float(value)!r}",
+        todo=_MORE,
+    )
 
 
 def _versions() -> dict[str, str]:

@@ -14,6 +14,9 @@ LABELS = {
     "discourse_coherence": ["incoherent", "coherent"],
     "section_prediction": ["body", "summary"],
     "discourse_relations": ["NS-elaboración", "NS-fondo", "SN-causa"],
+    "sentence_classification": ["negative", "positive"],
+    "linguistic_probing": ["original", "inverted"],
+    "pair_classification": ["contradiction", "neutral", "entailment"],
 }
 LISTS, ONE = pa.list_(pa.string()), pa.string()
 COLUMNS = {
@@ -22,17 +25,34 @@ COLUMNS = {
     "discourse_coherence": {"sentences": LISTS, "tokens": LISTS},
     "section_prediction": {"sentence": ONE, "tokens": ONE},
     "discourse_relations": dict.fromkeys(("left", "right", "left_tokens", "right_tokens"), LISTS),
+    "sentence_classification": {"sentence": ONE, "tokens": ONE},
+    "linguistic_probing": {"sentence": ONE, "tokens": ONE},
+    **dict.fromkeys(
+        ("pair_classification", "relatedness", "similarity"),
+        dict.fromkeys(("sentence1", "sentence2", "tokens1", "tokens2"), ONE),
+    ),
 }
+FURTHER = {"label": pa.int64(), "score": pa.float64(), "fold": pa.int64(), "subset": pa.string()}
 
 Row = dict[str, Any]
 
 
 def row(
-    number: int, label: int, *, document: str | None = None, **texts: str | Sequence[str]
+    number: int,
+    label: int | None,
+    *,
+    document: str | None = None,
+    score: float | None = None,
+    fold: int | None = None,
+    subset: str | None = None,
+    **texts: str | Sequence[str],
 ) -> Row:
     """Return an instance; the tokens are the texts with a mark, so that forms can be told apart."""
+    further = {"label": label, "score": score, "fold": fold, "subset": subset}
     tokens = {
-        "tokens" if name.startswith("sentence") else f"{name}_tokens": f"{given} ."
+        f"tokens{name.removeprefix('sentence').removeprefix('s')}"
+        if name.startswith("sentence")
+        else f"{name}_tokens": f"{given} ."
         if isinstance(given, str)
         else [f"{text} ." for text in given]
         for name, given in texts.items()
@@ -40,7 +60,7 @@ def row(
     return {
         "id": f"i{number}",
         "document_id": document or f"d{number}",
-        "label": label,
+        **{name: value for name, value in further.items() if value is not None},
         **{name: given if isinstance(given, str) else list(given) for name, given in texts.items()},
         **tokens,
     }
@@ -55,7 +75,13 @@ def write_dataset(
     shards: int = 1,
     labels: Sequence[str] | None = None,
 ) -> Path:
-    """Write a dataset into ``folder``, named after the folder unless told otherwise."""
+    """Write a dataset into ``folder``, named after the folder unless told otherwise.
+
+    Of the columns that not every dataset has, it gets those that the first row of all has.
+    """
+    first = next((own for rows in splits.values() for own in rows), {"label": 0})
+    columns = COLUMNS.get(task, {}) | {n: kind for n, kind in FURTHER.items() if n in first}
+    features: dict[str, Any] = {name: {} for name in columns}
     about = {
         "dataset": name or folder.name,
         "task": task,
@@ -64,17 +90,17 @@ def write_dataset(
         "version": "1.0.0",
         "seed": 7,
     }
-    label = {"names": list(labels or LABELS[task]), "_type": "ClassLabel"}
+    if "label" in first:
+        features["label"] = {"names": list(labels or LABELS[task]), "_type": "ClassLabel"}
     schema = pa.schema(
         [
             ("id", pa.string()),
-            *COLUMNS.get(task, {}).items(),
-            ("label", pa.int64()),
+            *columns.items(),
             ("document_id", pa.string()),
         ],
         metadata={
             "probeta": json.dumps(about),
-            "huggingface": json.dumps({"info": {"features": {"label": label}}}),
+            "huggingface": json.dumps({"info": {"features": features}}),
         },
     )
     folder.mkdir(parents=True, exist_ok=True)

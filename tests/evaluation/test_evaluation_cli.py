@@ -55,6 +55,26 @@ def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]
     }
 
 
+def test_scores_of_pairs_and_the_option_of_their_features(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("params.yaml").write_text(PARAMS + "probing: {pair_features: four_part}")
+    pairs = [
+        row(i, None, score=float(i), sentence1="uno dos tres", sentence2="uno " * i + "cuatro")
+        for i in range(5)
+    ]
+    write_dataset(here / "instances" / "sts" / "sts_own", "similarity", {"test": pairs})
+    common = ["char_hash", "--instances", "instances", "--workers", "1"]
+    assert main(["embed", *common, "--out", "vectors"]) == 0
+    capsys.readouterr()
+    assert main(["probe", *common, "--embeddings", "vectors", "--out", "r.json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "bso_own: 100.0 (majority 40.0)"
+    assert lines[1].startswith("sts_own: ")
+    assert lines[1].endswith(" (Pearson)")
+    assert json.loads(Path("r.json").read_bytes())["protocol"]["pair_features"] == "four_part"
+
+
 def test_results_of_an_encoder_that_params_lack_are_left_out(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,15 @@ from instance_files import row, write_dataset
 
 import builders.tasks
 from corpora_recipes.errors import InputError
-from evaluation.features import TASKS, features, task_of, text_columns, unique_texts
+from corpora_recipes.params import PROBING
+from evaluation.features import (
+    TASKS,
+    PairFeatures,
+    features,
+    task_of,
+    text_columns,
+    unique_texts,
+)
 from evaluation.instances import find_datasets
 
 VECTORS = {"a": [1, 2], "b": [3, 5], "c": [-1, 0], "d": [4, 4], "e": [0, 7], "f": [10, -10]}
@@ -21,8 +29,13 @@ def lookup(texts: Sequence[str]) -> Any:
     return np.array([VECTORS[text.split()[0]] for text in texts], np.float32)
 
 
-def of(task: str, *rows: dict[str, Any], form: Any = "natural") -> Any:
-    found = features(task, pa.Table.from_pylist(list(rows)), form, lookup)
+def of(
+    task: str,
+    *rows: dict[str, Any],
+    form: Any = "natural",
+    pair_features: Any = "difference_product",
+) -> Any:
+    found = features(task, pa.Table.from_pylist(list(rows)), form, lookup, pair_features)
     assert found.dtype == np.float32
     return found.tolist()
 
@@ -52,10 +65,38 @@ def test_discourse_relations() -> None:
     ]
 
 
-def test_section_prediction() -> None:
-    rows = [{"sentence": "a"}, {"sentence": "d"}]
-    assert of("section_prediction", *rows) == [[1, 2], [4, 4]]
-    assert of("section_prediction", {"tokens": "f ."}, form="tokens") == [[10, -10]]
+@pytest.mark.parametrize(
+    "task", ["section_prediction", "sentence_classification", "linguistic_probing"]
+)
+def test_single_sentences(task: str) -> None:
+    assert of(task, {"sentence": "a"}, {"sentence": "d"}) == [[1, 2], [4, 4]]
+    assert of(task, {"tokens": "f ."}, form="tokens") == [[10, -10]]
+
+
+PAIRS = [{"sentence1": "a", "sentence2": "b"}, {"sentence1": "c", "sentence2": "f"}]
+
+
+def test_pairs_as_in_the_paper() -> None:
+    by_two = [[2, 3, 3, 10], [11, 10, -10, 0]]
+    assert of("pair_classification", *PAIRS) == by_two
+    assert of("relatedness", *PAIRS) == by_two
+    assert of("relatedness", *PAIRS, pair_features="four_part") == by_two
+
+
+def test_pairs_in_four_parts() -> None:
+    assert of("pair_classification", *PAIRS, pair_features="four_part") == [
+        [1, 2, 3, 5, 3, 10, 2, 3],
+        [-1, 0, 10, -10, -10, 0, 11, 10],
+    ]
+
+
+def test_similarity_is_of_the_embeddings_themselves() -> None:
+    assert of("similarity", *PAIRS) == [[1, 2, 3, 5], [-1, 0, 10, -10]]
+    assert of("similarity", {"tokens1": "a .", "tokens2": "e ."}, form="tokens") == [[1, 2, 0, 7]]
+
+
+def test_the_forms_of_pairs_are_those_of_params_yaml() -> None:
+    assert get_args(PairFeatures) == PROBING["pair_features"]
 
 
 def test_the_tasks_are_those_of_the_builders() -> None:
@@ -72,7 +113,8 @@ def test_the_form_of_text_selects_the_columns() -> None:
         asked.extend(texts)
         return lookup(texts)
 
-    features("discourse_relations", pa.Table.from_pylist([given]), "tokens", note)
+    table = pa.Table.from_pylist([given])
+    features("discourse_relations", table, "tokens", note, "difference_product")
     assert asked == ["a .", "b ."]
 
 
@@ -83,6 +125,7 @@ def test_the_form_of_text_selects_the_columns() -> None:
         ("discourse_coherence", {"sentences": ["a"] * 5}, ["6 texts"]),
         ("sentence_ordering", {"sentences": []}, ["2 texts"]),
         ("section_prediction", {"sentence": ["a", "b"]}, ["column sentence", "1 texts"]),
+        ("similarity", {"sentence1": ["a", "b"], "sentence2": ["a"]}, ["column sentence1", "2"]),
         ("discourse_relations", {"left": ["a"], "right": []}, ["column right", "at least one"]),
     ],
 )
@@ -93,7 +136,7 @@ def test_a_row_with_the_wrong_number_of_texts(
     good = {name: ["a"] * count for name in bad}
     table = pa.Table.from_pylist([{"id": "i6", **good}, {"id": "i7", **bad}])
     with pytest.raises(InputError) as caught:
-        features(task, table, "natural", lookup)
+        features(task, table, "natural", lookup, "difference_product")
     for word in words:
         assert word in str(caught.value)
 
@@ -114,6 +157,13 @@ def test_unique_texts_of_single_texts(tmp_path: Path) -> None:
     (dataset,) = find_datasets(tmp_path)
     assert unique_texts(dataset, "natural") == {"a", "b"}
     assert unique_texts(dataset, "tokens") == {"a .", "b ."}
+
+
+def test_unique_texts_of_a_dataset_with_test_alone(tmp_path: Path) -> None:
+    rows = [row(0, None, score=1.5, sentence1="a", sentence2="b")]
+    write_dataset(tmp_path / "sts", "similarity", {"test": rows})
+    (dataset,) = find_datasets(tmp_path)
+    assert unique_texts(dataset, "natural") == {"a", "b"}
 
 
 def test_an_unknown_task(tmp_path: Path) -> None:

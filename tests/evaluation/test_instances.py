@@ -63,6 +63,65 @@ def test_a_missing_split(tmp_path: Path) -> None:
         find_datasets(tmp_path)
 
 
+def test_a_dataset_with_folds_has_train_alone(tmp_path: Path) -> None:
+    rows = [row(i, i % 2, fold=i % 3, sentence=f"Uno {i}.") for i in range(6)]
+    write_dataset(tmp_path / "fac", "sentence_classification", {"train": rows}, shards=2)
+    (dataset,) = find_datasets(tmp_path)
+    assert list(dataset.files) == ["train"]
+    assert (dataset.folds, dataset.target) == (True, "label")
+    assert dataset.folder == tmp_path / "fac"
+    assert dataset.read("train", ["fold"])["fold"].to_pylist() == [0, 2, 1, 1, 0, 2]
+
+
+def test_a_dataset_for_which_nothing_is_trained_has_test_alone(tmp_path: Path) -> None:
+    rows = [row(i, None, score=i / 2, sentence1="Uno.", sentence2="Dos.") for i in range(6)]
+    write_dataset(tmp_path / "sts", "similarity", {"test": rows})
+    (dataset,) = find_datasets(tmp_path)
+    assert (dataset.folds, dataset.target, dataset.labels) == (False, "score", ())
+    assert len(dataset.digest()) == 64
+
+
+def test_a_dataset_with_classes_and_scores(tmp_path: Path) -> None:
+    rows = [row(i, i % 3, score=i / 2, sentence1="Uno.", sentence2="Dos.") for i in range(6)]
+    splits = dict.fromkeys(("train", "validation", "test"), rows)
+    for name, task in (("sick_e", "pair_classification"), ("sick_r", "relatedness")):
+        write_dataset(
+            tmp_path / name, task, splits, labels=["contradiction", "neutral", "entailment"]
+        )
+    of_classes, of_scores = find_datasets(tmp_path)
+    assert (of_classes.target, of_scores.target) == ("label", "score")
+    assert not of_classes.folds
+
+
+@pytest.mark.parametrize(
+    ("task", "split", "fold", "wanted"),
+    [
+        ("sentence_classification", "train", None, "split train and the split validation"),
+        ("sentence_classification", "test", None, "split train and the split validation"),
+        ("sentence_classification", "test", 0, "the split train (task"),
+        ("similarity", "train", None, "the split test (task"),
+        ("similarity", "train", 0, "the split test (task"),
+    ],
+)
+def test_one_split_where_there_must_be_others(
+    tmp_path: Path, task: str, split: str, fold: int | None, wanted: str
+) -> None:
+    texts = {"sentence": "Uno."} if task != "similarity" else {"sentence1": "a", "sentence2": "b"}
+    rows = [row(0, 0, score=1.0, fold=fold, **texts)]
+    write_dataset(tmp_path / "x", task, {split: rows}, labels=["a", "b"])
+    with pytest.raises(InputError) as caught:
+        find_datasets(tmp_path)
+    for words in (wanted, f"only {split}", str(tmp_path / "x")):
+        assert words in str(caught.value)
+
+
+def test_a_null_among_scores(tmp_path: Path) -> None:
+    rows = [row(i, None, score=1.0, sentence1="a", sentence2="b") for i in range(3)]
+    write_dataset(tmp_path / "sts", "similarity", {"test": [*rows[:2], {**rows[2], "score": None}]})
+    with pytest.raises(InputError, match="null in row 2"):
+        find_datasets(tmp_path)[0].read("test", ["score"])
+
+
 def test_nothing_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none"):
         find_datasets(tmp_path)

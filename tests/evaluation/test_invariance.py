@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from instance_files import row, write_dataset
 
@@ -15,8 +14,18 @@ from corpora_recipes.hashing import keyed_hash
 from evaluation import invariance, probes
 from evaluation.__main__ import main
 from evaluation.instances import find_datasets
-from evaluation.invariance import CHANGED, PLAIN, Pass, judge, measure, predict, read_invariance
+from evaluation.invariance import (
+    CHANGED,
+    PLAIN,
+    Outcome,
+    Pass,
+    judge,
+    measure,
+    predict,
+    read_invariance,
+)
 
+PAIRS: Any = "difference_product"
 WORDS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte", "puente", "rana"]
 
 
@@ -32,14 +41,31 @@ def ending(number: int, label: int) -> str:
 
 @pytest.fixture(scope="module")
 def instances(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a task without hidden layer and, before it, one with."""
+    """Return a folder with a task without hidden layer and, before it, one with.
+
+    Besides, one with folds, one with scores, and one for which nothing is trained.
+    """
     root = tmp_path_factory.mktemp("invariance")
     coherence = [
         row(i, i % 2, sentences=[sentence("dc", i, k) + ending(i, i % 2) for k in range(6)])
         for i in range(120)
     ]
     section = [row(i, i % 2, sentence=sentence("ssp", i) + ending(i, i % 2)) for i in range(120)]
+    opinions = [row(i, i % 2, fold=i % 10, sentence=section[i]["sentence"]) for i in range(120)]
+    pairs = [
+        row(
+            i,
+            None,
+            score=1 + 2 * (i % 3) + i % 7 / 7,
+            sentence1=sentence("one", i),
+            sentence2=" ".join([sentence("one", i)] * (i % 3) + [sentence("two", i)]),
+        )
+        for i in range(120)
+    ]
+    write_dataset(root / "fac", "sentence_classification", {"train": opinions})
+    write_dataset(root / "sts", "similarity", {"test": pairs})
     for name, task, rows in (
+        ("sick", "relatedness", pairs),
         ("dc", "discourse_coherence", coherence),
         ("ssp", "section_prediction", section),
     ):
@@ -48,35 +74,44 @@ def instances(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def shares(dc: float, ssp: float) -> Any:
+def shares(**changed: float) -> Any:
     """Return what passes give where that share of ten predictions changes in each but the plain."""
-    changed = {"dc": [1] * round(10 * dc), "ssp": [1] * round(10 * ssp)}
-    return {name: ones + [0] * (10 - len(ones)) for name, ones in changed.items()}
+    ones = {name: round(10 * changed.get(name, 0)) for name in ("dc", "fac", "sick", "ssp", "sts")}
+    return {
+        name: Outcome("accuracy", 0.5, [1] * count + [0] * (10 - count))
+        for name, count in ones.items()
+    }
 
 
 def test_the_command(
     instances: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("params.yaml").write_text("seed: 5")
+    Path("params.yaml").write_text("seed: 5\nprobing: {pair_features: four_part}")
     command = ["invariance", "--instances", str(instances), "--out", "made/i.json"]
     assert main(command) == 0
-    assert capsys.readouterr().out.startswith("2 datasets: ")
+    assert capsys.readouterr().out.startswith("5 datasets: ")
     report = read_invariance(tmp_path / "made" / "i.json")
     assert report["seed"] == 5
+    assert report["pair_features"] == "four_part"
+    rows = {"fac": 120, "sts": 120}
     assert report["datasets"] == {
         dataset.name: {
             "digest": dataset.digest(),
-            "test_rows": 40,
-            "scale": 0.0,
+            "metric": "pearson" if dataset.name in ("sick", "sts") else "accuracy",
+            "test_rows": rows.get(dataset.name, 40),
+            "scale": pytest.approx(0.0, abs=1e-4),
             "order": 0.0,
             "hash_seed": 0.0,
             "verdict": "pass",
         }
         for dataset in find_datasets(instances)
     }
-    plain = predict(instances, 5, PLAIN)
-    assert set(plain["dc"]) == set(plain["ssp"]) == {0, 1}
+    plain = predict(instances, 5, "four_part", PLAIN)
+    for name in ("dc", "fac", "ssp"):
+        assert set(plain[name].predictions) == {0, 1}
+    assert plain["sick"].value > 0.3
+    assert plain["sts"].value > 0.3
 
 
 def test_a_miss_fails_after_writing(
@@ -85,7 +120,7 @@ def test_a_miss_fails_after_writing(
     monkeypatch.setattr(
         invariance,
         "_start",
-        lambda folder, seed, one: shares(0, 0.1 if one.hash_seed == 2 else 0),
+        lambda folder, seed, pairs, one: shares(ssp=0.1 if one.hash_seed == 2 else 0),
     )
     with pytest.raises(InputError, match="of ssp") as caught:
         measure(instances, tmp_path / "i.json", seed=1, workers=2)
@@ -117,19 +152,42 @@ def test_a_miss_fails_after_writing(
     ],
 )
 def test_the_limits(differs: Pass, count: int, rows: int, verdict: str) -> None:
-    plain = {"x": [0] * rows}
+    plain = {"x": Outcome("accuracy", 0.5, [0] * rows)}
     found = dict.fromkeys((PLAIN, *chain.from_iterable(CHANGED.values())), plain)
-    found[differs] = {"x": [1] * count + [0] * (rows - count)}
+    found[differs] = {"x": Outcome("accuracy", 0.5, [1] * count + [0] * (rows - count))}
     judged = judge(found, "x")
     assert judged["verdict"] == verdict
     assert sorted(judged[what] for what in CHANGED) == [0, 0, count / rows]
 
 
+@pytest.mark.parametrize(
+    ("differs", "value", "verdict"),
+    [
+        (Pass(scale=0.1), 0.5019, "pass"),
+        (Pass(scale=10.0), 0.4981, "pass"),
+        (Pass(scale=10.0), 0.5021, "miss"),
+        (Pass(scale=0.1), 0.4979, "miss"),
+        (Pass(reverse=True), 0.5001, "miss"),
+        (Pass(hash_seed=2), 0.4999, "miss"),
+    ],
+)
+def test_the_limits_of_correlations(differs: Pass, value: float, verdict: str) -> None:
+    plain = {"x": Outcome("pearson", 0.5, [1.0] * 7)}
+    found = dict.fromkeys((PLAIN, *chain.from_iterable(CHANGED.values())), plain)
+    # Predictions may differ: what counts is the value.
+    found[differs] = {"x": Outcome("pearson", value, [2.0] * 7)}
+    judged = judge(found, "x")
+    assert (judged["metric"], judged["test_rows"], judged["verdict"]) == ("pearson", 7, verdict)
+    assert sorted(judged[what] for what in CHANGED) == [0, 0, pytest.approx(abs(value - 0.5))]
+
+
 def test_scale_is_found_where_features_are_not_standardised(
     instances: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probes, "_standardise", lambda x, mean, scale: x.astype(np.float64))
-    passes = {scale: predict(instances, 5, replace(PLAIN, scale=scale)) for scale in (0.1, 1, 10)}
+    monkeypatch.setattr(probes, "_standardise", lambda x, mean, scale, kind: x.astype(kind))
+    passes = {
+        scale: predict(instances, 5, PAIRS, replace(PLAIN, scale=scale)) for scale in (0.1, 1, 10)
+    }
     for name in ("dc", "ssp"):
         assert passes[0.1][name] != passes[1][name] or passes[10][name] != passes[1][name]
 
@@ -147,17 +205,23 @@ def test_order_is_found_where_a_dataset_leaves_something_behind(
         return given(*args, hidden=kept, **options)
 
     monkeypatch.setattr("evaluation.results.probe", leaks)
-    forwards = predict(instances, 5, PLAIN)
+    forwards = predict(instances, 5, PAIRS, PLAIN)
     kept = 0
-    backwards = predict(instances, 5, replace(PLAIN, reverse=True))
+    backwards = predict(instances, 5, PAIRS, replace(PLAIN, reverse=True))
     assert forwards["dc"] == backwards["dc"]
     assert forwards["ssp"] != backwards["ssp"]
 
 
 def test_rows_are_drawn_by_their_ids(instances: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariance, "ROWS", {"train": 30, "validation": 10, "test": 7})
-    found = predict(instances, 5, PLAIN)
-    assert {name: len(own) for name, own in found.items()} == {"dc": 7, "ssp": 7}
+    found = predict(instances, 5, PAIRS, PLAIN)
+    assert {name: len(own.predictions) for name, own in found.items()} == {
+        "dc": 7,
+        "fac": 30,
+        "sick": 7,
+        "ssp": 7,
+        "sts": 7,
+    }
     rows = find_datasets(instances)[0].read("test", ["id"])
     drawn = [
         invariance._some(table, 7, 5, "dc")["id"].to_pylist()

@@ -30,9 +30,16 @@ def blobs(rows: int, classes: int, *, distance: float, seed: int = 0) -> tuple[A
 
 
 def fit(
-    train: Any, validation: Any, test: Any, *, hidden: int = 0, seed: int = 1, name: str = "x"
+    train: Any,
+    validation: Any,
+    test: Any,
+    *,
+    metric: Any = "accuracy",
+    hidden: int = 0,
+    seed: int = 1,
+    name: str = "x",
 ) -> Any:
-    return probe(train, validation, test, hidden=hidden, seed=seed, name=name)
+    return probe(train, validation, test, metric=metric, hidden=hidden, seed=seed, name=name)
 
 
 @pytest.mark.parametrize("hidden", [0, 32])
@@ -42,7 +49,7 @@ def test_separable_classes_are_separated(hidden: int) -> None:
     )
     found = fit(train, validation, test[0], hidden=hidden)
     assert (found.predictions == test[1]).all()
-    assert found.validation_accuracy == 1
+    assert found.validation == 1
 
 
 @pytest.mark.parametrize("hidden", [0, 32])
@@ -86,7 +93,7 @@ def test_the_regression_is_that_of_scikit_learn() -> None:
         if strength == found.chosen["strength"]:
             expected = model.predict((test[0] - mean) / deviation)
     best = max(accuracies.values())
-    assert found.validation_accuracy == best
+    assert found.validation == best
     assert found.chosen["strength"] == max(s for s, a in accuracies.items() if a == best)
     assert np.mean(found.predictions == expected) >= 0.997
 
@@ -129,7 +136,7 @@ def test_class_numbers_need_not_be_dense_and_missing_ones_are_never_predicted() 
     only = y[:200] != 1
     found = fit((x[:200][only], numbers[y[:200][only]]), (x[200:], numbers[y[200:]]), x)
     assert set(found.predictions) == {2, 28}
-    assert found.validation_accuracy == pytest.approx(np.mean(y[200:] != 1))
+    assert found.validation == pytest.approx(np.mean(y[200:] != 1))
 
 
 def test_the_seed_and_the_name_matter_to_the_hidden_layer_alone() -> None:
@@ -166,13 +173,125 @@ def test_ties_go_to_the_strongest_penalty_and_the_fewest_passes(
 
     def constant(*_: Any) -> Any:
         for value in (1.0, 2.0, 3.0, 4.0):
-            yield value, lambda rows, v=value: np.full(len(rows), right.get(v, 0))
+            yield value, lambda rows, v=value: np.eye(2)[np.full(len(rows), right.get(v, 0))]
 
     monkeypatch.setattr(probes, path, constant)
     x = np.eye(4, dtype=np.float32)
     hidden = 3 if path == "_hidden_path" else 0
     found = fit((x, np.array([0, 1, 0, 1])), (x, np.ones(4, np.int64)), x, hidden=hidden)
     assert list(found.chosen.values()) == [3.0]
+
+
+def gold(x: Any) -> Any:
+    """Return scores from 1 to 5 that a linear function of the features tells, but for noise."""
+    noise = np.random.Generator(np.random.PCG64(len(x))).normal(0, 0.3, len(x))
+    return np.round(np.clip(3 + x[:, 0] - x[:, 1] / 2 + noise, 1, 5), 1)
+
+
+def test_relatedness_is_learnt() -> None:
+    xs = [blobs(rows, 4, distance=1, seed=i)[0] for i, rows in enumerate((400, 100, 200))]
+    found = fit((xs[0], gold(xs[0])), (xs[1], gold(xs[1])), xs[2], metric="pearson")
+    assert found.predictions.dtype == np.float64
+    assert found.predictions.min() >= 1
+    assert found.predictions.max() <= 5
+    assert np.corrcoef(found.predictions, gold(xs[2]))[0, 1] > 0.9
+    assert found.validation > 0.9
+    assert np.mean(np.abs(found.predictions - gold(xs[2]))) < 0.5
+
+
+def test_relatedness_is_cross_entropy_with_soft_targets() -> None:
+    """Against gradient descent on the loss as the paper writes it, for the strength chosen."""
+    xs = [blobs(rows, 4, distance=1, seed=i)[0] for i, rows in enumerate((150, 60, 60))]
+    y = gold(xs[0])
+    found = fit((xs[0], y), (xs[1], gold(xs[1])), xs[2], metric="pearson")
+    targets = np.zeros((150, 5))
+    for i, score in enumerate(y):
+        # Tai et al. 2015, section 4.2: p_i = y - floor(y) for i = floor(y) + 1 and so on.
+        floor = int(np.floor(score))
+        targets[i, floor - 1] = floor - score + 1
+        if score > floor:
+            targets[i, floor] = score - floor
+    mean, deviation = xs[0].mean(axis=0), xs[0].std(axis=0)
+    x, x_test = ((part - mean) / deviation for part in (xs[0], xs[2]))
+    weights, bias = np.zeros((20, 5)), np.zeros(5)
+    for _ in range(10000):
+        errors = (probes._softmax(x @ weights + bias) - targets) / 150
+        weights -= 0.9 * (x.T @ errors + found.chosen["strength"] * weights)
+        bias -= 0.9 * errors.sum(axis=0)
+    expected = probes._softmax(x_test @ weights + bias) @ np.arange(1, 6)
+    assert found.predictions == pytest.approx(expected, abs=0.01)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(0, 5, allow_nan=False), min_size=1, max_size=20))
+def test_soft_targets_have_the_score_as_their_mean(given_scores: list[float]) -> None:
+    scores = np.array(given_scores)
+    classes, rows, y, weights = probes._soft_targets(scores)
+    assert (weights > 0).all()
+    assert set(y) == set(range(len(classes)))
+    assert np.bincount(rows, weights) == pytest.approx(np.ones(len(scores)))
+    assert np.bincount(rows, weights * classes[y]) == pytest.approx(scores)
+
+
+def test_whole_scores_have_one_class() -> None:
+    classes, rows, y, weights = probes._soft_targets(np.array([1.0, 4.0, 2.5]))
+    assert classes.tolist() == [1, 2, 3, 4]
+    assert rows.tolist() == [0, 1, 2, 2]
+    assert y.tolist() == [0, 3, 1, 2]
+    assert weights.tolist() == [1, 1, 0.5, 0.5]
+
+
+@pytest.mark.parametrize("classes", [2, 12])
+def test_the_large_fit_is_the_usual_one(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The chunks do not fit the rows, and the usual fit is given the strengths of the large one."""
+    train, validation, test = (
+        blobs(rows, classes, distance=1.5, seed=i) for i, rows in enumerate((1500, 400, 1000))
+    )
+    monkeypatch.setattr(probes, "STRENGTHS", probes.LARGE_STRENGTHS)
+    usual = fit(train, validation, test[0])
+    monkeypatch.setattr(probes, "LARGE", 0)
+    monkeypatch.setattr(probes, "CHUNK", 256)
+    large = fit(train, validation, test[0])
+    accuracies = [np.mean(found.predictions == test[1]) for found in (usual, large)]
+    assert accuracies[1] == pytest.approx(accuracies[0], abs=0.006)
+    assert np.mean(usual.predictions == large.predictions) > 0.96
+    assert large.predictions.tobytes() == fit(train, validation, test[0]).predictions.tobytes()
+
+
+def test_what_is_large_is_rows_times_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, validation = (blobs(rows, 4, distance=9, seed=rows) for rows in (100, 50))
+    assert set(np.unique(train[1])) == {0, 1, 2, 3}
+    monkeypatch.setattr(probes, "_linear_path", None)
+    monkeypatch.setattr(probes, "LARGE", 399)
+    assert fit(train, validation, train[0]).chosen["strength"] in probes.LARGE_STRENGTHS
+    monkeypatch.setattr(probes, "LARGE", 400)
+    with pytest.raises(TypeError):
+        fit(train, validation, train[0])
+
+
+def test_a_large_fit_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    xs = [blobs(rows, 4, distance=1, seed=i)[0] for i, rows in enumerate((400, 100, 200))]
+    parts = ((xs[0], gold(xs[0])), (xs[1], gold(xs[1])), xs[2])
+    usual = fit(*parts, metric="pearson")
+    monkeypatch.setattr(probes, "LARGE", 0)
+    large = fit(*parts, metric="pearson")
+    assert np.corrcoef(usual.predictions, large.predictions)[0, 1] > 0.99
+
+
+def test_the_memory_of_a_large_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """40,000 rows, 100 classes: features of 3 MB; all chances at once would be 16 MB in float32."""
+    import tracemalloc
+
+    generator = np.random.Generator(np.random.PCG64(1))
+    x = generator.normal(size=(40_000, 20)).astype(np.float32)
+    y = np.arange(40_000) % 100
+    monkeypatch.setattr(probes, "LARGE_ITERATIONS", 2)
+    fit((x[:5000], y[:5000]), (x[:100], y[:100]), x[:100])  # loads what it needs
+    tracemalloc.start()
+    fit((x, y), (x[:100], y[:100]), x[:100])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 14e6
 
 
 def test_strengths_are_as_documented() -> None:

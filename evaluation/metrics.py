@@ -1,0 +1,91 @@
+"""What predictions are measured by: accuracy, or correlation with the scores people gave."""
+
+from typing import Any, Literal
+
+import numpy as np
+
+Metric = Literal["accuracy", "pearson"]
+Values = np.ndarray[Any, np.dtype[Any]]
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
+
+# Below this share of their overall variance, rows do not vary but for rounding.
+ROUNDING = 1e-12
+
+
+def measure(metric: Metric, gold: Values, predicted: Values) -> float:
+    """Return the metric of predictions, of which there are one or more."""
+    return float(np.mean(gold == predicted)) if metric == "accuracy" else pearson(gold, predicted)
+
+
+def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -> dict[str, float]:
+    """Return all that is measured of predictions, by name.
+
+    Args:
+        metric: "accuracy", which is measured alone, or "pearson", with Spearman's correlation.
+        gold: what is right, [rows].
+        predicted: what was answered, [rows].
+        subsets: the name of each row's subset, empty for none, [rows]; correlations are measured
+            in each of them too, named "pearson, <subset>" and so on.
+    """
+    if metric == "accuracy":
+        return {"accuracy": measure(metric, gold, predicted)}
+    found = {"pearson": pearson(gold, predicted), "spearman": spearman(gold, predicted)}
+    for subset in sorted({*subsets} - {""}):
+        own = subsets == subset
+        found[f"pearson, {subset}"] = pearson(gold[own], predicted[own])
+        found[f"spearman, {subset}"] = spearman(gold[own], predicted[own])
+    return found
+
+
+def pearson(one: Values, other: Values) -> float:
+    """Return Pearson's correlation; 0 where one side does not vary."""
+    from scipy.stats import pearsonr
+
+    return float(pearsonr(one, other).statistic) if _vary(one, other) else 0.0
+
+
+def spearman(one: Values, other: Values) -> float:
+    """Return Spearman's correlation; 0 where one side does not vary."""
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(one, other).statistic) if _vary(one, other) else 0.0
+
+
+def terms(metric: Metric, gold: Values, predicted: Values) -> Doubles:
+    """Return what rows add to the sums that ``metric_of`` takes, float64 [rows, terms]."""
+    ones = np.ones(len(gold))
+    if metric == "accuracy":
+        return np.stack([ones, gold == predicted], axis=1)
+    x, y = (_standard(side.astype(np.float64)) for side in (gold, predicted))
+    return np.stack([ones, x, y, x * x, y * y, x * y], axis=1)
+
+
+def metric_of(metric: Metric, sums: Doubles) -> Doubles:
+    """Return the metric of sets of rows from the sums of their terms.
+
+    Args:
+        metric: which.
+        sums: float64 [sets, terms], each set of one row or more.
+
+    Returns:
+        float64 [sets]; a correlation is 0 where one side does not vary.
+    """
+    if metric == "accuracy":
+        shares: Doubles = sums[:, 1] / sums[:, 0]
+        return shares
+    x, y, xx, yy, xy = (sums[:, 1:] / sums[:, :1]).T
+    spread = np.maximum(xx - x * x, 0) * np.maximum(yy - y * y, 0)
+    spread[(xx - x * x < ROUNDING) | (yy - y * y < ROUNDING)] = np.inf
+    correlations: Doubles = np.clip((xy - x * y) / np.sqrt(spread), -1, 1)
+    return correlations
+
+
+def _vary(*sides: Values) -> bool:
+    return all(side.min() < side.max() for side in sides)
+
+
+def _standard(side: Doubles) -> Doubles:
+    centred: Doubles = side - side.mean()
+    if _vary(side):
+        centred /= centred.std()
+    return centred

@@ -1,0 +1,72 @@
+"""Metrics: by hand, against scipy, and from sums as the bootstrap needs them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.metrics import measure, measures, metric_of, pearson, spearman, terms
+
+NONE = np.full(4, "")
+
+
+def test_accuracy() -> None:
+    gold, predicted = np.array([0, 1, 2, 2]), np.array([0, 1, 1, 2])
+    assert measure("accuracy", gold, predicted) == 0.75
+    assert measures("accuracy", gold, predicted, NONE) == {"accuracy": 0.75}
+
+
+def test_correlations_by_hand() -> None:
+    gold, predicted = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.1, 0.2, 0.9, 0.8])
+    # Pearson: covariance 1.4 / sqrt(5 * 0.5). Spearman: 1 - 6 * 2 / (4 * 15).
+    assert pearson(gold, predicted) == pytest.approx(1.4 / np.sqrt(2.5))
+    assert spearman(gold, predicted) == pytest.approx(0.8)
+    assert measure("pearson", gold, predicted) == pearson(gold, predicted)
+
+
+def test_correlations_of_subsets() -> None:
+    gold = np.array([1.0, 2.0, 1.0, 2.0])
+    predicted = np.array([0.1, 0.2, 0.9, 0.8])
+    subsets = np.array(["news", "news", "web", "web"], object)
+    found = measures("pearson", gold, predicted, subsets)
+    assert list(found) == [
+        "pearson",
+        "spearman",
+        "pearson, news",
+        "spearman, news",
+        "pearson, web",
+        "spearman, web",
+    ]
+    assert found["pearson, news"] == pytest.approx(1)
+    assert found["spearman, web"] == pytest.approx(-1)
+    assert list(measures("pearson", gold, predicted, NONE)) == ["pearson", "spearman"]
+
+
+def test_what_does_not_vary_correlates_with_nothing() -> None:
+    same, other = np.ones(4), np.array([0.1, 0.2, 0.9, 0.8])
+    for one, two in ((same, other), (other, same), (same, same), (other[:1], other[:1])):
+        assert pearson(one, two) == spearman(one, two) == 0
+        assert metric_of("pearson", terms("pearson", one, two).sum(axis=0)[None]) == [0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(3, 40),
+    shift=st.sampled_from([0.0, 100.0]),
+    scale=st.sampled_from([1e-3, 1.0, 1e3]),
+)
+def test_the_metric_from_sums(seed: int, rows: int, shift: float, scale: float) -> None:
+    """For a set of rows drawn with repetition, also where Pearson's terms could lose digits."""
+    generator = np.random.default_rng(seed)
+    gold = shift + generator.normal(size=rows)
+    predicted = scale * (gold + generator.normal(size=rows))
+    drawn = generator.integers(rows, size=rows)
+    sums = terms("pearson", gold, predicted)[drawn].sum(axis=0)[None]
+    if len(set(drawn)) > 2:
+        expected = stats.pearsonr(gold[drawn], predicted[drawn]).statistic
+        assert metric_of("pearson", sums)[0] == pytest.approx(expected, abs=1e-7)
+    right = np.round(gold), np.round(predicted)
+    sums = terms("accuracy", *right)[drawn].sum(axis=0)[None]
+    assert metric_of("accuracy", sums)[0] == np.mean(right[0][drawn] == right[1][drawn])

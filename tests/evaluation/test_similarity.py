@@ -1,0 +1,32 @@
+"""Cosines: by hand, of vectors of 0, and at any scale."""
+
+import numpy as np
+import pytest
+
+from evaluation.similarity import cosines
+
+
+def test_by_hand() -> None:
+    one = np.array([[1, 0], [3, 4], [1, 1], [2, 2]], np.float32)
+    other = np.array([[0, 5], [3, 4], [-1, -1], [1, 0]], np.float32)
+    found = cosines(one, other)
+    assert found.dtype == np.float64
+    assert found.tolist() == [0, 1, -1, 0.707107]
+
+
+def test_equal_vectors_have_a_cosine_of_1_exactly() -> None:
+    vectors = np.random.default_rng(1).normal(size=(200, 7)).astype(np.float32)
+    assert (cosines(vectors, vectors) == 1).all()
+
+
+def test_a_vector_of_0() -> None:
+    vectors = np.array([[0, 0], [1, 2]], np.float32)
+    assert cosines(vectors, vectors[::-1]).tolist() == [0, 0]
+    assert cosines(vectors, vectors).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-3, 10, 1e30])
+def test_the_scale_does_not_matter(scale: float) -> None:
+    one, other = np.random.default_rng(1).normal(size=(2, 50, 8)).astype(np.float32)
+    scaled = one * np.float32(scale)
+    assert cosines(scaled, other) == pytest.approx(cosines(one, other), abs=2e-6)
