@@ -133,7 +133,8 @@ def _example_rows(dataset: Dataset, records: Path) -> tuple[Rows, Counts]:
     assert isinstance(task, ExampleTask)
     found = _records(records, "examples", dataset.collection)
     examples = [record for record in found if isinstance(record, Example)]
-    rows = rows_of(examples, task, dataset.seed, dataset.name)
+    # Not by the dataset's name: all datasets of a collection share its splits.
+    rows = rows_of(examples, task, dataset.seed, f"{dataset.corpus}/{dataset.collection}")
     made = [row for own in rows.values() for row in own]
     counts = {
         "read": len(examples),

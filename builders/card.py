@@ -27,6 +27,8 @@ _TYPES: dict[Kind, str] = {
 }
 # So many classes are listed in the card; of more only the number is said.
 LISTED_CLASSES = 40
+# The share of a part's official count that has to be there: some rows are dropped with a reason.
+COMPLETE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +280,8 @@ def _answer(config: Config) -> list[str]:
             f"{number} `{name}` ({', '.join(spelt[name])})" for number, name in enumerate(labels)
         )
         lines.append(
-            f"- Classes, with the source's spelling in brackets; their numbers are those of the "
-            f"files published in 2022: {'; '.join(named)}."
+            "- Classes, numbered as the benchmark of 2022 does, with the source's spelling in "
+            f"brackets: {'; '.join(named)}."
         )
     elif labels:
         lines.append(f"- Classes: {', '.join(f'`{name}`' for name in labels)}.")
@@ -289,29 +291,34 @@ def _answer(config: Config) -> list[str]:
 
 
 def missing_parts(facts: Mapping[str, Any], found: Mapping[str, int]) -> list[str]:
-    """Return the parts that a collection officially has and that none of the rows is from.
+    """Return the parts of which much less is there than a collection officially has.
 
     Args:
         facts: the collection's part of corpus.yaml.
         found: part to the number of rows.
     """
-    official = (part for part, count in facts["sizes"].items() if count is not None)
-    return [part for part in official if part in SPLITS and part not in found]
+    return [
+        part
+        for part, count in facts["sizes"].items()
+        if count is not None and found.get(part, 0) < COMPLETE * count
+    ]
 
 
 def _parts(config: Config) -> list[str]:
     """Return how the rows compare with the source's own parts and with what was published."""
-    facts = config.dataset.facts
-    official = ", ".join(
-        f"{part} {count:,}" if count is not None else f"{part} unknown"
-        for part, count in facts["sizes"].items()
-    )
-    lines = [f"- Official counts of the source: {official}."]
-    if missing := missing_parts(facts, config.counts["source_parts"]):
+    facts, found = config.dataset.facts, config.counts["source_parts"]
+    lines = []
+    if facts["sizes"]:
+        official = ", ".join(
+            f"{part} {'unknown' if count is None else f'{count:,}'} (here {found.get(part, 0):,})"
+            for part, count in facts["sizes"].items()
+        )
+        lines.append(f"- Official counts of the source: {official}.")
+    if not config.dataset.sample and (missing := missing_parts(facts, found)):
         lines.append(
-            f"- **Incomplete: the source's {' and '.join(missing)} was not there.** The last part "
-            "that there was is test, the first is train, and what was missing between them was "
-            "held out of train."
+            f"- **Incomplete: of the source's {' and '.join(missing)} much or all was not there.** "
+            "The last part that there was is test, the first is train, and what was missing "
+            "between them was held out of train."
         )
     if facts.get("published"):
         lines.append(f"- Published rows: {_one_line(facts['published'])}")

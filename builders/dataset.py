@@ -172,8 +172,18 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
         rows=(rows[0], rows[1], rows[2]),
         donors=donors,
         collection=collection,
-        facts=corpus.facts["collections"][collection] if collection else {},
+        facts=_facts(corpus, collection),
     )
+
+
+def _facts(corpus: Corpus, collection: str) -> dict[str, Any]:
+    """Return what corpus.yaml says of a collection; counts only in the language they are of."""
+    if not collection:
+        return {}
+    facts: dict[str, Any] = corpus.facts["collections"][collection]
+    if corpus.language == corpus.facts["language"]:
+        return facts
+    return {key: value for key, value in facts.items() if key != "published"} | {"sizes": {}}
 
 
 def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:

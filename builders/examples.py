@@ -59,7 +59,7 @@ def further_columns(facts: Mapping[str, Any]) -> dict[str, Column]:
 
 
 def assign(
-    examples: Sequence[Example], task: ExampleTask, seed: int, dataset: str
+    examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> tuple[dict[str, Split], dict[str, int]]:
     """Decide the split, or the fold, of each example.
 
@@ -70,7 +70,7 @@ def assign(
         examples: of one collection.
         task: their task; if nothing is trained, all examples are test.
         seed: the run's seed.
-        dataset: its name.
+        name: of the collection, so that all datasets made of it have the same splits.
 
     Returns:
         Example id to split, and example id to fold; empty if there are no folds, and every split
@@ -80,42 +80,58 @@ def assign(
         return {example.id: "test" for example in examples}, {}
     parts = [part for part in SPLITS if any(example.split == part for example in examples)]
     if len(parts) < 2:
-        return dict.fromkeys((e.id for e in examples), "train"), folds(examples, seed, dataset)
-    names: dict[Split | None, Split] = dict(
-        zip((parts[0], parts[-1]), ("train", "test"), strict=True)
-    )
+        return dict.fromkeys((e.id for e in examples), "train"), folds(examples, seed, name)
+    names: dict[Split | None, Split] = {parts[0]: "train", parts[-1]: "test"}
     splits = {example.id: names.get(example.split, "validation") for example in examples}
     if len(parts) == 2:
         train = [example for example in examples if splits[example.id] == "train"]
-        held_out = folds(train, seed, dataset)
-        splits |= {name: "validation" for name, fold in held_out.items() if fold == 0}
+        held_out = folds(train, seed, name)
+        splits |= {key: "validation" for key, fold in held_out.items() if fold == 0}
     return splits, {}
 
 
-def folds(examples: Sequence[Example], seed: int, dataset: str) -> dict[str, int]:
+def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
     """Return the fold of each example, by id.
 
-    Folds are stratified: of each class they have as many examples as each other, give or take
-    one. Examples with the same text (or pair) are in the same fold. The order in which they are
-    dealt out is that of a keyed hash of the text.
+    Examples of one document, or with the same text (or pair), are in the same fold. Folds are
+    stratified: the groups of examples that belong together in this way are dealt out class by
+    class (the class of a group is that of its example with the first id), in the order of a keyed
+    hash, so that no fold has more than one group of a class more than another.
+
+    Args:
+        examples: of one collection.
+        seed: the run's seed.
+        name: of the collection.
     """
-    classes: dict[str, dict[Marks, list[str]]] = {}
-    of_text: dict[Marks, str] = {}
-    for example in examples:
-        text = same_text(example)
-        label = of_text.setdefault(text, example.label or "")
-        classes.setdefault(label, {}).setdefault(text, []).append(example.id)
+    classes: dict[str, list[tuple[int, list[Example]]]] = {}
+    for group in _inseparable(examples):
+        first = min(group, key=lambda example: example.id)
+        rank = keyed_hash(seed, name, first.id, "fold")
+        classes.setdefault(first.label or "", []).append((rank, group))
     found: dict[str, int] = {}
     dealt = 0
     for label in sorted(classes):
-        ranked = sorted(
-            classes[label],
-            key=lambda text: (keyed_hash(seed, dataset, *map(str, text), "fold"), text),
-        )
-        for text in ranked:
-            found |= dict.fromkeys(classes[label][text], dealt % FOLDS)
+        for _, group in sorted(classes[label], key=lambda entry: entry[0]):
+            found |= dict.fromkeys((example.id for example in group), dealt % FOLDS)
             dealt += 1
     return found
+
+
+def _inseparable(examples: Sequence[Example]) -> list[list[Example]]:
+    """Return the groups of examples that documents and texts link, directly or through others."""
+    leader: dict[str | Marks, str | Marks] = {}
+
+    def find(key: str | Marks) -> str | Marks:
+        while (above := leader.setdefault(key, key)) != key:
+            leader[key] = key = leader[above]
+        return key
+
+    for example in examples:
+        leader[find(example.document_id)] = find(same_text(example))
+    groups: dict[str | Marks, list[Example]] = {}
+    for example in examples:
+        groups.setdefault(find(example.document_id), []).append(example)
+    return list(groups.values())
 
 
 def same_text(example: Example) -> Marks:
@@ -124,7 +140,7 @@ def same_text(example: Example) -> Marks:
 
 
 def rows_of(
-    examples: Sequence[Example], task: ExampleTask, seed: int, dataset: str
+    examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> dict[Split, list[dict[str, Any]]]:
     """Return the rows of a dataset by split; a split without rows is not there.
 
@@ -132,9 +148,9 @@ def rows_of(
         examples: of one collection.
         task: their task.
         seed: the run's seed.
-        dataset: its name.
+        name: of the collection.
     """
-    splits, of_fold = assign(examples, task, seed, dataset)
+    splits, of_fold = assign(examples, task, seed, name)
     holders: dict[Marks, set[Split]] = {}
     texts = [same_text(example) for example in examples]
     for example, text in zip(examples, texts, strict=True):

@@ -223,8 +223,9 @@ def _check_complete(corpora: Sequence[Corpus], sources: str, instances: Path) ->
             if missing:
                 raise InputError(
                     f"dataset {dataset.name}",
-                    expected="all parts that the source has",
-                    found=f"no rows of its {' and '.join(missing)}",
+                    expected="the source's rows, as many as it officially has",
+                    found=f"much less of its {' and '.join(missing)}: "
+                    f"{built[dataset.name]['source_parts']}",
                     todo=f"get the missing files of {corpus.name}, and run `dvc repro`",
                 )
 

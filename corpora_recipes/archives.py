@@ -3,12 +3,14 @@
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.errors import InputError
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+_NESTED = (*_ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
 # What packing programs leave between the files: of macOS, of Windows, of version control.
 _NOT_OURS = ("__MACOSX", "Thumbs.db")
 
@@ -40,16 +42,31 @@ class Member:
         """
         if not self.name:
             return self.path.read_bytes()
-        try:
-            if self.path.suffix == ".zip":
-                with zipfile.ZipFile(self.path) as archive:
-                    return archive.read(self.name)
-            with tarfile.open(self.path) as tar:
-                file = tar.extractfile(self.name)
+        return read_members(self.path, [self.name])[self.name]
+
+
+def read_members(path: Path, names: Sequence[str]) -> dict[str, bytes]:
+    """Return the contents of files of one archive by name, opening it once.
+
+    Raises:
+        InputError: the archive is damaged, encrypted, or packed in an unknown way.
+    """
+    found: dict[str, bytes] = {}
+    name = names[0] if names else ""
+    try:
+        if path.suffix == ".zip":
+            with zipfile.ZipFile(path) as archive:
+                for name in names:
+                    found[name] = archive.read(name)
+            return found
+        with tarfile.open(path) as tar:
+            for name in names:
+                file = tar.extractfile(name)
                 assert file is not None  # ``members`` lists files only
-                return file.read()
-        except _DAMAGE as error:
-            raise _damaged(self.where, error) from None
+                found[name] = file.read()
+    except _DAMAGE as error:
+        raise _damaged(f"{path}, {name}", error) from None
+    return found
 
 
 def members(path: Path, raw: Path) -> list[Member]:
@@ -75,7 +92,7 @@ def members(path: Path, raw: Path) -> list[Member]:
     except _DAMAGE as error:
         raise _damaged(str(path), error) from None
     names = sorted(name for name in names if _is_ours(name))
-    if nested := [name for name in names if name.endswith(_ARCHIVES)]:
+    if nested := [name for name in names if name.lower().endswith(_NESTED)]:
         raise InputError(
             path,
             expected="files, not an archive in an archive",

@@ -13,6 +13,8 @@ from corpora_recipes.tables import Row
 # joiners that emoji are made of (U+200C, U+200D) are not among them.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+
 
 def natural(text: str) -> str:
     """Return a text on one line, in NFC, with single blanks and without invisible characters.
@@ -49,10 +51,8 @@ def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
         InputError: it is no number, or outside the collection's scale.
     """
     lowest, highest = corpus.facts["collections"][collection]["scale"]
-    try:
-        score = float(raw)
-    except ValueError:
-        score = math.nan
+    # Not float() alone: it takes "nan", and "0_3" for 3.
+    score = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
     if not lowest <= score <= highest:
         raise row.error(f"a score from {lowest} to {highest}", repr(raw))
     return score

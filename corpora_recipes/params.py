@@ -150,6 +150,8 @@ def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
         if not fits:
             todo = f"correct corpora.{name}.{key}"
             raise InputError(f"{where}.{key}", expected=expected, found=repr(value), todo=todo)
+    if documents is not None:
+        _check_divisible(facts, f"{where}.documents", documents)
     options = _options(entry, facts["options"], where)
     # Of documents of their own only the users know what a dataset card says.
     for key in ("name", "licence", "citation", "homepage", "description"):
@@ -186,7 +188,19 @@ def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
             found=repr(quota),
             todo="correct it",
         )
+    _check_divisible(corpus.facts, f"--documents {quota}", quota)
     return replace(corpus, documents=int(quota))
+
+
+def _check_divisible(facts: dict[str, Any], where: str, quota: object) -> None:
+    """Refuse a quota of examples: whole parts and classes of the source would be left out."""
+    if facts["records"] == "examples":
+        raise InputError(
+            where,
+            expected="all: examples of a benchmark are taken whole",
+            found=repr(quota),
+            todo="leave it out",
+        )
 
 
 def _options(entry: dict[str, Any], defaults: dict[str, Any], where: str) -> dict[str, Any]:

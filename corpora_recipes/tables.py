@@ -27,7 +27,7 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[str, str]
     """Yield each line that is not blank, without its end, and where it stands.
 
     Only a line feed ends a line, with or without a carriage return before it. A byte order mark
-    at the beginning is removed.
+    at the beginning is removed. A line of blanks is skipped, one of tabs is not.
 
     Args:
         data: the lines as bytes.
@@ -37,8 +37,9 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[str, str]
         "FILE, line N", and the line.
 
     Raises:
-        InputError: a line is not in UTF-8.
+        InputError: a line is not in UTF-8, or holds a carriage return, or there is no line.
     """
+    count = 0
     for number, line in enumerate(data, 1):
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -50,8 +51,20 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[str, str]
                 todo="convert the file, or this line of it, to UTF-8",
             ) from None
         text = text.removesuffix("\n").removesuffix("\r")
-        if text.strip():
+        if "\r" in text:
+            raise InputError(
+                f"{where}, line {number}",
+                expected="lines that end in a line feed, with or without a carriage return",
+                found="a carriage return inside the line",
+                todo="convert the line ends of the file",
+            )
+        if text.strip(" "):
+            count += 1
             yield f"{where}, line {number}", text
+    if not count:
+        raise InputError(
+            where, expected="one line or more", found="an empty file", todo="fetch the file again"
+        )
 
 
 def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool) -> Iterator[Row]:
@@ -67,14 +80,21 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
             (blanks around the names do not count); else the columns are exactly these.
 
     Raises:
-        InputError: a column is missing, a row has another number of fields, or a line is not in
-            UTF-8.
+        InputError: a column is missing or named twice, a row has another number of fields, or the
+            lines are not as ``decoded_lines`` wants them.
     """
     lines = decoded_lines(data.split(b"\n"), where)
     names = list(columns)
     if header:
-        first, text = next(lines, (f"{where}, line 1", ""))
+        first, text = next(lines)
         names = [name.strip() for name in text.split("\t")]
+        if twice := sorted({name for name in columns if names.count(name) > 1}):
+            raise InputError(
+                first,
+                expected="each column once",
+                found=f"{', '.join(twice)} more than once",
+                todo="take the file as its publisher gives it",
+            )
         if missing := [column for column in columns if column not in names]:
             raise InputError(
                 first,

@@ -315,14 +315,18 @@ def _invariance_section(path: Path, datasets: Datasets) -> list[str]:
             )
         shares = (_percent(own[what]) for what in report["limits"])
         rows.append([dataset, f"{own['test_rows']:,}", *shares, own["verdict"]])
-    limits = ", ".join(f"{_spaced(k)} {_percent(v)}" for k, v in report["limits"].items())
+    limits, of_correlations = (
+        ", ".join(f"{_spaced(k)} {_percent(v)}" for k, v in report[which].items())
+        for which in ("limits", "correlation_limits")
+    )
     return [
         "## Invariance (gate 10)",
         "",
         "Per cent of test predictions that change when the embeddings are scaled by 0.1 or 10, "
         "when the datasets are probed in reverse order, and when Python hashes with another seed; "
         f"encoder `{report['encoder']['encoder']}`, on a part of the rows. Limits: {limits}; "
-        "for scale, one prediction if that is more.",
+        "for scale, one prediction if that is more. For semantic similarity, by how much Pearson's "
+        f"correlation × 100 changes; limits: {of_correlations}.",
         "",
         *_table(["Dataset", "Test rows", *map(_title, report["limits"]), "Verdict"], rows),
         "",

@@ -80,13 +80,38 @@ def test_folds_are_even_hold_a_text_together_and_ignore_the_order(drawn, random)
     assert all(len(own) == 1 for own in of_text.values())
     sizes = Counter(next(iter(own)) for own in of_text.values())
     assert max(sizes.values(), default=0) - min((sizes[k] for k in range(FOLDS)), default=0) <= 1
-    # The class of a text with two labels is that of its first example, whatever the others.
-    shuffled = sorted(examples, key=lambda example: (example.label or "", random.random()))
-    labels = {
-        same_text(e): {o.label for o in examples if same_text(o) == same_text(e)} for e in examples
-    }
-    if all(len(own) == 1 for own in labels.values()):
-        assert folds(shuffled, 7, "sent") == found
+    shuffled = sorted(examples, key=lambda example: random.random())
+    assert folds(shuffled, 7, "sent") == found
+
+
+def test_examples_of_one_document_are_not_parted() -> None:
+    examples = [opinion(n, "train", document_id=f"premise {n // 3}") for n in range(90)]
+    # The text of 0 stands again in the document of 89, so that both documents hang together.
+    examples.append(opinion(90, "train", texts=examples[0].texts, document_id="premise 29"))
+    examples += [opinion(n, "test") for n in range(100, 110)]
+    splits, _ = assign(examples, SINGLE, 1, "sent")
+    of_document: dict[str, set[str]] = {}
+    for example in examples:
+        of_document.setdefault(example.document_id, set()).add(splits[example.id])
+    assert all(len(own) == 1 for own in of_document.values())
+    assert of_document["premise 0"] == of_document["premise 29"]
+    held_out = [e for e in examples if splits[e.id] == "validation"]
+    assert 9 <= len(held_out) <= 12
+
+
+def test_datasets_of_one_collection_have_the_same_splits(
+    tmp_path, example_corpus, write_records
+) -> None:
+    datasets = {"e": {"task": "pair_classification"}, "r": {"task": "relatedness"}}
+    corpus = replace(example_corpus, datasets=datasets)
+    examples = [caption(n, split="train") for n in range(40)]
+    examples += [caption(n, split="test") for n in range(40, 50)]
+    build(corpus, write_records(examples), tmp_path / "out", "upstream")
+    held_out = [
+        [row["id"] for row in rows_in(tmp_path / "out" / name, "validation")] for name in datasets
+    ]
+    assert len(held_out[0]) == 4
+    assert sorted(held_out[0]) == sorted(held_out[1])
 
 
 def test_folds_depend_on_the_seed() -> None:

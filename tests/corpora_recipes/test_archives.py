@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.archives import members
+from corpora_recipes.archives import members, read_members
 from corpora_recipes.errors import InputError
 
 FILES = {"b/two.txt": b"dos", "a.txt": "añil".encode(), "__MACOSX/a.txt": b"x", "b/.hidden": b"x"}
@@ -67,6 +67,21 @@ def test_what_is_no_archive_is_named(tmp_path, name) -> None:
     with pytest.raises(InputError) as error:
         members(tmp_path / name, tmp_path)
     assert error.value.where == str(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["INNER.ZIP", "inner.tar", "inner.7z", "a.txt.gz"])
+def test_any_kind_of_archive_in_an_archive_is_found(tmp_path, name) -> None:
+    with pytest.raises(InputError, match="not an archive in an archive"):
+        members(a_zip(tmp_path / "x.zip", {"a.txt": b"", name: b""}), tmp_path)
+
+
+def test_several_members_are_read_at_once(tmp_path) -> None:
+    path = a_zip(tmp_path / "x.zip", FILES)
+    assert read_members(path, ["b/two.txt", "a.txt"]) == {
+        "b/two.txt": b"dos",
+        "a.txt": FILES["a.txt"],
+    }
+    assert read_members(path, []) == {}
 
 
 def test_a_damaged_member_is_named(tmp_path) -> None:

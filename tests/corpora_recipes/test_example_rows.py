@@ -65,7 +65,7 @@ def test_scores(corpus) -> None:
     assert [score_of(raw, "one", corpus, ROW) for raw in ("1", " 4.25 ", "5.0")] == [1.0, 4.25, 5.0]
 
 
-@pytest.mark.parametrize("raw", ["0.9", "5.1", "", "nan", "inf", "4,5", "alto"])
+@pytest.mark.parametrize("raw", ["0.9", "5.1", "", "nan", "inf", "4,5", "alto", "0_3", "1e0", "٣"])
 def test_a_score_that_is_none_is_an_error(corpus, raw) -> None:
     with pytest.raises(InputError) as error:
         score_of(raw, "one", corpus, ROW)

@@ -92,3 +92,12 @@ def test_the_quota_of_the_command_line(make_corpus) -> None:
     for wrong in ("0", "many", "-3"):
         with pytest.raises(InputError, match="positive integer, or all"):
             with_documents(corpus, wrong)
+
+
+def test_examples_are_taken_whole(write_params) -> None:
+    path = write_params({"sqc": {"recipe": "sqc"}, "few": {"recipe": "sqc", "documents": 5}})
+    corpus = load_corpus(path, "sqc")
+    assert with_documents(corpus, "all").documents is None
+    for refused in (lambda: load_corpus(path, "few"), lambda: with_documents(corpus, "5")):
+        with pytest.raises(InputError, match="taken whole"):
+            refused()

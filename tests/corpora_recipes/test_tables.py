@@ -33,9 +33,9 @@ def test_a_header_with_blanks_more_columns_and_another_order() -> None:
 
 
 def test_only_a_line_feed_ends_a_row() -> None:
-    data = "1\tuno\x0bdos\u2028tres\x85\rcuatro\n".encode()
+    data = "1\tuno\x0bdos\u2028tres\x85cuatro\n".encode()
     assert [row.fields["text"] for row in rows(data, ["id", "text"], header=False)] == [
-        "uno\x0bdos\u2028tres\x85\rcuatro"
+        "uno\x0bdos\u2028tres\x85cuatro"
     ]
 
 
@@ -43,7 +43,11 @@ def test_only_a_line_feed_ends_a_row() -> None:
     ("data", "where", "found"),
     [
         (b"id\ttexto\n1\ta\n", "a.tsv, line 1", "no text in 'id\\ttexto'"),
-        (b"", "a.tsv, line 1", "no id, text in ''"),
+        (b"", "a.tsv", "an empty file"),
+        (b"\xef\xbb\xbf\r\n \n", "a.tsv", "an empty file"),
+        (b"id\ttext\tid\n1\ta\t2\n", "a.tsv, line 1", "id more than once"),
+        (b"id\ttext\r1\ta\r2\tb\r", "a.tsv, line 1", "a carriage return inside the line"),
+        (b"id\ttext\n\t\t\n", "a.tsv, line 2", "3 in"),
         (b"id\ttext\n1\ta\n2\n", "a.tsv, line 3", "1 in '2'"),
         (b"id\ttext\n1\ta\tb\n", "a.tsv, line 2", "3 in"),
         ("id\ttext\n1\tá\n".encode() + "2\té\n".encode("latin-1"), "a.tsv, line 3", "0xe9"),
@@ -66,9 +70,8 @@ def test_a_row_makes_its_error() -> None:
     st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r\t\ufeff"), min_size=1))
 )
 def test_nothing_is_lost(texts) -> None:
-    kept = [text for text in texts if text.strip()]
+    kept = [text for text in texts if text.strip(" ")]
     data = "".join(f"{text}\n" for text in texts).encode()
-    assert [text for _, text in decoded_lines(data.splitlines(keepends=True), "a")] == kept or any(
-        len(text.encode().splitlines()) > 1 for text in texts
-    )
+    if not kept:
+        return
     assert [text for _, text in decoded_lines(data.split(b"\n"), "a")] == kept

@@ -297,7 +297,14 @@ def invariance_file(folder: Path, digest: str) -> Path:
     }
     path = folder / "invariance.json"
     encoder = {"encoder": "char_hash", "options": {}}
-    content = {"format": 1, "encoder": encoder, "seed": 1, "limits": shares, "datasets": datasets}
+    content = {
+        "format": 1,
+        "encoder": encoder,
+        "seed": 1,
+        "limits": shares,
+        "correlation_limits": shares | {"scale": 0.002},
+        "datasets": datasets,
+    }
     path.write_text(json.dumps(content), "utf-8")
     return path
 
@@ -309,6 +316,7 @@ def test_the_section_on_invariance(tmp_path: Path) -> None:
     assert "## Invariance (gate 10)" in text
     limits = "Limits: scale 0.5, order 0.0, hash seed 0.0; for scale, one prediction if that is"
     assert f"{limits} more." in text
+    assert "correlation × 100 changes; limits: scale 0.2, order 0.0, hash seed 0.0." in text
     assert section(text, "Invariance (gate 10)").split("\n\n")[1].splitlines() == [
         "| Dataset | Test rows | Scale | Order | Hash seed | Verdict |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
