@@ -14,13 +14,11 @@ what is needed stands at the head of the file, and the body is never looked at.
 
 import html
 import re
-import zipfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.archives import members
+from corpora_recipes.archives import members, read_members
 from corpora_recipes.errors import InputError
 from corpora_recipes.examples import collect, natural
 from corpora_recipes.recipes import BlockResult, Corpus, Dropped
@@ -33,11 +31,11 @@ REVIEWS_A_BLOCK = 500
 
 # Up to the summary's end everything is matched once, from the left, so that reading is linear.
 _HEAD = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?<review\s(?P<attributes>.*?)>\s*"
-    r"<summary\s*(?:/>|>(?P<summary>.*?)</summary>)",
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<review\s(?P<attributes>.*?)>\s*"
+    rb"<summary\s*(?:/>|>(?P<summary>.*?)</summary>)",
     re.DOTALL,
 )
-_RANK = re.compile(r'\brank="([1-5])"\s+maxRank="5"')
+_RANK = re.compile(rb'\brank="([1-5])"\s+maxRank="5"')
 # With a semicolon only: "R&B" is no reference, and neither is "&copia".
 _REFERENCE = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]\w*);")
 # The source has a question mark for every character that ISO-8859-1 lacks. A question in Spanish
@@ -90,16 +88,7 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     Raises:
         InputError: a file cannot be unpacked or is no review.
     """
-    try:
-        with zipfile.ZipFile(block.path) as archive:
-            files = {name: archive.read(name) for name in block.names}
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-        raise InputError(
-            block.path,
-            expected="an archive that can be unpacked",
-            found=f"{type(error).__name__}: {error}",
-            todo="fetch the file again",
-        ) from None
+    files = read_members(block.path, block.names)
     rows = (read_review(data, f"{block.path}, {name}") for name, data in files.items())
     return collect(rows, _example)
 
@@ -108,8 +97,8 @@ def read_review(data: bytes, where: str) -> Row:
     """Return what stands at the head of a review's file.
 
     Args:
-        data: the file, in ISO-8859-1 or Windows-1252, or in UTF-8 (which Spanish in the other two
-            never looks like); well-formed or not.
+        data: the file, well-formed or not. The summary is in ISO-8859-1 or Windows-1252, or in
+            UTF-8, which Spanish in the other two never looks like; the rest may be in another.
         where: the archive and the file's name in it.
 
     Returns:
@@ -118,25 +107,29 @@ def read_review(data: bytes, where: str) -> Row:
     Raises:
         InputError: there is no review with a summary, or no rank from 1 to 5 out of 5.
     """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = data.decode("windows-1252", "replace")
-    head = _HEAD.match(text)
+    head = _HEAD.match(data)
     if head is None:
         raise InputError(
             where,
             expected="<review …> and in it <summary>…</summary>",
-            found=repr(text[:200]),
+            found=repr(_decode(data)[:200]),
             todo="take the archive as its publisher gives it, or correct the file",
         )
-    fields = {"id": PurePosixPath(where).stem, "summary": head["summary"] or ""}
+    fields = {"id": PurePosixPath(where).stem, "summary": _decode(head["summary"] or b"")}
     row = Row(where, fields)
     rank = _RANK.search(head["attributes"])
     if rank is None:
-        raise row.error('rank="1" to rank="5", and maxRank="5"', repr(head["attributes"][:200]))
-    fields["rank"] = rank[1]
+        found = repr(_decode(head["attributes"])[:200])
+        raise row.error('rank="1" to rank="5", and maxRank="5"', found)
+    fields["rank"] = rank[1].decode("ascii")
     return row
+
+
+def _decode(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data.decode("windows-1252", "replace")
 
 
 def clean_summary(text: str) -> str:

@@ -67,11 +67,14 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     sentence. Dropped examples: ``not_translated``, ``incomplete_row``, ``empty_text``.
 
     Raises:
-        InputError: the table is no such table, or has an unknown label.
+        InputError: the table is no such table, or a pair has no id or an unknown label.
     """
     name = _name(block)
 
     def example(row: Row) -> Example:
+        pair_id = row.fields["id"].strip()
+        if not pair_id:
+            raise row.error("the pair's id", "none")
         sentences = (row.fields["sentence1"], row.fields["sentence2"])
         if NOT_TRANSLATED in (sentence.strip() for sentence in sentences):
             raise Dropped("not_translated")
@@ -79,7 +82,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             raise Dropped("incomplete_row")
         first, second = (natural(sentence) for sentence in sentences)
         return Example(
-            id=f"pairs/{name.removesuffix('.tsv')}/{row.fields['id'].strip()}",
+            id=f"pairs/{name.removesuffix('.tsv')}/{pair_id}",
             collection="pairs",
             texts=(first, second),
             label=class_of(row.fields["label"], "pairs", corpus, row),
@@ -92,10 +95,12 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 
 def _filled(data: bytes) -> bytes:
-    """Return the table with empty fields where a row ends early."""
-    lines = data.split(b"\n")
+    """Return the table with empty fields where a row ends early; blank lines stay blank."""
+    lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
     tabs = lines[0].count(b"\t")
-    return b"\n".join(line + b"\t" * (tabs - line.count(b"\t")) for line in lines)
+    return b"\n".join(
+        line + b"\t" * (tabs - line.count(b"\t")) if line.strip(b" ") else line for line in lines
+    )
 
 
 def _folder(member: Member) -> str:

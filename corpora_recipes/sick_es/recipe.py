@@ -50,14 +50,17 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     Dropped examples: ``empty_text``.
 
     Raises:
-        InputError: a column is missing, a row has another number of fields, or a score or a class
-            is none that SICK has.
+        InputError: a column or a pair_ID is missing, a row has another number of fields, or a score
+            or a class is none that SICK has.
     """
     split = PARTS[block.path.name]
 
     def example(row: Row) -> Example:
         fields = row.fields
-        key = f"pairs/{split}/{fields['pair_ID'].strip()}"
+        pair_id = fields["pair_ID"].strip()
+        if not pair_id:
+            raise row.error("the pair's pair_ID", "none")
+        key = f"pairs/{split}/{pair_id}"
         texts = (fields["sentence_A"], fields["sentence_B"])
         first, second = (natural(detokenize(text, corpus.language)) for text in texts)
         return Example(

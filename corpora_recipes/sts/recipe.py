@@ -10,8 +10,7 @@ The files of 2014 and 2015 lie in folders, those of 2017 in two zip archives, wh
 other tracks are never read. A line without a score is a pair that the organisers left out.
 """
 
-import codecs
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +20,7 @@ from corpora_recipes.errors import InputError
 from corpora_recipes.examples import collect, natural, score_of
 from corpora_recipes.recipes import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row, table_rows
-
-COLUMNS = ("line", "sentence_1", "sentence_2", "score")
+from corpora_recipes.tables import Row, decoded_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +118,17 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
             split="test",
         )
 
-    where = f"{block.pairs.where}, with {Path(block.gold.name or block.gold.path).name}"
-    return collect(table_rows(_beside(block), where, COLUMNS, header=False), example)
+    return collect(_rows(block), example)
 
 
-def _beside(block: Subset) -> bytes:
-    """Return one table of the two files, line beside line, with the number of the line before it.
+def _rows(block: Subset) -> Iterator[Row]:
+    """Yield the pairs with their scores and the number of their line; a row names the gold file.
 
     Raises:
-        InputError: the files do not have the same number of lines.
+        InputError: the files do not have the same number of lines, or a line of the one with the
+            sentences is not two of them.
     """
-    pairs, gold = (_lines(member.read()) for member in (block.pairs, block.gold))
+    pairs, gold = _lines(block.pairs), _lines(block.gold)
     if len(pairs) != len(gold):
         raise InputError(
             block.gold.where,
@@ -139,11 +136,24 @@ def _beside(block: Subset) -> bytes:
             found=f"{len(gold)}",
             todo="take both files from the same release; a pair without a score has an empty line",
         )
-    both = enumerate(zip(pairs, gold, strict=True), 1)
-    return b"\n".join(b"%d\t%s\t%s" % (number, pair, score) for number, (pair, score) in both)
+    for number, (pair, score) in enumerate(zip(pairs, gold, strict=True), 1):
+        sentences = pair.split("\t")
+        if len(sentences) != 2:
+            raise InputError(
+                f"{block.pairs.where}, line {number}",
+                expected="two sentences and a tab between them",
+                found=repr(pair[:200]),
+                todo="take the file as its publisher gives it, or correct the line",
+            )
+        first, second = sentences
+        fields = {"sentence_1": first, "sentence_2": second, "score": score, "line": str(number)}
+        yield Row(f"{block.gold.where}, line {number}", fields)
 
 
-def _lines(data: bytes) -> list[bytes]:
-    # Empty lines count: they keep the two files together.
-    lines = data.removeprefix(codecs.BOM_UTF8).removesuffix(b"\n").split(b"\n")
-    return [line.removesuffix(b"\r") for line in lines]
+def _lines(member: Member) -> list[str]:
+    """Return a file's lines; blank ones count, as they keep the two files together."""
+    data = member.read()
+    lines = [""] * (data.count(b"\n") + (not data.endswith(b"\n")))
+    for where, line in decoded_lines(data.split(b"\n"), member.where):
+        lines[int(where.rpartition(" ")[2]) - 1] = line
+    return lines

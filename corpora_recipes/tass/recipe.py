@@ -14,8 +14,7 @@ and behind the name of that column::
 
 These tables were written as CSV: a tweet that had a quotation mark or a line break stands in
 quotation marks as a whole, with its own ones doubled. Line breaks became blanks later on, so that
-each row is one line. The tweets of the test part, ``task2/test_task2.tsv``, have no labels; the
-file is not read.
+each row is one line. The tweets of the test part were given out without labels and are not read.
 """
 
 import html
@@ -68,8 +67,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
     """List the parts that are there.
 
     Raises:
-        InputError: there is none, an archive is damaged or holds something else, or of the test
-            part of task 1 the tweets are there without the labels or the other way round.
+        InputError: there is none, an archive is damaged or holds other tables or none, or of the
+            test part of task 1 the tweets are there without the labels or the other way round.
     """
     found = [*_task1(raw), *_task1_test(raw), *_task2(raw)]
     if not found:
@@ -85,7 +84,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
 def _task1(raw: Path) -> Iterator[Part]:
     if not (raw / TASK1).exists():
         return
-    for member in members(raw / TASK1, raw):
+    for member in _archived_tables(raw / TASK1, raw):
         part = PurePosixPath(member.name).parent.name
         country = _country(member)
         if part not in _SPLITS:
@@ -98,7 +97,7 @@ def _task1_test(raw: Path) -> Iterator[Part]:
     present = [path for path in files if path.exists()]
     if not present:
         return
-    tables = [{_country(m): m for m in members(path, raw)} for path in present]
+    tables = [{_country(m): m for m in _archived_tables(path, raw)} for path in present]
     for country in sorted(set().union(*tables)):
         if len(tables) == 1 or not all(country in table for table in tables):
             raise InputError(
@@ -119,11 +118,24 @@ def _task2(raw: Path) -> Iterator[Part]:
             yield Part(f"task2/{part}", "task2", split, {}, member)
 
 
+def _archived_tables(path: Path, raw: Path) -> list[Member]:
+    """Return the tables of an archive; what else is in it, such as a README, does not count."""
+    tables = [member for member in members(path, raw) if member.name.lower().endswith(".tsv")]
+    if not tables:
+        raise InputError(
+            path,
+            expected=f"tables named {', '.join(COUNTRIES)} (.tsv)",
+            found="none in the archive",
+            todo="take the file as its publisher gives it",
+        )
+    return tables
+
+
 def _country(member: Member) -> str:
-    name = PurePosixPath(member.name)
-    if name.suffix != ".tsv" or name.stem.lower() not in COUNTRIES:
+    country = PurePosixPath(member.name).stem.lower()
+    if country not in COUNTRIES:
         raise _unknown(member)
-    return name.stem.lower()
+    return country
 
 
 def _unknown(member: Member) -> InputError:
@@ -154,7 +166,8 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
         if not tweet_id:
             raise row.error("the tweet's id", "none")
         label = class_of(row.fields["label"], block.collection, corpus, row)
-        tweet = row.fields["tweet"].strip()
+        # Repaired before it is stripped: the C1 control that stands for … counts as a blank.
+        tweet = _repair(row.fields["tweet"]).strip()
         times_met[tweet_id] += 1
         name = f"{block.key}/{tweet_id}"
         if times_met[tweet_id] > 1:
@@ -162,7 +175,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
         return Example(
             id=name,
             collection=block.collection,
-            texts=(natural(_repair(unquote(tweet) if block.collection == "task2" else tweet)),),
+            texts=(natural(unquote(tweet) if block.collection == "task2" else tweet),),
             label=label,
             score=None,
             document_id=name,
@@ -194,18 +207,19 @@ def _rows(block: Part) -> Iterator[Row]:
         yield from table_rows(data, where, _COLUMNS, header=block.collection == "task2")
         return
     labels = _labels(block.gold)
-    found = 0
+    left = dict(labels)
     for row in table_rows(data, where, _COLUMNS[:2], header=False):
-        found += 1
         tweet_id = row.fields["id"].strip()
         if tweet_id not in labels:
             raise row.error(f"a tweet whose label is in {block.gold.where}", f"id {tweet_id!r}")
-        yield Row(row.where, row.fields | {"label": labels[tweet_id]})
-    if found != len(labels):
+        if tweet_id not in left:
+            raise row.error("an id that was not there before", f"id {tweet_id!r} again")
+        yield Row(row.where, row.fields | {"label": left.pop(tweet_id)})
+    if left:
         raise InputError(
             where,
-            expected=f"{len(labels)} tweets, one for each label in {block.gold.where}",
-            found=str(found),
+            expected=f"a tweet for each of the {len(labels)} labels in {block.gold.where}",
+            found=f"none for {len(left)} of them, such as that of id {next(iter(left))!r}",
             todo="take both files as their publisher gives them",
         )
 

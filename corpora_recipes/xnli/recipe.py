@@ -69,17 +69,21 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     Dropped examples: ``no_gold_label``, ``empty_text``.
 
     Raises:
-        InputError: the table is no such table, has no row in the language, or has an unknown label.
+        InputError: the table is no such table or has no row in the language, or a pair has no
+            pairID or an unknown label.
     """
     name = _name(block)
     split = _parts(corpus)[name]
 
     def example(row: Row) -> Example:
+        pair_id = row.fields["pairID"].strip()
+        if not pair_id:
+            raise row.error("the pair's pairID", "none")
         if row.fields["gold_label"].strip() == NO_CONSENSUS:
             raise Dropped("no_gold_label")
         premise = natural(row.fields["sentence1"])
         return Example(
-            id=f"pairs/{name.removesuffix('.tsv')}/{row.fields['pairID'].strip()}",
+            id=f"pairs/{name.removesuffix('.tsv')}/{pair_id}",
             collection="pairs",
             texts=(premise, natural(row.fields["sentence2"])),
             label=class_of(row.fields["gold_label"], "pairs", corpus, row),

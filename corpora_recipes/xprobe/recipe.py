@@ -6,6 +6,7 @@ single $&!#* vector: Probing sentence embeddings for linguistic properties", wit
 constituents.
 """
 
+import codecs
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
@@ -41,18 +42,27 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
     """List the ranges of the files that there are.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or one is empty.
     """
     names = [source["file"] for source in sources(corpus)]
-    found = [block for n in names if (raw / n).is_file() for block in line_ranges(raw / n, n)]
+    found = [name for name in names if (raw / name).is_file()]
     if not found:
         raise InputError(
             raw,
             expected=f"files of X-Probe such as {names[0]}",
-            found="none, or empty ones",
+            found="none",
             todo="fetch them again, and check that X-Probe has the corpus's language",
         )
-    return found
+    for name in found:
+        with (raw / name).open("rb") as file:
+            if all(map(_is_blank, file)):
+                raise InputError(
+                    raw / name,
+                    expected="lines of a sentence, a tab and a label",
+                    found="an empty file",
+                    todo="fetch it again",
+                )
+    return [block for name in found for block in line_ranges(raw / name, name)]
 
 
 def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
@@ -62,18 +72,28 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     Dropped examples: ``empty_text``.
 
     Raises:
-        InputError: a line has no label or more than one tab, its label is none of the task's, or it
-            is not in UTF-8.
+        InputError: a line has no label or more than one tab, its label is none of the task's (where
+            classes are words, none of the sentence's tokens), or it is not in UTF-8.
     """
     task, part = block.path.parent.name, block.path.stem
+    classes_are_words = corpus.facts["collections"][task]["labels"] is None
 
     def example(row: Row) -> Example:
         key = f"{task}/{part}/{row.fields['line']}"
+        sentence = row.fields["sentence"]
+        text = natural(detokenize(sentence, corpus.language))
+        label = class_of(row.fields["label"], task, corpus, row)
+        if classes_are_words and label.casefold() not in sentence.casefold().split():
+            raise row.error(
+                "a label that is one of the sentence's tokens",
+                f"{label[:200]!r} for {sentence[:200]!r}",
+                "take the file as its publisher gives it",
+            )
         return Example(
             id=key,
             collection=task,
-            texts=(natural(detokenize(row.fields["sentence"], corpus.language)),),
-            label=class_of(row.fields["label"], task, corpus, row),
+            texts=(text,),
+            label=label,
             score=None,
             document_id=key,
             split=PARTS[part],
@@ -82,9 +102,16 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     return collect(_rows(block), example)
 
 
+def _is_blank(line: bytes) -> bool:
+    return not line.removeprefix(codecs.BOM_UTF8).strip(b" \r\n")
+
+
 def _rows(block: LineRange) -> Iterator[Row]:
+    own = list(range_lines(block))
+    if all(map(_is_blank, own)):
+        return  # A file must hold a line, but not each range of it.
     # Blank lines, which are skipped, stand for those before the range: so numbers are the file's.
-    lines = chain(repeat(b"", _lines_before(block)), range_lines(block))
+    lines = chain(repeat(b"", _lines_before(block)), own)
     for where, line in decoded_lines(lines, str(block.path)):
         fields = line.split("\t")
         if len(fields) != 2:

@@ -146,11 +146,15 @@ def test_bom_crlf_and_blank_lines(write):
 
 
 def test_empty_and_damaged_texts_are_counted_drops(write):
-    result = read(write("<div> </div>\nma\ufffda .\n".encode()))
-    assert result.drops.as_dict()["examples"]["dropped"] == {
+    lines = ["<div> </div>", "ma\ufffda .", "\uf0b7 mala .", "espaÃ±ola ."]
+    drops = read(write("\n".join(lines).encode())).drops.as_dict()["examples"]
+    assert drops["dropped"] == {
         "empty_text": 1,
+        "mojibake": 1,
+        "private_use_character": 1,
         "replacement_character": 1,
     }
+    assert {f"examples.{reason}" for reason in drops["dropped"]} < set(CORPUS.facts["drop_limits"])
 
 
 def test_a_quote_that_never_closes_swallows_nothing(write):

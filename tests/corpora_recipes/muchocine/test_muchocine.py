@@ -158,14 +158,20 @@ def test_middle_rank_and_empty_summaries_are_counted_drops(pack):
         "c/2.xml": review(summary=" &nbsp; \n"),
         "c/3.xml": review().replace("<summary>Muy buena.</summary>", "<summary/>"),
         "c/4.xml": review(summary="Mala\ufffdmente"),
+        "c/5.xml": review(summary="EspaÃ±ola"),
+        "c/6.xml": review(summary="\uf0b7 Mala"),
     }
     result = read(pack({name: text.encode() for name, text in files.items()}))
     assert result.records == []
-    assert result.drops.as_dict()["examples"]["dropped"] == {
+    dropped = result.drops.as_dict()["examples"]["dropped"]
+    assert dropped == {
         "empty_text": 2,
+        "mojibake": 1,
         "neutral_rank": 1,
+        "private_use_character": 1,
         "replacement_character": 1,
     }
+    assert {f"examples.{reason}" for reason in dropped} < set(CORPUS.facts["drop_limits"])
 
 
 def test_each_file_has_its_own_encoding(pack):
@@ -177,6 +183,16 @@ def test_each_file_has_its_own_encoding(pack):
         "c/4.xml": b'<?xml version="1.0"?>\n' + text.encode("windows-1252"),
     }
     assert [e.texts for e in read(pack(files)).records] == [("Cañí – “así” sí… 5 €",)] * 4
+
+
+@pytest.mark.parametrize(
+    ("inside", "outside"), [("utf-8", "windows-1252"), ("windows-1252", "utf-8")]
+)
+def test_the_summary_alone_says_what_it_is_in(inside, outside):
+    text = review(summary="Cañí – sí…", title="Año", body="Más o menos…")
+    before, summary, after = text.partition("Cañí – sí…")
+    data = before.encode(outside) + summary.encode(inside) + after.encode(outside)
+    assert read_review(data, "c/1.xml").fields["summary"] == "Cañí – sí…"
 
 
 @pytest.mark.parametrize(
@@ -259,6 +275,24 @@ def test_missing_empty_nested_and_damaged_archives(tmp_path, pack):
     (raw / ARCHIVE).write_bytes(b"no archive")
     with pytest.raises(InputError):
         blocks(raw, CORPUS)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [("flag", b"\x01\0", "encrypted"), ("method", b"\x63\0", "compression")],
+)
+def test_members_that_cannot_be_unpacked(pack, field, value, found):
+    raw = pack({"c/1.xml": review().encode("latin-1")})
+    blocks(raw, CORPUS)
+    # In the header of the member and in the archive's directory.
+    data = bytearray((raw / ARCHIVE).read_bytes())
+    for start, offset in ((0, 6), (data.index(b"PK\1\2"), 8)):
+        at = start + offset + 2 * (field == "method")
+        data[at : at + 2] = value
+    (raw / ARCHIVE).write_bytes(data)
+    with pytest.raises(InputError, match=found) as error:
+        read(raw)
+    assert "c/1.xml" in error.value.where
 
 
 def test_blocks_hold_every_review_once(pack):

@@ -209,6 +209,20 @@ def test_bom_crlf_and_columns_in_another_order(tmp_path: Path):
     assert record.label == "paraphrase"
 
 
+def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path):
+    archive(tmp_path, es__dev_2k=table("1\ta\tb\t0", "1 \tc\td\t1"))
+    examples, drops = read_all(tmp_path)
+    assert list(examples) == ["pairs/dev_2k/1"]
+    assert drops.dropped == {("examples", "duplicate_id"): 1}
+    assert "examples.duplicate_id" in the_corpus().facts["drop_limits"]
+
+
+def test_rows_that_end_early_before_windows_line_ends(tmp_path: Path):
+    result = read(tmp_path, table("4\tLlueve.\tNieva.", "", "5\tA.\tB.\t1").replace(b"\n", b"\r\n"))
+    assert [record.texts for record in result.records] == [("A.", "B.")]
+    assert result.drops.as_dict()["examples"]["dropped"] == {"incomplete_row": 1}
+
+
 TEXTS = st.text(
     st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.sampled_from(" \"'\\"),
     min_size=1,
@@ -243,7 +257,8 @@ def test_no_text_swallows_another(tmp_path_factory, pairs):
             "UTF-8",
             id="mixed encodings",
         ),
-        pytest.param(b"", 1, "the names of the columns", id="empty"),
+        pytest.param(table("1\ta\tb\t0", " \ta\tb\t0"), 3, "the pair's id", id="an empty id"),
+        pytest.param(table("1\ta\tb\t0", "\tNS"), 3, "the pair's id", id="no id, early end"),
     ],
 )
 def test_bad_tables(tmp_path: Path, data: bytes, line: int, expected: str):
@@ -251,6 +266,13 @@ def test_bad_tables(tmp_path: Path, data: bytes, line: int, expected: str):
         read(tmp_path, data)
     assert raised.value.where.endswith(f"x-final.tar.gz, x-final/es/dev_2k.tsv, line {line}")
     assert expected in raised.value.expected
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \r\n"])
+def test_an_empty_table(tmp_path: Path, data: bytes):
+    with pytest.raises(InputError, match="an empty file") as raised:
+        read(tmp_path, data)
+    assert raised.value.where.endswith("x-final.tar.gz, x-final/es/dev_2k.tsv")
 
 
 def test_a_language_that_is_not_there():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from corpora_recipes.blocks import read_corpus
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Drops, Example
@@ -118,7 +119,7 @@ def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", 1, "no pair_ID, sentence_A"),
+        ("\tLlueve\n", 1, "no pair_ID, sentence_A"),
         (HEADER.replace("_judgement", ""), 1, "no entailment_judgement"),
         (HEADER + "1\tLlueve\tNieva\t2.5\n", 2, "5 fields between tabs"),
         (HEADER + "1\tLlueve\tNieva\t2.5\tNeutral\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
@@ -126,6 +127,7 @@ def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
         (HEADER + "1\tLlueve\tNieva\t5.1\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tLlueve\tNieva\t0.9\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tLlueve\tNieva\t\tNEUTRAL\n", 2, "a score from 1 to 5"),
+        (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the pair's pair_ID"),
     ],
 )
 def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -133,6 +135,20 @@ def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: 
         read(write(tmp_path, text))
     assert error.value.where == f"{tmp_path / 'SICK_trial.txt'}, line {line}"
     assert message in str(error.value)
+
+
+def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path) -> None:
+    rows = "1\tUno\tDos\t2.5\tNEUTRAL\n1\tTres\tCuatro\t2.5\tNEUTRAL\n"
+    found = recipe.blocks(write(tmp_path, HEADER + rows), CORPUS)
+    ((records, drops),) = read_corpus(found, CORPUS, None, 1)
+    assert [record.id for record in records] == ["pairs/validation/1"]
+    assert drops.dropped == {("examples", "duplicate_id"): 1}
+    assert "examples.duplicate_id" in FACTS["drop_limits"]
+
+
+def test_an_empty_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="an empty file"):
+        read(write(tmp_path, ""))
 
 
 def test_mixed_encodings(tmp_path: Path) -> None:

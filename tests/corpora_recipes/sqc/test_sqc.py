@@ -177,6 +177,11 @@ def test_bad_lines(tmp_path: Path, data: str | bytes, where: str, expected: str,
     assert found in raised.value.found
 
 
+def test_an_empty_file(tmp_path: Path):
+    with pytest.raises(InputError, match="an empty file"):
+        questions(tmp_path, "")
+
+
 def test_one_file_is_enough_and_none_is_an_error(tmp_path: Path):
     with pytest.raises(InputError, match=r"train\.txt, test\.txt"):
         blocks(tmp_path, CORPUS)
@@ -190,7 +195,8 @@ def test_one_file_is_enough_and_none_is_an_error(tmp_path: Path):
             st.sampled_from(sorted(CLASSES)),
             st.sampled_from(["", "ind", "gr", "other"]),
             st.lists(st.text("abcñáé", min_size=1), min_size=1),
-        )
+        ),
+        min_size=1,
     )
 )
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, rows):

@@ -165,10 +165,11 @@ def test_sample_oddities():
     assert tweets["task2/train/93"].startswith('"Medidas urgentes", dicen. Llevan urgentes')
 
 
-def test_the_tweets_without_labels_are_not_read():
-    tables = [str(block.tweets.where) for block in blocks(SAMPLE, CORPUS)]
-    assert len(tables) == 12
-    assert not any("test_task2" in table for table in tables)
+def test_the_tweets_without_labels_are_neither_fetched_nor_read(task2, tmp_path):
+    assert not any("test" in s["file"] for s in CORPUS.facts["sources"] if "task2" in s["file"])
+    task2(HEADER + "1\tHola\tjoy \n")
+    (tmp_path / "task2" / "test_task2.tsv").write_text("id\ttweet\n1\tHola\n")
+    assert [block.key for block in blocks(tmp_path, CORPUS)] == ["task2/train"]
 
 
 def test_the_same_records_by_way_of_the_driver_and_of_pickles():
@@ -253,7 +254,9 @@ def test_tweets_and_labels_of_the_test_part_are_joined_by_id(tmp_path):
     ("tweets", "labels", "found"),
     [
         ("1\tHola\n2\tVale\n", "1\tN\n", "id '2'"),
-        ("1\tHola\n", "1\tN\n2\tP\n", "found:    1"),
+        ("1\tHola\n", "1\tN\n2\tP\n", "none for 1 of them, such as that of id '2'"),
+        ("1\tHola\n1\tVale\n", "1\tN\n2\tP\n", "id '1' again"),
+        ("1\tHola\n1\tVale\n", "1\tN\n", "id '1' again"),
         ("1\tHola\n1\tVale\n", "1\tN\n1\tP\n", "line 2"),
         ("1\tHola\n", "1\tN\tP\n", "1\\tN\\tP"),
         ("1\tHola\n", "1\tmal\n", "'mal'"),
@@ -312,6 +315,13 @@ def test_c1_controls_become_the_characters_of_windows_1252(task1):
     assert texts(task1("1\tVino. \x97Ya\x85 y \x93ese\x94\x81\tP\n")) == ["Vino. —Ya… y “ese”"]
 
 
+def test_a_c1_control_at_the_end_of_a_tweet_is_no_blank(tmp_path, task1, task2):
+    assert texts(task1("1\tYa veremos\x85\tP\n2\t\x85 ya \tP\n")) == ["Ya veremos…", "… ya"]
+    (tmp_path / TASK1).unlink()
+    examples, _ = task2(f'{HEADER}1\tYa veremos\x85\tjoy \n2\t"Dijo ""ya""\x85" \tjoy \n')
+    assert texts(examples) == ["Ya veremos…", 'Dijo "ya"…']
+
+
 def test_byte_order_mark_and_carriage_returns(task2):
     examples, _ = task2(b"\xef\xbb\xbfid\ttweet\tlabel \r\n1\tHola \tjoy \r\n2\tVale\tfear \r\n")
     assert [(e.id, e.texts[0], e.label) for e in examples.values()] == [
@@ -355,7 +365,31 @@ def test_a_label_of_the_other_task(task1):
         task1("1\tHola\tjoy\n")
 
 
-@pytest.mark.parametrize("name", ["train/cl.tsv", "test/es.tsv", "train/es.csv"])
+def test_files_that_are_no_tables_are_ignored(tmp_path):
+    pack(
+        tmp_path / TASK1, {"README": "1\tN\n", "train/LICENSE.txt": "x", "dev/UY.TSV": "1\tBo\tN\n"}
+    )
+    pack(tmp_path / TEST_TWEETS, {"README.md": "x", "Test1.1/PE.tsv": "1\tHola\n"})
+    pack(tmp_path / TEST_LABELS, {"pe.tsv": "1\tN\n", "LICENSE": "x"})
+    assert list(read(tmp_path)[0]) == ["task1/dev/uy/1", "task1/test/pe/1"]
+
+
+@pytest.mark.parametrize("archive", [TASK1, TEST_TWEETS, TEST_LABELS])
+def test_archives_without_a_table(tmp_path, archive):
+    pack(tmp_path / archive, {"README": "x", "train/es.csv": "1\tHola\tP\n"})
+    with pytest.raises(InputError, match="none in the archive") as error:
+        blocks(tmp_path, CORPUS)
+    assert error.value.where == str(tmp_path / archive)
+
+
+def test_a_table_of_an_unknown_country_in_the_test_part(tmp_path):
+    pack(tmp_path / TEST_TWEETS, {"Test1.1/CL.tsv": "1\tHola\n"})
+    pack(tmp_path / TEST_LABELS, {"cl.tsv": "1\tN\n"})
+    with pytest.raises(InputError, match=r"CL\.tsv"):
+        blocks(tmp_path, CORPUS)
+
+
+@pytest.mark.parametrize("name", ["train/cl.tsv", "test/es.tsv", "train/es-2.tsv"])
 def test_tables_that_do_not_belong_to_the_task(task1, name):
     with pytest.raises(InputError) as error:
         task1("1\tHola\tP\n", name)

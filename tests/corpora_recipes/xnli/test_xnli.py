@@ -206,6 +206,14 @@ def test_esxnli_is_not_read_in_a_language_that_it_does_not_have(tmp_path: Path):
     assert "xnli.dev.tsv, xnli.test.tsv" in raised.value.expected
 
 
+def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path):
+    (tmp_path / "esxnli.tsv").write_bytes(table(line(), line(sentence2="Es martes.")))
+    examples, drops = read_all(tmp_path)
+    assert list(examples) == ["pairs/esxnli/1"]
+    assert drops.dropped == {("examples", "duplicate_id"): 1}
+    assert "examples.duplicate_id" in the_corpus().facts["drop_limits"]
+
+
 def test_a_premise_with_two_prompts_is_one_document(tmp_path: Path):
     rows = [line(pairID="1"), line(pairID="2", promptID="9"), line(pairID="3", sentence1="Nieva.")]
     found = read(tmp_path, table(*rows)).records
@@ -279,7 +287,13 @@ def test_no_text_swallows_another(tmp_path_factory, pairs):
         pytest.param(
             table(line(language="en")), "esxnli.tsv", "rows in the language es", id="no such row"
         ),
-        pytest.param(b"", "esxnli.tsv, line 1", "the names of the columns", id="empty"),
+        pytest.param(
+            table(line(), line(pairID=" ")), "esxnli.tsv, line 3", "pairID", id="an empty pairID"
+        ),
+        pytest.param(
+            table(line(gold_label="-", pairID="")), "esxnli.tsv, line 2", "pairID", id="the same"
+        ),
+        pytest.param(b"", "esxnli.tsv", "one line or more", id="empty"),
     ],
 )
 def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):

@@ -188,13 +188,30 @@ def test_another_language(tmp_path: Path):
     assert (example.label, example.split) == ("present", "test")
 
 
-def test_files_that_are_missing_or_empty(tmp_path: Path):
-    write(tmp_path, "bigram_shift/tr.txt", "")
+def test_files_that_are_missing(tmp_path: Path):
     with pytest.raises(InputError) as raised:
         blocks(tmp_path, CORPUS)
-    assert raised.value.found == "none, or empty ones"
+    assert raised.value.found == "none"
     write(tmp_path, "bigram_shift/va.txt", "Es así .\tO\n")
     assert [block.key for block in blocks(tmp_path, CORPUS)] == ["es/bigram_shift/va.txt:0"]
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b"\n \r\n"])
+def test_an_empty_file_is_an_error_beside_others(tmp_path: Path, data: bytes):
+    write(tmp_path, "bigram_shift/va.txt", "Es así .\tO\n")
+    write(tmp_path, "bigram_shift/te.txt", data)
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, CORPUS)
+    assert raised.value.where.endswith("es/bigram_shift/te.txt")
+    assert raised.value.found == "an empty file"
+
+
+def test_a_range_may_hold_blank_lines_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(json_lines, "BLOCK_BYTES", 8)
+    write(tmp_path, "subj_number/tr.txt", "\n" * 20 + "Una casa .\tSing\n" + "\n" * 20)
+    examples, drops = read(tmp_path)
+    assert [example.id for example in examples] == ["subj_number/tr/21"]
+    assert drops.seen == {"examples": 1}
 
 
 def test_byte_order_mark_windows_line_ends_and_blank_lines(tmp_path: Path):
@@ -213,9 +230,16 @@ def test_a_quotation_mark_is_a_character(tmp_path: Path):
 
 
 def test_any_word_is_a_class_of_word_content(tmp_path: Path):
-    write(tmp_path, "word_content/va.txt", "El ámbito .\támbito\nEl 404 .\t404\n")
+    write(tmp_path, "word_content/va.txt", "El ámbito .\támbito\nEl 404 .\t404\nÁreas .\táreas\n")
     examples, _ = read(tmp_path)
-    assert [example.label for example in examples] == ["ámbito", "404"]
+    assert [example.label for example in examples] == ["ámbito", "404", "áreas"]
+
+
+def test_an_empty_sentence_of_word_content_is_dropped(tmp_path: Path):
+    write(tmp_path, "word_content/va.txt", " \tcasa\nLa casa .\tcasa\n")
+    examples, drops = read(tmp_path)
+    assert [example.id for example in examples] == ["word_content/va/2"]
+    assert drops.dropped == {("examples", "empty_text"): 1}
 
 
 def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):
@@ -233,6 +257,8 @@ def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):
         ("bigram_shift/va", "O\tSí .\n", 1, "a label among I, O", "'Sí .'"),
         ("tree_depth/va", "Sí .\t8\n", 1, "a label among 3, 4, 5, 6, 7", "'8'"),
         ("word_content/va", "Sí .\t\n", 1, "a label", "''"),
+        ("word_content/va", "ve\tAna ve .\n", 1, "one of the sentence's tokens", "'Ana ve .'"),
+        ("word_content/va", "La casa .\tcas\n", 1, "one of the sentence's tokens", "'cas'"),
         ("bigram_shift/va", "Sí .\tO\nNo .\n", 2, "a sentence, a tab and a label", "0 tabs"),
         ("bigram_shift/va", "te\tO\tSí .\n", 1, "a sentence, a tab and a label", "2 tabs"),
         ("bigram_shift/va", b"S\xc3\xad .\tO\nS\xed .\tO\n", 2, "UTF-8", "0xed"),
