@@ -34,7 +34,10 @@ MARKS = {
     "inherited": "inherited",
     "miss": "**miss**",
 }
-Inherited = Mapping[str, Mapping[str, str]]
+Declared = Mapping[str, Mapping[str, Any]]
+"""Gate to what params.yaml says of its miss: ``at_most`` and ``because``."""
+Inherited = Mapping[str, Declared]
+"""Dataset to what is declared of it."""
 
 
 def audit(
@@ -58,7 +61,8 @@ def audit(
         folder: see ``builders.audit_targets.find_targets``.
         out: a folder; what it held before is replaced as a whole.
         corpora: the entries of params.yaml, for the boilerplate of our own datasets' corpora.
-        inherited: dataset to gate to the reason why the gate is known to be missed.
+        inherited: dataset to gate to why it is known to be missed (``because``) and in what share
+            of the rows at most (``at_most``, 0 … 1; a count is taken as a share of all rows).
         task: the task of files that do not say it.
         language: the language of files that do not say it.
         records: the kind of texts in files that do not say it.
@@ -67,8 +71,8 @@ def audit(
 
     Returns:
         What stands in ``audit.json``: ``datasets``, name to ``task``, ``language``, ``classes``,
-        ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (gate
-        to reason), ``checks``, ``failures`` and ``notes`` (in words).
+        ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (what
+        is declared), ``checks``, ``failures`` and ``notes`` (in words).
 
     Raises:
         InputError: there is nothing to audit, files are damaged, or ``inherited`` names a gate or
@@ -94,12 +98,13 @@ def audit(
             else (future.result() for future in [pool.submit(_audit_one, *job) for job in jobs])
         )
         for location, (facts, checks) in zip(locations, results, strict=True):
-            reasons = declared.get(location.name, {})
-            judged = [_judge(check, reasons) for check in checks]
+            own = declared.get(location.name, {})
+            rows = sum(facts["rows"].values())
+            judged = [_judge(check, own, rows) for check in checks]
             datasets[location.name] = facts | {
-                "inherited": dict(reasons),
+                "inherited": dict(own),
                 "checks": [asdict(check) for check in judged],
-                **_outcome(judged, reasons, facts["rows"]),
+                **_outcome(judged, own, rows),
             }
             bar.update()
     report = {"format": FORMAT, "datasets": datasets}
@@ -173,15 +178,16 @@ def _check_declared(declared: Inherited, datasets: Sequence[str]) -> None:
         )
 
 
-def _judge(check: Check, reasons: Mapping[str, str]) -> Check:
-    if check.verdict == "miss" and check.gate in reasons:
-        return replace(check, verdict="inherited")
+def _judge(check: Check, declared: Declared, rows: int) -> Check:
+    """Tell a declared miss from another; shares of a small dataset are not held against it."""
+    if check.verdict == "miss" and check.gate in declared:
+        share = check.value / rows if isinstance(check.value, int) else check.value
+        if rows < SMALL_TEST or share <= declared[check.gate]["at_most"]:
+            return replace(check, verdict="inherited")
     return check
 
 
-def _outcome(
-    checks: Sequence[Check], reasons: Mapping[str, str], rows: Mapping[str, int]
-) -> dict[str, list[str]]:
+def _outcome(checks: Sequence[Check], declared: Declared, rows: int) -> dict[str, list[str]]:
     """Return the failures of a dataset, and what is only to be noted.
 
     A declared miss that does not occur is a failure, but in a small dataset it may not occur by
@@ -189,23 +195,40 @@ def _outcome(
     """
     failures = [
         f"gate {GATES[c.gate][0]}: {c.what}: {_number(c.value, c.correlation)}"
+        + (
+            f", declared in params.yaml as at most {declared[c.gate]['at_most']:.1%} of rows"
+            if c.gate in declared
+            else ""
+        )
         for c in checks
         if c.verdict == "miss"
     ]
     notes = []
-    occurring = {check.gate for check in checks if check.verdict == "inherited"}
-    tested = rows.get("test", sum(rows.values()))
-    for gate in reasons:
+    occurring = {check.gate for check in checks if check.verdict in ("inherited", "miss")}
+    for gate in declared:
         if gate in occurring:
             continue
         title = f"gate {GATES[gate][0]}"
-        if tested < SMALL_TEST:
-            notes.append(f"{title}: declared as missed, not seen in {tested:,} rows")
+        if rows < SMALL_TEST:
+            notes.append(f"{title}: declared as missed, not seen in {rows:,} rows")
         else:
             failures.append(
                 f"{title}: declared as missed in params.yaml, but it is met: remove the entry"
             )
     return {"failures": failures, "notes": notes}
+
+
+def inherited_of(facts: Mapping[str, Any]) -> list[str]:
+    """Return the reasons of the misses that a dataset inherits, as lines of Markdown.
+
+    Args:
+        facts: what ``audit`` reports of it.
+    """
+    occurring = {c["gate"] for c in facts["checks"] if c["verdict"] == "inherited"}
+    reasons = {gate: d["because"] for gate, d in facts["inherited"].items() if gate in occurring}
+    return [f"Inherited, {gate.replace('_', ' ')}: {why}." for gate, why in reasons.items()] + [
+        f"Note, {note}." for note in facts["notes"]
+    ]
 
 
 def failures_of(report: Mapping[str, Any]) -> list[str]:
@@ -224,10 +247,8 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     for name, facts in datasets.items():
         lines += [f"## {name}", "", f"Texts: {', '.join(facts['texts'])}.", ""]
         lines += [*measurements(facts), ""]
-        for gate, why in facts["inherited"].items():
-            lines += [f"Inherited, {gate}: {why}", ""]
-        for note in facts["notes"]:
-            lines += [f"Note, {note}.", ""]
+        for line in inherited_of(facts):
+            lines += [line, ""]
     if failures := failures_of(report):
         lines += ["## Failures", "", *(f"- {failure}" for failure in failures)]
     return "\n".join(lines) + "\n"

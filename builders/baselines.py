@@ -172,19 +172,6 @@ def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[s
     return scores
 
 
-def score_order(scores: Doubles) -> dict[str, float]:
-    """Correlate scores with nothing but where a row stands in its file.
-
-    Args:
-        scores: in the order of the rows, float64, one or more.
-
-    Returns:
-        Pearson's correlation with the ``parity`` of a row's number and with its ``position``.
-    """
-    rows = np.arange(len(scores), dtype=np.float64)
-    return {"parity": pearson(rows % 2, scores), "position": pearson(rows, scores)}
-
-
 def _predictions(train: Part, test: Part, classes: int) -> Iterator[tuple[str, Labels]]:
     """Yield each baseline's name and what it predicts for the rows of test."""
     y, count = train.labels, len(train.texts[0])

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from builders.audit import measurements, verdict_table
+from builders.audit import inherited_of, measurements, verdict_table
 from builders.audit_gates import ERRORS, SMALL_TEST
 from builders.baselines import standard_error
 from builders.building import describe
@@ -257,7 +257,7 @@ def _section(config: Config) -> str:
         kind = "class label" if name == "label" else _TYPES[column.kind]
         lines.append(f"| `{name}` | {kind} | {column.about} |")
     lines += ["", *measurements(config.audit)]
-    lines += [f"\nInherited, {gate}: {why}" for gate, why in config.audit["inherited"].items()]
+    lines += [f"\n{line}" for line in inherited_of(config.audit)]
     lines += ["", "| split | hash of the content |", "|---|---|"]
     lines += [f"| {split} | `{content}` |" for split, content in config.content.items()]
     if config.changes:

@@ -21,12 +21,15 @@ Marks = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleTask(Task):
-    """A task whose rows are examples.
+    """A task whose rows are examples; their corpus names the classes.
 
     Attributes:
         trained: whether a probe is trained for it; else all rows are test.
     """
 
+    records: tuple[str, ...] = ("examples",)
+    labels: tuple[str, ...] = ()
+    constructed: bool = False
     trained: bool = True
 
     def fits(self, facts: Mapping[str, Any]) -> bool:
@@ -188,10 +191,7 @@ TASKS = (
         name="sentence_classification",
         abbreviation="SC",
         question="Which class does the text belong to: what does it say, ask for or feel?",
-        records=("examples",),
-        labels=(),
         texts=_ONE,
-        constructed=False,
         example="""\
 | sentence | class |
 |---|---|
@@ -202,10 +202,7 @@ TASKS = (
         abbreviation="SPC",
         question="How do the two sentences relate: does one follow from the other, do they say "
         "the same?",
-        records=("examples",),
-        labels=(),
         texts=_TWO,
-        constructed=False,
         example="""\
 | sentence1 | sentence2 | class |
 |---|---|---|
@@ -216,10 +213,7 @@ TASKS = (
         abbreviation="SS",
         question="How closely are the meanings of the two sentences related? A probe is trained "
         "to answer.",
-        records=("examples",),
-        labels=(),
         texts=_TWO,
-        constructed=False,
         target="score",
         example="""\
 | sentence1 | sentence2 | score |
@@ -231,10 +225,7 @@ TASKS = (
         abbreviation="SS",
         question="How similar are the meanings of the two sentences? Nothing is trained: the "
         "answer is the cosine of their embeddings.",
-        records=("examples",),
-        labels=(),
         texts=_TWO,
-        constructed=False,
         target="score",
         trained=False,
         example="""\
@@ -248,10 +239,7 @@ TASKS = (
         question="Which formal property has the sentence: its length, a word that it holds, the "
         "depth of its tree, a shifted bigram, its tense, the number of its subject or object, a "
         "replaced word, swapped clauses?",
-        records=("examples",),
-        labels=(),
         texts=_ONE,
-        constructed=False,
         example="""\
 | sentence | class |
 |---|---|

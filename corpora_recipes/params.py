@@ -21,8 +21,8 @@ def load_params(path: Path) -> dict[str, Any]:
 
     Returns:
         ``seed`` (int), ``sources`` (str, "sample" if the file has none), ``corpora``, ``audit``
-        (with ``inherited``: dataset to gate to reason) and ``encoders`` (dicts, empty if it has
-        none), and ``probing`` (a value for each of ``PROBING``).
+        (with ``inherited``: dataset to gate to ``at_most`` and ``because``) and ``encoders``
+        (dicts, empty if it has none), and ``probing`` (a value for each of ``PROBING``).
 
     Raises:
         InputError: the file is missing or no YAML, it has no seed, or a key is unknown or of
@@ -55,7 +55,7 @@ def load_params(path: Path) -> dict[str, Any]:
             )
     audit = _mapping(params["audit"], f"{path}: audit", ("inherited",))
     params["audit"] = {"inherited": audit.get("inherited") or {}}
-    _check_reasons(params["audit"]["inherited"], f"{path}: audit.inherited")
+    _check_declared(params["audit"]["inherited"], f"{path}: audit.inherited")
     params["probing"] = _probing(params["probing"], f"{path}: probing")
     names = Counter(
         name
@@ -87,18 +87,27 @@ def _probing(given: dict[str, Any], where: str) -> dict[str, str]:
     return chosen
 
 
-def _check_reasons(inherited: object, where: str) -> None:
+def _check_declared(inherited: object, where: str) -> None:
+    def is_declared(entry: object) -> bool:
+        return (
+            isinstance(entry, dict)
+            and entry.keys() == {"at_most", "because"}
+            and isinstance(entry["at_most"], int | float)
+            and 0 < entry["at_most"] <= 1
+            and isinstance(entry["because"], str)
+            and bool(entry["because"])
+        )
+
     well_formed = isinstance(inherited, dict) and all(
-        isinstance(gates, dict)
-        and gates
-        and all(isinstance(why, str) and why for why in gates.values())
+        isinstance(gates, dict) and gates and all(map(is_declared, gates.values()))
         for gates in inherited.values()
     )
     if not well_formed:
         raise InputError(
             where,
-            expected="dataset names, each with gates and reasons, as in "
-            '{sick_es: {leakage: "SICK shares sentences between its splits by design"}}',
+            expected="dataset names, each with gates, the share of rows that miss it at most, and "
+            "the reason, as in {sick_es_e: {leakage: {at_most: 0.9, because: SICK makes many pairs "
+            "of few sentences}}}",
             found=repr(inherited),
             todo="correct the entry",
         )

@@ -282,15 +282,26 @@ def test_inherited_misses_are_told_apart_and_stale_ones_fail(
 ) -> None:
     monkeypatch.setattr("builders.audit.SMALL_TEST", 1)
     replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
-    declared = {"sp_mine": {"documents": "the source is so"}}
+    declared = {"sp_mine": {"documents": {"at_most": 0.5, "because": "the source is so"}}}
     report = audit(instances, tmp_path / "audit", inherited=declared)
     assert of(report, "sp_mine", "documents") == "inherited"
     assert failures_of(report) == []
     assert "the source is so" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
-    declared["sp_mine"]["leakage"] = "no longer so"
+    declared["sp_mine"]["leakage"] = {"at_most": 0.5, "because": "no longer so"}
     (failure,) = failures_of(audit(instances, tmp_path / "audit", inherited=declared))
     assert "sp_mine" in failure
     assert "remove the entry" in failure
+
+
+def test_a_miss_beyond_what_is_declared_fails(instances, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("builders.audit.SMALL_TEST", 1)
+    replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
+    declared = {"sp_mine": {"documents": {"at_most": 0.001, "because": "the source is so"}}}
+    report = audit(instances, tmp_path / "audit", inherited=declared)
+    assert of(report, "sp_mine", "documents") == "miss"
+    (failure,) = failures_of(report)
+    assert "documents in two splits: 1, declared in params.yaml as at most 0.1% of rows" in failure
+    assert "the source is so" not in (tmp_path / "audit" / "audit.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("declared", [{"sp_mine": {"leaks": "x"}}, {"other": {"leakage": "x"}}])

@@ -19,7 +19,6 @@ from builders.baselines import (
     correlation_error,
     pearson,
     row_order,
-    score_order,
     standard_error,
     trivial_baselines,
     trivial_similarities,
@@ -339,11 +338,3 @@ def test_exact_similarities() -> None:
 def test_wordless_pairs_have_no_correlation() -> None:
     found = trivial_similarities([["", "…"], ["", ""]], np.array([1.0, 2.0]))
     assert found["overlap"] == found["bag_of_words"] == 0
-
-
-def test_the_order_of_scores() -> None:
-    found = score_order(np.arange(100, dtype=np.float64))
-    assert found["position"] == pytest.approx(1)
-    assert found["parity"] < 0.02
-    assert score_order(np.arange(100, dtype=np.float64) % 2)["parity"] == pytest.approx(1)
-    assert score_order(np.array([3.0])) == {"parity": 0, "position": 0}

@@ -61,7 +61,9 @@ def write_audit(folder: Path, verdict: str) -> None:
     """Write an audit of the instances in which every gate has the same verdict."""
     datasets: dict[str, dict] = {}
     for entry in digests(folder / "instances"):
-        facts = datasets.setdefault(entry["config"], {"rows": {}, "content": {}, "inherited": {}})
+        facts = datasets.setdefault(
+            entry["config"], {"rows": {}, "content": {}, "inherited": {}, "notes": []}
+        )
         facts["rows"][entry["split"]] = entry["rows"]
         facts["content"][entry["split"]] = entry["content"]
         facts["checks"] = [asdict(Check(gate, "share", 0.0, 0.1, verdict)) for gate in GATES]

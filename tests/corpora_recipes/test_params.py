@@ -50,7 +50,11 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
         ("sources: sample\n", ["seed", "nothing"]),
         ("seed: x\nsources: sample\ncorpora: {}\nencoders: {}\n", ["seed", "int", "'x'"]),
         ("seed: 1\naudit: {sp: x}\n", ["audit", "keys among inherited"]),
-        ("seed: 1\naudit: {inherited: {sp: leakage}}\n", ["audit.inherited", "gates and reasons"]),
+        ("seed: 1\naudit: {inherited: {sp: leakage}}\n", ["audit.inherited", "each with gates"]),
+        (
+            "seed: 1\naudit: {inherited: {sp: {leakage: {at_most: 2, because: x}}}}\n",
+            ["the share of rows", "'at_most': 2"],
+        ),
         ("seeds: 1\n", ["seeds", "seed, sources, corpora, audit, encoders, probing"]),
         ("seed: 1\nprobing: four_part\n", ["probing", "dict"]),
         ("seed: 1\nprobing: {pairs: four_part}\n", ["probing", "pair_features", "pairs"]),
