@@ -96,7 +96,10 @@ def _draw_column(
             clip_on=False,
             label=encoder,
         )
-    named = [f"{score.dataset}\n(test: {score.asked:,})" for score in any_score]
+    named = [
+        f"{score.dataset}\n({'in folds' if score.folds else 'test'}: {score.asked:,})"
+        for score in any_score
+    ]
     axes.set_yticks(range(len(datasets)), named)
     axes.set_ylim(height - 0.5, -0.5)
     # Correlations can be negative.

@@ -196,8 +196,14 @@ def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[st
     if splits not in (wanted, whole):
         raise InputError(
             folder,
-            expected=f"the split {' and the split '.join(wanted)} (task {task})",
-            found=f"only {' and '.join(splits)}",
+            expected=f"the splits {', '.join(whole)}"
+            + (
+                f"; or {wanted[0]} alone"
+                if wanted != whole
+                else "; or train alone, with a column fold"
+            )
+            + f" (task {task})",
+            found=f"{', '.join(splits)}",
             todo=_REBUILD,
         )
 

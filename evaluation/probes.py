@@ -173,10 +173,11 @@ def _mean(classes: Labels, logits: Reals) -> Doubles:
 
 def _moments(x: Floats) -> tuple[Doubles, Doubles]:
     """Return the mean and standard deviation of each column; infinite where it is constant."""
-    mean = x.mean(axis=0, dtype=np.float64)
-    squares = x - mean
-    np.square(squares, out=squares)
-    scale = np.sqrt(squares.mean(axis=0))
+    mean: Doubles = x.sum(axis=0, dtype=np.float64) / len(x)
+    squares = np.zeros_like(mean)
+    for start in range(0, len(x), CHUNK):
+        squares += np.square(x[start : start + CHUNK] - mean).sum(axis=0)
+    scale = np.sqrt(squares / len(x))
     # By the extremes: rounding leaves the deviation of a constant column slightly above 0.
     scale[x.min(axis=0) == x.max(axis=0)] = np.inf
     return mean, scale
@@ -238,6 +239,9 @@ def _large_path(
     from scipy.optimize import minimize
 
     shape = (x.shape[1] + 1, classes)
+    # Of two classes scikit-learn has one vector of weights, here there are two of half its size,
+    # whose squares add up to half of its.
+    factor = 2 if classes == 2 else 1
     shares = (weights / weights.sum()).astype(np.float32)
 
     def loss(flat: Doubles, strength: float) -> tuple[float, Doubles]:
@@ -267,7 +271,7 @@ def _large_path(
         flat = minimize(
             loss,
             flat,
-            args=(strength,),
+            args=(factor * strength,),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": LARGE_ITERATIONS, "gtol": GRADIENT},

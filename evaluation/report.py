@@ -5,7 +5,7 @@ averages over groups of tasks, then the datasets of each group.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -45,7 +45,7 @@ PUBLISHED: dict[str, Any] = yaml.safe_load(
 )
 # The name of a baseline that the tables have a row for.
 MAJORITY = "majority"
-SMALL, NOT_SHOWN, FEW, OTHERS = "\\*", "†", "‡", "§"
+SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "\\*", "†", "‡", "§", "¶"
 NOTES = {
     SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
     "chance.",
@@ -55,8 +55,8 @@ NOTES = {
     "documents, and each end of the interval is the wider one. It may still be too narrow where "
     "documents differ, and of a single document it says nothing about others.",
     OTHERS: "As Araujo et al. (2022) report it, on the files published then, some of whose rows "
-    "differ from these, and with another probe. "
-    + " ".join(f"In the paper: {erratum}" for erratum in PUBLISHED["errata"]),
+    "differ from these, and with another probe. " + PUBLISHED["errata"],
+    LEAKS: "The source has texts of the test in train or validation too; the audit says how many.",
 }
 """Mark in the tables of scores to its explanation."""
 
@@ -88,13 +88,15 @@ def write_report(
     encoders = sorted(results, key=lambda r: r.name)
     _check_comparable(encoders)
     datasets = _by_dataset(encoders)
-    baselines = _read_baselines(audit, datasets)
+    audited = _read_audited(audit, datasets)
+    baselines = {name: baselines_of(audited, name) for name in datasets}
+    leaking = {name for name in datasets if _leaks(audited["datasets"][name])}
     scores = [
         *averages_section(encoders, datasets),
         *(
             line
             for group, names in _groups(datasets).items()
-            for line in group_section(group, encoders, _only(datasets, names), baselines)
+            for line in group_section(group, encoders, _only(datasets, names), baselines, leaking)
         ),
     ]
     lines = [
@@ -152,6 +154,10 @@ def _introduction(first: Results) -> list[str]:
         f"protocol `{first.protocol['name']}`, version {first.protocol['version']}{options}; seed "
         f"{first.seed}.",
         "",
+        "Where a dataset has folds, each is test once and all rows are scored together; Majority "
+        "and the baselines are fitted fold by fold too. Similarity is the cosine of two embeddings "
+        "and needs no probe; all other tasks are probed.",
+        "",
     ]
 
 
@@ -185,7 +191,11 @@ def averages_section(encoders: Sequence[Results], datasets: Datasets) -> list[st
 
 
 def group_section(
-    group: str, encoders: Sequence[Results], datasets: Datasets, baselines: Baselines
+    group: str,
+    encoders: Sequence[Results],
+    datasets: Datasets,
+    baselines: Baselines,
+    leaking: Container[str] = (),
 ) -> list[str]:
     """Return the table of a group of tasks, as lines of Markdown.
 
@@ -194,6 +204,7 @@ def group_section(
         encoders: the results, sorted by name.
         datasets: the scores on the group's datasets.
         baselines: the trivial baselines of each of the datasets.
+        leaking: the datasets whose source leaks between its parts.
     """
     any_score = {name: next(iter(scores.values())) for name, scores in datasets.items()}
     trivial = {name: best_trivial(baselines[name]) for name in datasets}
@@ -211,7 +222,10 @@ def group_section(
         ranges = (PUBLISHED["ranges"].get(name) for name in datasets)
         cells = (f"{own[0]:.1f} … {own[1]:.1f}" if own else "–" for own in ranges)
         rows.append([f"the paper's encoders {OTHERS}", *cells])
-    header = (" ".join([name, *_marks(score)]) for name, score in any_score.items())
+    header = (
+        " ".join([name, *_marks(score), *([LEAKS] if name in leaking else [])])
+        for name, score in any_score.items()
+    )
     lines = [f"## {GROUPS[group]} ({group})", "", *_table(["", *header], rows), ""]
     return lines + _correlations(encoders, datasets)
 
@@ -220,10 +234,9 @@ def _correlations(encoders: Sequence[Results], datasets: Datasets) -> list[str]:
     """Return the table of all correlations, pooled and by subset; nothing if there are none."""
     rows = []
     for dataset, scores in datasets.items():
-        measures = next(iter(scores.values())).measures
-        for name in measures:
-            if not name.startswith("pearson"):
-                continue
+        names = [n for n in next(iter(scores.values())).measures if n.startswith("pearson")]
+        # A single subset is the same as all rows.
+        for name in names if len(names) > 2 else names[:1]:
             both = (name, name.replace("pearson", "spearman"))
             cells = (
                 " / ".join(_percent(own.measures[one]) for one in both) if own else "–"
@@ -244,7 +257,7 @@ def _correlations(encoders: Sequence[Results], datasets: Datasets) -> list[str]:
 def _published(encoder: str, columns: Iterable[str]) -> list[list[str]]:
     """Return a row of what the paper reports of the encoder; none if that is nothing."""
     own: dict[str, float] = PUBLISHED["encoders"].get(encoder, {})
-    cells = [f"{own[column]:.1f}" if column in own else "–" for column in columns]
+    cells = [str(own.get(column, "–")) for column in columns]
     return [[f"{encoder}, the paper's {OTHERS}", *cells]] if set(cells) != {"–"} else []
 
 
@@ -385,18 +398,25 @@ def _not_comparable(where: str, expected: str, found: str) -> InputError:
     )
 
 
-def _read_baselines(path: Path, datasets: Datasets) -> Baselines:
+def _read_audited(path: Path, datasets: Datasets) -> dict[str, Any]:
+    """Return the audit of the datasets.
+
+    Raises:
+        InputError: it is of other rows, or has no baselines.
+    """
     report = read_audit(path)
-    baselines = {}
     for dataset, scores in datasets.items():
         rows = next(iter(scores.values())).rows
         audited = report["datasets"].get(dataset, {"rows": "no such dataset"})["rows"]
         if audited != rows:
             raise _not_audited(path, dataset, f"the rows that were probed, {rows}", str(audited))
-        baselines[dataset] = baselines_of(report, dataset)
-        if not baselines[dataset].keys() - {MAJORITY}:
+        if not baselines_of(report, dataset).keys() - {MAJORITY}:
             raise _not_audited(path, dataset, "trivial baselines besides majority", "none")
-    return baselines
+    return report
+
+
+def _leaks(facts: Mapping[str, Any]) -> bool:
+    return any(c["gate"] == "leakage" and c["verdict"] == "inherited" for c in facts["checks"])
 
 
 def _not_audited(path: Path, dataset: str, expected: str, found: str) -> InputError:

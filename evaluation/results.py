@@ -318,6 +318,8 @@ def part_of(
             a wrong number of texts or one without embedding.
     """
     y = rows[dataset.target].to_numpy()
+    if dataset.target == "score":
+        y = y.astype(np.float64)
     _check_targets(dataset, split, y)
     try:
         x = features(dataset.task, rows, form, lookup, pair_features)

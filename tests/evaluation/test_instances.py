@@ -45,7 +45,7 @@ def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
     ("remove", "words"),
     [
         ("test-00000-of-00002.parquet", ["split test", "2 in number"]),
-        ("validation-00001-of-00002.parquet", ["split validation", "2 in number"]),
+        ("validation-00001-of-00002.parquet", ["the splits train, validation, test", "2 in number"]),
     ],
 )
 def test_a_missing_shard(tmp_path: Path, remove: str, words: list[str]) -> None:
@@ -59,7 +59,7 @@ def test_a_missing_shard(tmp_path: Path, remove: str, words: list[str]) -> None:
 
 def test_a_missing_split(tmp_path: Path) -> None:
     write_dataset(tmp_path / "bso", "sentence_ordering", {"train": ROWS, "test": ROWS})
-    with pytest.raises(InputError, match="split validation"):
+    with pytest.raises(InputError, match="the splits train, validation, test"):
         find_datasets(tmp_path)
 
 
@@ -96,11 +96,11 @@ def test_a_dataset_with_classes_and_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "split", "fold", "wanted"),
     [
-        ("sentence_classification", "train", None, "split train and the split validation"),
-        ("sentence_classification", "test", None, "split train and the split validation"),
-        ("sentence_classification", "test", 0, "the split train (task"),
-        ("similarity", "train", None, "the split test (task"),
-        ("similarity", "train", 0, "the split test (task"),
+        ("sentence_classification", "train", None, "or train alone, with a column fold"),
+        ("sentence_classification", "test", None, "or train alone, with a column fold"),
+        ("sentence_classification", "test", 0, "or train alone (task"),
+        ("similarity", "train", None, "or test alone (task"),
+        ("similarity", "train", 0, "or test alone (task"),
     ],
 )
 def test_one_split_where_there_must_be_others(
@@ -111,7 +111,7 @@ def test_one_split_where_there_must_be_others(
     write_dataset(tmp_path / "x", task, {split: rows}, labels=["a", "b"])
     with pytest.raises(InputError) as caught:
         find_datasets(tmp_path)
-    for words in (wanted, f"only {split}", str(tmp_path / "x")):
+    for words in (wanted, f"found:    {split}", str(tmp_path / "x")):
         assert words in str(caught.value)
 
 

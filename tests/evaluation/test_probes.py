@@ -258,6 +258,17 @@ def test_the_large_fit_is_the_usual_one(classes: int, monkeypatch: pytest.Monkey
     assert large.predictions.tobytes() == fit(train, validation, test[0]).predictions.tobytes()
 
 
+def test_two_classes_are_penalised_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = blobs(600, 2, distance=1, seed=1)
+    monkeypatch.setattr(probes, "STRENGTHS", probes.LARGE_STRENGTHS)
+    monkeypatch.setattr(probes, "LARGE_ITERATIONS", 500)
+    weights = np.ones(len(y))
+    usual = [logits(x) for _, logits in probes._linear_path(x.astype(np.float64), y, weights)]
+    large = [logits(x) for _, logits in probes._large_path(x, y, weights, 2)]
+    for one, other in zip(usual, large, strict=True):
+        np.testing.assert_allclose(np.diff(one), np.diff(other), atol=1e-3)
+
+
 def test_what_is_large_is_rows_times_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     train, validation = (blobs(rows, 4, distance=9, seed=rows) for rows in (100, 50))
     assert set(np.unique(train[1])) == {0, 1, 2, 3}

@@ -118,7 +118,13 @@ def audit_file(folder: Path, baselines: dict[str, dict[str, float]], **rows: Any
 
     def checks(of: dict[str, float]) -> list[dict[str, Any]]:
         row_order = {"gate": "row_order", "what": "accuracy from the parity", "value": 0.99}
-        return [row_order, *({"gate": "baselines", "what": w, "value": v} for w, v in of.items())]
+        return [
+            row_order | {"verdict": "pass"},
+            *(
+                {"gate": "baselines", "what": w, "value": v, "verdict": "pass"}
+                for w, v in of.items()
+            ),
+        ]
 
     datasets = {
         name: {
@@ -152,6 +158,9 @@ def test_tables(tmp_path: Path) -> None:
         "Majority is the accuracy of always answering with train's most frequent class; Best "
         "trivial is the best of the other baselines below. Probe protocol `standard`, version 2, "
         "pair features difference product; seed 1111.\n\n"
+        "Where a dataset has folds, each is test once and all rows are scored together; Majority "
+        "and the baselines are fitted fold by fold too. Similarity is the cosine of two "
+        "embeddings and needs no probe; all other tasks are probed.\n\n"
         "## Averages\n\n"
     )
     assert section(text, "Averages") == (
@@ -232,6 +241,29 @@ def test_folds_correlations_and_subsets(tmp_path: Path) -> None:
     )
 
 
+def test_a_single_subset_is_not_listed_besides_all(tmp_path: Path) -> None:
+    names = ("pearson", "spearman", "pearson, track3", "spearman, track3")
+    score = replace(STS, measures=dict.fromkeys(names, 0.8))
+    audit = audit_file(tmp_path, {"sts14_es": ALL["sts14_es"]})
+    write_report([replace(ONE, scores=(score,))], audit, tmp_path)
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "| sts14_es | all |" in text
+    assert "track3" not in text
+
+
+def test_the_mark_of_a_source_that_leaks(tmp_path: Path) -> None:
+    path = audit_file(tmp_path, ALL)
+    content = json.loads(path.read_text("utf-8"))
+    for name, verdict in {"mc": "inherited", "sp_wiki": "pass"}.items():
+        leakage = {"gate": "leakage", "what": "x", "value": 1, "verdict": verdict}
+        content["datasets"][name]["checks"].append(leakage)
+    path.write_text(json.dumps(content), "utf-8")
+    write_report([replace(ONE, scores=(MC, STS, SP))], path, tmp_path)
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "|  | mc ¶ |" in text
+    assert text.count("¶") == 2
+
+
 def test_the_papers_scores_stand_beside_those_of_the_same_encoder(tmp_path: Path) -> None:
     results = [replace(ONE, name="mbert", scores=(STS,)), replace(ONE, scores=(STS,))]
     audit = audit_file(tmp_path, {"sts14_es": ALL["sts14_es"]})
@@ -240,7 +272,7 @@ def test_the_papers_scores_stand_beside_those_of_the_same_encoder(tmp_path: Path
     assert section(text, "Averages").splitlines()[4:] == [
         "| char_hash | 80.0 |",
         "| mbert | 80.0 |",
-        "| mbert, the paper's § | 52.6 |",
+        "| mbert, the paper's § | 52.65 |",
     ]
     assert text.count("the paper's §") == 1
 
