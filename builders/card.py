@@ -17,7 +17,8 @@ from builders.tasks import TASKS
 from corpora_recipes.records import SPLITS, Split
 
 SAMPLE_NOTE = """**What is marked "sample" below was built from the small samples that Probeta ships
-to try it out, not from the corpora. Do not report scores on it.**
+to try it out, not from the corpora. Do not report scores on it.** What is said of sources, of
+official counts and of published rows is true of the corpora.
 """
 _TYPES: dict[Kind, str] = {
     "string": "string",
@@ -230,7 +231,7 @@ def _section(config: Config) -> str:
         "",
         f"{task.name.replace('_', ' ').capitalize()} ({task.abbreviation}) on "
         f"{config.facts['name']}{' (sample)' if config.dataset.sample else ''}, version "
-        f"{dataset.version}.{' ' + _one_line(dataset.facts['about']) if dataset.facts else ''}",
+        f"{dataset.version}{': ' + _one_line(dataset.facts['about']) if dataset.facts else ''}.",
         "",
         *_answer(config),
         f"- Licence of the texts: {config.dataset.licence}.",
@@ -241,13 +242,8 @@ def _section(config: Config) -> str:
         lines.append(f"- The standard error of an accuracy on the test is at most {error:.1%}.")
     if config.asked < SMALL_TEST:
         lines.append(f"- **Fewer than {SMALL_TEST:,} test rows: small differences mean nothing.**")
-    if "fold" in config.columns:
-        lines.append(
-            "- The source has no parts: `fold` says in which of the ten folds of the "
-            "cross-validation a row is; the same text is never in two."
-        )
     if dataset.facts:
-        lines += _parts(config)
+        lines += [_splits(config), *_parts(config)]
     if dataset.task == "discourse_coherence":
         lines.append(f"- Donors of replacing sentences: {dataset.donors.replace('_', ' ')}.")
     if describe(config.counts):
@@ -290,6 +286,23 @@ def _answer(config: Config) -> list[str]:
     return lines
 
 
+def _splits(config: Config) -> str:
+    """Say which rows a probe is trained on and scored on."""
+    if "fold" in config.columns:
+        return (
+            f"- Splits: there are none, all rows stand in `train`. The column `fold` says in which "
+            f"of {FOLDS} folds a row is; for each, probe on the others and score on it. The same "
+            "text is never in two."
+        )
+    if list(config.rows) == ["test"]:
+        return "- Splits: all rows are test; nothing is trained."
+    parts = [part for part in SPLITS if part in config.counts["source_parts"]]
+    held_out = f"a tenth of its {parts[0]}, by keyed hash" if len(parts) == 2 else "its validation"
+    return (
+        f"- Splits: train is the source's {parts[0]}, validation {held_out}, test its {parts[-1]}."
+    )
+
+
 def missing_parts(facts: Mapping[str, Any], found: Mapping[str, int]) -> list[str]:
     """Return the parts of which much less is there than a collection officially has.
 
@@ -310,15 +323,13 @@ def _parts(config: Config) -> list[str]:
     lines = []
     if facts["sizes"]:
         official = ", ".join(
-            f"{part} {'unknown' if count is None else f'{count:,}'} (here {found.get(part, 0):,})"
+            f"{part} {'unknown' if count is None else f'{count:,}'} (read {found.get(part, 0):,})"
             for part, count in facts["sizes"].items()
         )
-        lines.append(f"- Official counts of the source: {official}.")
+        lines.append(f"- Official counts of the source's parts: {official}.")
     if not config.dataset.sample and (missing := missing_parts(facts, found)):
         lines.append(
-            f"- **Incomplete: of the source's {' and '.join(missing)} much or all was not there.** "
-            "The last part that there was is test, the first is train, and what was missing "
-            "between them was held out of train."
+            f"- **Incomplete: of the source's {' and '.join(missing)} much or all was not there.**"
         )
     if facts.get("published"):
         lines.append(f"- Published rows: {_one_line(facts['published'])}")

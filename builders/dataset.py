@@ -87,7 +87,8 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
 
     Args:
         corpus: its entry in params.yaml.
-        sources: what params.yaml says; the texts of samples have a licence of their own.
+        sources: what params.yaml says, unless the entry says another; the texts of samples have a
+            licence of their own.
 
     Raises:
         InputError: there are none, or one has an unknown task or key or a value that does not fit.
@@ -158,7 +159,7 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
     collection = ""
     if isinstance(task, ExampleTask):
         collection = _collection(task, entry.get("collection"), corpus, where)
-    sample = sources == "sample" and corpus.options.get("path") is None
+    sample = (corpus.sources or sources) == "sample" and corpus.options.get("path") is None
     return Dataset(
         name=name,
         task=entry["task"],
@@ -192,11 +193,28 @@ def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) ->
     fitting = [name for name, facts in collections.items() if task.fits(facts)]
     if named is None and len(fitting) == 1:
         return fitting[0]
+    if not fitting:
+        raise InputError(
+            f"{where}.task",
+            expected=f"a task for what {corpus.recipe} has: {', '.join(_fitting_tasks(corpus))}",
+            found=f"{task.name}, which needs {task.wants()}",
+            todo="correct the task",
+        )
     if str(named) not in fitting:
         raise InputError(
             f"{where}.collection",
-            expected=f"one of {', '.join(fitting) or '(none fits)'}, for {task.wants()}",
+            expected=f"one of {', '.join(fitting)}, for {task.wants()}",
             found="nothing" if named is None else repr(named),
             todo="name a collection of the corpus that fits the task, or another task",
         )
     return str(named)
+
+
+def _fitting_tasks(corpus: Corpus) -> list[str]:
+    """Return the tasks that a collection of the corpus fits, sorted."""
+    return sorted(
+        task.name
+        for task in TASKS.values()
+        if isinstance(task, ExampleTask)
+        and any(task.fits(facts) for facts in corpus.facts["collections"].values())
+    )

@@ -56,7 +56,11 @@ def further_columns(facts: Mapping[str, Any]) -> dict[str, Column]:
     return {
         **{name: Column("string", about) for name, about in facts.get("columns", {}).items()},
         "source_split": Column("string", "the source's own part, empty if it has none"),
-        "also_in": Column("strings", "other splits that hold the same text (or pair), normalised"),
+        "also_in": Column(
+            "strings",
+            "other splits that hold the same text, or the same pair in this order, but for case "
+            "and punctuation",
+        ),
         "fold": Column("integer", f"0 … {FOLDS - 1}, for cross-validation"),
     }
 

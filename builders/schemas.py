@@ -81,7 +81,9 @@ class Task:
             **texts,
             **tokens,
             **answers,
-            "document_id": Column("string", "the document in its corpus"),
+            "document_id": Column(
+                "string", "what rows that depend on each other share: a document …"
+            ),
             **self.provenance,
             **further,
             "split": Column("string", "train, validation or test"),

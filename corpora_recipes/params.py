@@ -151,10 +151,12 @@ def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
     documents = entry.get("documents")
     language = entry.get("language", facts["language"])
     datasets = entry.get("datasets") or {}
+    sources = entry.get("sources")
     for key, value, fits, expected in (
         ("documents", documents, _is_quota(documents), "a positive integer, or nothing for all"),
         ("language", language, _is_language(language), 'a language code such as "es"'),
         ("datasets", datasets, isinstance(datasets, dict), "dataset names, each with its task"),
+        ("sources", sources, sources is None or isinstance(sources, str), "a text, or nothing"),
     ):
         if not fits:
             todo = f"correct corpora.{name}.{key}"
@@ -177,6 +179,7 @@ def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
         options=options,
         datasets=datasets,
         facts=facts,
+        sources=sources,
     )
 
 

@@ -17,7 +17,7 @@ from corpora_recipes.records import Drops, Record
 
 RECIPES = Path(__file__).parent
 # What every entry of ``corpora`` in params.yaml may say; a recipe's own options come on top.
-COMMON_KEYS = ("recipe", "language", "documents", "datasets")
+COMMON_KEYS = ("recipe", "language", "sources", "documents", "datasets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Corpus:
         options: the recipe's own options, defaults filled in.
         datasets: dataset name to its parameters, for the builders.
         facts: the recipe's corpus.yaml.
+        sources: where this corpus's raw files come from, if not from where the others' do.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Corpus:
     options: dict[str, Any]
     datasets: dict[str, dict[str, Any]]
     facts: dict[str, Any]
+    sources: str | None = None
 
 
 class Block(Protocol):

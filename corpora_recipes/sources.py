@@ -69,15 +69,17 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     Args:
         corpus: what to fetch. If the recipe has an option ``path`` and it is set, the user's own
             file or folder is taken, whatever ``sources`` says.
-        sources: "sample" for the recipe's small sample, "upstream" for the corpus's servers, or
-            a folder laid out as ``<folder>/<recipe>/<upstream file name>``. Files that are here
-            already become symbolic links, because dumps are large and so that a change of them is
-            noticed, and copies where there are no links; nothing ever writes into them.
+        sources: what params.yaml says, unless the corpus's entry says another: "sample" for the
+            recipe's small sample, "upstream" for the corpus's servers, or a folder laid out as
+            ``<folder>/<recipe>/<upstream file name>``. Files that are here already become symbolic
+            links, because dumps are large and so that a change of them is noticed, and copies
+            where there are no links; nothing ever writes into them.
         out: the folder.
 
     Raises:
         InputError: a file is missing, wrong or not to be had from there.
     """
+    sources = corpus.sources or sources
     if sources == "upstream" and corpus.options.get("path") is None:
         _fetch_upstream(corpus, out)
         return
@@ -269,12 +271,12 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
     names = ", ".join(source.file for source in wanted)
     return InputError(
         f"corpora.{corpus.name} from upstream or a mirror",
-        expected="a corpus that its publisher lets anybody download",
+        expected="files that can be downloaded",
         found=found,
-        todo=f"put {names} into MIRROR/{corpus.recipe}/ and set `sources` in params.yaml to that "
-        "MIRROR folder, or set it to sample"
+        todo=f"put {names} into MIRROR/{corpus.recipe}/ and say `sources: MIRROR` in the entry "
+        f"{corpus.name} of params.yaml, or `sources: sample`"
         if wanted
-        else "do so, or set `sources` in params.yaml to sample",
+        else f"do so, or say `sources: sample` in the entry {corpus.name} of params.yaml",
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import caption, opinion
+from conftest import COLLECTIONS, caption, opinion
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -239,6 +239,15 @@ def test_entries_that_do_not_fit(example_corpus, entry, expected, found) -> None
         datasets_of(replace(example_corpus, datasets={"sent": entry}), "upstream")
     assert expected in error.value.expected
     assert found in error.value.found
+
+
+def test_a_task_that_no_collection_fits_is_named(example_corpus) -> None:
+    facts = example_corpus.facts | {"collections": {"words": COLLECTIONS["words"]}}
+    corpus = replace(example_corpus, facts=facts, datasets={"r": {"task": "relatedness"}})
+    with pytest.raises(InputError) as error:
+        datasets_of(corpus, "upstream")
+    assert error.value.where.endswith("datasets.r.task")
+    assert "linguistic_probing, sentence_classification" in error.value.expected
 
 
 def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:

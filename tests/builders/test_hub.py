@@ -140,10 +140,13 @@ def test_examples_load_and_their_card_says_what_they_are(
         "0 `negative` (`N`); 1 `positive` (`P`).",
         "- Classes: 41, numbered in alphabetical order.",
         "- Scores: from 1 to 5.",
-        "source: train 30 (here 30), validation unknown (here 10), test 12 (here 0).",
+        "source's parts: train 30 (read 30), validation unknown (read 10), test 12 (read 0).",
+        "- Splits: train is the source's train, validation a tenth of its train, by keyed hash, "
+        "test its validation.",
+        "- Splits: all rows are test; nothing is trained.",
         "**Incomplete: of the source's test much or all was not there.**",
         "examples: read 40, used 40, also in another split 0; source parts: train 30, validation",
-        "- The source has no parts: `fold` says",
+        "- Splits: there are none, all rows stand in `train`. The column `fold` says",
         "| `country` | string | where it was written |",
     ):
         assert line in card, line

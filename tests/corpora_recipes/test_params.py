@@ -1,10 +1,14 @@
 """params.yaml: what is wrong in it is said, with what is known instead."""
 
+from dataclasses import replace
+
 import pytest
 
+from builders.dataset import datasets_of
 from corpora_recipes.errors import InputError
 from corpora_recipes.params import load_corpus, load_params, with_documents
 from corpora_recipes.recipes import recipe_names
+from corpora_recipes.sources import fetch
 
 
 def entry(**changes):
@@ -105,3 +109,20 @@ def test_examples_are_taken_whole(write_params) -> None:
     for refused in (lambda: load_corpus(path, "few"), lambda: with_documents(corpus, "5")):
         with pytest.raises(InputError, match="taken whole"):
             refused()
+
+
+def test_a_corpus_may_have_sources_of_its_own(write_params, tmp_path) -> None:
+    corpora = {
+        "sqc": {"recipe": "sqc", "sources": "sample"},
+        "odd": {"recipe": "sqc", "sources": 1},
+    }
+    path = write_params(corpora, sources="upstream")
+    corpus = load_corpus(path, "sqc")
+    fetch(corpus, load_params(path)["sources"], tmp_path / "raw")
+    assert sorted(p.name for p in (tmp_path / "raw").glob("*.txt")) == ["test.txt", "train.txt"]
+    (dataset,) = datasets_of(
+        replace(corpus, datasets={"sqc": {"task": "sentence_classification"}}), "upstream"
+    )
+    assert dataset.sample
+    with pytest.raises(InputError, match=r"odd\.sources"):
+        load_corpus(path, "odd")
