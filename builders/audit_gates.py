@@ -87,7 +87,7 @@ class Context:
 
 
 def leakage(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 1: no instance (its texts in any order) in two splits or folds, no test text in train."""
+    """Gate 1: no instance (texts in any order) in two splits or folds, no test text in train."""
     seen: dict[tuple[int, ...], set[str]] = {}
     for name, part in target.apart().items():
         for row in part.sentences:
