@@ -7,9 +7,10 @@ export UV_PYTHON_DOWNLOADS := never
 
 .PHONY: repro test lint
 
-# The listing checks params.yaml first: what is wrong there, it says better than DVC.
+# The listings check params.yaml first: what is wrong there, they say sooner and better than DVC.
 repro: $(UV)
 	$(UV) run --locked python -m corpora_recipes list >/dev/null
+	$(UV) run --locked python -m builders list >/dev/null
 	$(UV) run --locked dvc repro
 
 test: $(UV)

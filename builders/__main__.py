@@ -1,4 +1,4 @@
-"""Command line of the builders: build, audit, package, publish, digest."""
+"""Command line of the builders: list, build, audit, package, publish, digest."""
 
 import argparse
 import os
@@ -12,6 +12,7 @@ from corpora_recipes.errors import InputError
 
 EXAMPLES = """\
 examples:
+  python -m builders list
   python -m builders build theses --records data/records/theses.parquet --out data/instances/theses
   python -m builders audit data/instances --out data/audit
   python -m builders audit somebody/elses/benchmark --task sentence_position --out audit
@@ -33,6 +34,9 @@ def _parser() -> argparse.ArgumentParser:
         "--params", type=Path, default=Path("params.yaml"), help="default: params.yaml"
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser(
+        "list", parents=[common], help="the datasets of params.yaml, checked: task, corpus, classes"
+    )
     build = commands.add_parser(
         "build", parents=[common], help="records to the instances of a corpus's datasets"
     )
@@ -112,8 +116,17 @@ def _run(args: argparse.Namespace) -> None:
     if args.command == "audit":
         _audit(args)
         return
-    sources = load_params(args.params)["sources"]
-    if args.command == "build":
+    params = load_params(args.params)
+    sources = params["sources"]
+    if args.command == "list":
+        from builders.dataset import check_inherited, datasets_of
+
+        datasets = [d for corpus in load_corpora(args.params) for d in datasets_of(corpus, sources)]
+        check_inherited(params["audit"]["inherited"], [d.name for d in datasets])
+        for d in datasets:
+            print(f"{d.name}: {d.task.replace('_', ' ')}, from {d.corpus}", end="")
+            print(f" ({d.collection})" if d.collection else "")
+    elif args.command == "build":
         from builders.building import build
 
         report = build(load_corpus(args.params, args.corpus), args.records, args.out, sources)

@@ -19,6 +19,7 @@ from builders.audit_gates import (
     count_sentences,
 )
 from builders.audit_targets import Location, find_targets
+from builders.dataset import check_inherited
 from builders.shards import digest
 from corpora_recipes.blocks import open_executor
 from corpora_recipes.errors import InputError
@@ -162,20 +163,15 @@ def _audit_one(
 
 
 def _check_declared(declared: Inherited, datasets: Sequence[str]) -> None:
+    check_inherited(declared, datasets)
     for dataset, gates in declared.items():
-        known: Sequence[str] = datasets
-        wrong = dataset
-        if dataset in datasets:
-            unknown = [gate for gate in gates if gate not in GATES]
-            if not unknown:
-                continue
-            known, wrong = list(GATES), unknown[0]
-        raise InputError(
-            f"params.yaml: audit.inherited.{dataset}",
-            expected=f"one of {', '.join(known)}",
-            found=repr(wrong),
-            todo="correct or remove the entry",
-        )
+        if unknown := [gate for gate in gates if gate not in GATES]:
+            raise InputError(
+                f"params.yaml: audit.inherited.{dataset}",
+                expected=f"gates among {', '.join(GATES)}",
+                found=", ".join(unknown),
+                todo="correct or remove the entry",
+            )
 
 
 def _judge(check: Check, declared: Declared, rows: int) -> Check:

@@ -1,7 +1,7 @@
 """What params.yaml says about one dataset: its task, sizes and version, checked."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,6 +104,22 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
         _dataset(corpus, sources, name, corpus.datasets[name])
         for name in sorted(corpus.datasets, key=str)
     ]
+
+
+def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) -> None:
+    """Check that what params.yaml declares as inherited is declared of datasets that there are.
+
+    Raises:
+        InputError: naming the first that is not.
+    """
+    for name in inherited:
+        if name not in datasets:
+            raise InputError(
+                f"params.yaml: audit.inherited.{name}",
+                expected=f"one of the datasets, {', '.join(sorted(datasets))}",
+                found=f"{name}, which is none of them",
+                todo="remove the entry, or correct the name",
+            )
 
 
 def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Dataset:

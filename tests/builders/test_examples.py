@@ -12,6 +12,7 @@ from conftest import COLLECTIONS, caption, opinion
 from hypothesis import given
 from hypothesis import strategies as st
 
+from builders.__main__ import main
 from builders.building import build
 from builders.dataset import datasets_of
 from builders.examples import FOLDS, TASKS, assign, folds, rows_of, same_text
@@ -275,3 +276,22 @@ def test_the_report_is_written(tmp_path, example_corpus, write_records) -> None:
     )
     assert json.loads((tmp_path / "o" / "build.json").read_text("utf-8")) == report
     assert report["sent"]["source_parts"] == {"all": 30}
+
+
+def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
+    entry = {"recipe": "sts", "datasets": {"sts17": {"task": "similarity", "collection": "2017"}}}
+    path = write_params({"sts": entry, "sqc": {"recipe": "sqc", "datasets": {"q": SQC}}})
+    assert main(["list", "--params", str(path)]) == 0
+    assert capsys.readouterr().out == (
+        "q: sentence classification, from sqc (questions)\nsts17: similarity, from sts (2017)\n"
+    )
+    declared = {"gone": {"leakage": {"at_most": 0.1, "because": "it was so"}}}
+    path = write_params({"sts": entry}, audit={"inherited": declared})
+    assert main(["list", "--params", str(path)]) == 1
+    assert "gone, which is none of them" in capsys.readouterr().err
+    path = write_params({"sqc": {"recipe": "sqc", "datasets": {"q": {"task": "relatedness"}}}})
+    assert main(["list", "--params", str(path)]) == 1
+    assert "sqc has: linguistic_probing, sentence_classification" in capsys.readouterr().err
+
+
+SQC = {"task": "sentence_classification"}
