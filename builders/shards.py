@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,10 @@ def write_split(
     """
     import pyarrow as pa
 
+    numbers = {label: number for number, label in enumerate(labels)}
     complete = []
     for row in rows:
-        complete.append(_complete(row, dataset, split, labels))
+        complete.append(_complete(row, dataset, split, numbers))
         progress(1)
     complete.sort(key=lambda r: (keyed_hash(dataset.seed, dataset.name, r["id"], "row"), r["id"]))
     there = {name for row in complete for name in row}
@@ -63,13 +64,13 @@ def write_split(
 
 
 def _complete(
-    row: dict[str, Any], dataset: Dataset, split: Split, labels: list[str]
+    row: dict[str, Any], dataset: Dataset, split: Split, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
     done = dict(row)
     done["split"] = split
     done["licence"] = dataset.licence
     if isinstance(row.get("label"), str):
-        done["label"] = labels.index(row["label"])
+        done["label"] = numbers[row["label"]]
     for text in TASKS[dataset.task].texts:
         natural = row[text.natural]
         done[text.tokens] = (
