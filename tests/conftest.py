@@ -1,5 +1,6 @@
 """What the tests of more than one package share: corpora, records and a folder with params.yaml."""
 
+import pickle
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,18 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from corpora_recipes.blocks import read_corpus
 from corpora_recipes.reading import decide_split
-from corpora_recipes.recipes import Corpus, load_facts
-from corpora_recipes.records import Dialogue, Document, Example, Section, record_schema, to_row
+from corpora_recipes.recipes import BlockResult, Corpus, load_facts, load_recipe
+from corpora_recipes.records import (
+    Dialogue,
+    Document,
+    Drops,
+    Example,
+    Section,
+    record_schema,
+    to_row,
+)
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -51,6 +61,42 @@ def make_corpus() -> Callable[..., Corpus]:
         return replace(corpus, **changes)
 
     return make
+
+
+def corpus_of(recipe: str, language: str = "es") -> Corpus:
+    """Return the entry of a corpus that says no more than its recipe and its language."""
+    return Corpus(
+        name=recipe,
+        recipe=recipe,
+        language=language,
+        documents=None,
+        seed=1111,
+        options={},
+        datasets={},
+        facts=load_facts(recipe),
+    )
+
+
+def read_blocks(raw: Path, corpus: Corpus) -> BlockResult:
+    """Read every block of a corpus, sent as workers get them, in their order."""
+    recipe = load_recipe(corpus.recipe)
+    total = BlockResult()
+    for block in recipe.blocks(raw, corpus):
+        result = recipe.read_block(pickle.loads(pickle.dumps(block)), corpus)
+        total.records += result.records
+        total.drops.add(result.drops)
+    return total
+
+
+def read_by_id(raw: Path, corpus: Corpus) -> tuple[dict[str, Example], Drops]:
+    """Read a corpus of examples as `read` does: its examples by id, and what was dropped."""
+    examples: dict[str, Example] = {}
+    total = Drops()
+    blocks = load_recipe(corpus.recipe).blocks(raw, corpus)
+    for records, drops in read_corpus(blocks, corpus, None, 1):
+        examples.update({record.id: record for record in records if isinstance(record, Example)})
+        total.add(drops)
+    return examples, total
 
 
 def document(number: int, sentences: int = 8, topics: Iterable[str] = ()) -> Document:

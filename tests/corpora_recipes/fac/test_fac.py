@@ -4,34 +4,21 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.errors import InputError
-from corpora_recipes.fac.recipe import blocks, natural_text, read_block
-from corpora_recipes.recipes import RECIPES, BlockResult, Corpus, Dropped, load_facts
+from corpora_recipes.fac.recipe import blocks, natural_text
+from corpora_recipes.recipes import RECIPES, BlockResult, Dropped
 from corpora_recipes.records import Example
 
 SAMPLE = RECIPES / "fac" / "sample"
-CORPUS = Corpus(
-    name="fac",
-    recipe="fac",
-    language="es",
-    documents=None,
-    seed=1111,
-    options={},
-    datasets={},
-    facts=load_facts("fac"),
-)
+CORPUS = corpus_of("fac")
 
 
 def read(raw: Path) -> BlockResult:
-    total = BlockResult()
-    for block in blocks(raw, CORPUS):
-        result = read_block(block, CORPUS)
-        total.records += result.records
-        total.drops.add(result.drops)
-    return total
+    return read_blocks(raw, CORPUS)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,20 +19,11 @@ from corpora_recipes.muchocine.recipe import (
     read_block,
     read_review,
 )
-from corpora_recipes.recipes import RECIPES, BlockResult, Corpus, Dropped, load_facts
+from corpora_recipes.recipes import RECIPES, BlockResult, Dropped
 from corpora_recipes.records import Example
 
 SAMPLE = RECIPES / "muchocine" / "sample"
-CORPUS = Corpus(
-    name="muchocine",
-    recipe="muchocine",
-    language="es",
-    documents=None,
-    seed=1111,
-    options={},
-    datasets={},
-    facts=load_facts("muchocine"),
-)
+CORPUS = corpus_of("muchocine")
 
 
 def review(
@@ -44,12 +36,7 @@ def review(
 
 
 def read(raw: Path) -> BlockResult:
-    total = BlockResult()
-    for block in blocks(raw, CORPUS):
-        result = read_block(block, CORPUS)
-        total.records += result.records
-        total.drops.add(result.drops)
-    return total
+    return read_blocks(raw, CORPUS)
 
 
 @pytest.fixture

@@ -7,40 +7,21 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_by_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.blocks import read_corpus
 from corpora_recipes.errors import InputError
 from corpora_recipes.paws_x.recipe import blocks, read_block
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.recipes import RECIPES, load_facts, load_recipe
 from corpora_recipes.records import Drops, Example
 
 SAMPLE = RECIPES / "paws_x" / "sample"
 HEADER = "id\tsentence1\tsentence2\tlabel"
 
 
-def the_corpus(language: str = "es") -> Corpus:
-    return Corpus(
-        name="paws_x",
-        recipe="paws_x",
-        language=language,
-        documents=None,
-        seed=1111,
-        options={},
-        datasets={},
-        facts=load_facts("paws_x"),
-    )
-
-
 def read_all(raw: Path, language: str = "es") -> tuple[dict[str, Example], Drops]:
-    corpus = the_corpus(language)
-    examples: dict[str, Example] = {}
-    total = Drops()
-    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
-        examples.update({example.id: example for example in records})
-        total.add(drops)
-    return examples, total
+    return read_by_id(raw, corpus_of("paws_x", language))
 
 
 def archive(raw: Path, **files: bytes) -> None:
@@ -58,8 +39,8 @@ def table(*lines: str, header: str = HEADER) -> bytes:
 
 def read(raw: Path, data: bytes):
     archive(raw, es__dev_2k=data)
-    (block,) = blocks(raw, the_corpus())
-    return read_block(block, the_corpus())
+    (block,) = blocks(raw, corpus_of("paws_x"))
+    return read_block(block, corpus_of("paws_x"))
 
 
 # The sample
@@ -214,7 +195,7 @@ def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path):
     examples, drops = read_all(tmp_path)
     assert list(examples) == ["pairs/dev_2k/1"]
     assert drops.dropped == {("examples", "duplicate_id"): 1}
-    assert "examples.duplicate_id" in the_corpus().facts["drop_limits"]
+    assert "examples.duplicate_id" in corpus_of("paws_x").facts["drop_limits"]
 
 
 def test_rows_that_end_early_before_windows_line_ends(tmp_path: Path):
@@ -277,14 +258,14 @@ def test_an_empty_table(tmp_path: Path, data: bytes):
 
 def test_a_language_that_is_not_there():
     with pytest.raises(InputError) as raised:
-        blocks(SAMPLE, the_corpus("it"))
+        blocks(SAMPLE, corpus_of("paws_x", "it"))
     assert raised.value.expected.startswith("x-final/it/ with translated_train.tsv")
     assert raised.value.found == "x-final/es, x-final/fr"
 
 
 def test_no_archive(tmp_path: Path):
     with pytest.raises(InputError) as raised:
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("paws_x"))
     assert raised.value.where == str(tmp_path / "x-final.tar.gz")
 
 
@@ -292,10 +273,10 @@ def test_bad_archives(tmp_path: Path):
     path = tmp_path / "x-final.tar.gz"
     path.write_bytes((SAMPLE / "x-final.tar.gz").read_bytes()[:2000])
     with pytest.raises(InputError, match="an archive that can be unpacked"):
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("paws_x"))
     path.write_bytes(gzip.compress(b"no tar"))
     with pytest.raises(InputError, match="an archive that can be unpacked"):
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("paws_x"))
     archive(tmp_path, notes=b"x")
     with pytest.raises(InputError, match="no such file"):
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("paws_x"))

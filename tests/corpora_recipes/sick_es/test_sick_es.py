@@ -1,31 +1,26 @@
 """SICK-es: the shipped sample whole, and tables with other columns, classes or scores."""
 
-import pickle
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_blocks
 
 from corpora_recipes.blocks import read_corpus
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.recipes import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.sick_es import recipe
 
 SAMPLE = RECIPES / "sick_es" / "sample"
-FACTS = load_facts("sick_es")
-CORPUS = Corpus("sick_es", "sick_es", "es", None, 1, {}, {}, FACTS)
+CORPUS = corpus_of("sick_es")
+FACTS = CORPUS.facts
 HEADER = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgement\n"
 
 
 def read(raw: Path) -> tuple[list[Example], Drops]:
-    examples: list[Example] = []
-    drops = Drops()
-    for block in recipe.blocks(raw, CORPUS):
-        result = recipe.read_block(pickle.loads(pickle.dumps(block)), CORPUS)
-        examples += [record for record in result.records if isinstance(record, Example)]
-        drops.add(result.drops)
-    return examples, drops
+    result = read_blocks(raw, CORPUS)
+    return [record for record in result.records if isinstance(record, Example)], result.drops
 
 
 def write(raw: Path, text: str, name: str = "SICK_trial.txt") -> Path:

@@ -4,25 +4,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, BlockResult, Corpus, load_facts
+from corpora_recipes.recipes import RECIPES, BlockResult
 from corpora_recipes.records import Example
 from corpora_recipes.sources import list_sources
 from corpora_recipes.sqc.recipe import blocks, read_block
 
-CORPUS = Corpus(
-    name="sqc",
-    recipe="sqc",
-    language="es",
-    documents=None,
-    seed=1111,
-    options={},
-    datasets={},
-    facts=load_facts("sqc"),
-)
+CORPUS = corpus_of("sqc")
 CLASSES = CORPUS.facts["collections"]["questions"]["labels"]
 
 

@@ -1,7 +1,6 @@
 """STS: the shipped sample whole, and input and gold files that do not fit each other."""
 
 import io
-import pickle
 import shutil
 import zipfile
 from collections import Counter
@@ -9,29 +8,25 @@ from pathlib import Path
 from unittest.mock import ANY
 
 import pytest
+from conftest import corpus_of, read_blocks
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.recipes import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.sts import recipe
 
 SAMPLE = RECIPES / "sts" / "sample"
-FACTS = load_facts("sts")
-CORPUS = Corpus("sts", "sts", "es", None, 1, {}, {}, FACTS)
+CORPUS = corpus_of("sts")
+FACTS = CORPUS.facts
 PAIRS = "STS14-es-test/STS.input.news.txt"
 GOLD = "STS14-es-test/STS.gs.news.txt"
 
 
 def read(raw: Path) -> tuple[list[Example], Drops]:
-    examples: list[Example] = []
-    drops = Drops()
-    for block in recipe.blocks(raw, CORPUS):
-        result = recipe.read_block(pickle.loads(pickle.dumps(block)), CORPUS)
-        examples += [record for record in result.records if isinstance(record, Example)]
-        drops.add(result.drops)
-    return examples, drops
+    result = read_blocks(raw, CORPUS)
+    return [record for record in result.records if isinstance(record, Example)], result.drops
 
 
 def write(raw: Path, pairs: bytes | str, gold: bytes | str) -> Path:

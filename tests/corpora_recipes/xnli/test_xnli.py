@@ -6,12 +6,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_by_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.blocks import read_corpus
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.recipes import RECIPES, load_facts, load_recipe
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.xnli.recipe import blocks, read_block
 
@@ -29,27 +29,8 @@ COLUMNS = [
 ]
 
 
-def the_corpus(language: str = "es") -> Corpus:
-    return Corpus(
-        name="xnli",
-        recipe="xnli",
-        language=language,
-        documents=None,
-        seed=1111,
-        options={},
-        datasets={},
-        facts=load_facts("xnli"),
-    )
-
-
 def read_all(raw: Path, language: str = "es") -> tuple[dict[str, Example], Drops]:
-    corpus = the_corpus(language)
-    examples: dict[str, Example] = {}
-    total = Drops()
-    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
-        examples.update({example.id: example for example in records})
-        total.add(drops)
-    return examples, total
+    return read_by_id(raw, corpus_of("xnli", language))
 
 
 def line(**values: str) -> str:
@@ -188,7 +169,7 @@ def test_load_recipe_finds_it():
 
 def read(raw: Path, data: bytes, language: str = "es"):
     (raw / "esxnli.tsv").write_bytes(data)
-    corpus = the_corpus(language)
+    corpus = corpus_of("xnli", language)
     (block,) = blocks(raw, corpus)
     return read_block(block, corpus)
 
@@ -202,7 +183,7 @@ def test_a_table_that_is_missing_is_no_error(tmp_path: Path):
 def test_esxnli_is_not_read_in_a_language_that_it_does_not_have(tmp_path: Path):
     (tmp_path / "esxnli.tsv").write_bytes(table(line(language="fr")))
     with pytest.raises(InputError) as raised:
-        blocks(tmp_path, the_corpus("fr"))
+        blocks(tmp_path, corpus_of("xnli", "fr"))
     assert "xnli.dev.tsv, xnli.test.tsv" in raised.value.expected
 
 
@@ -211,7 +192,7 @@ def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path):
     examples, drops = read_all(tmp_path)
     assert list(examples) == ["pairs/esxnli/1"]
     assert drops.dropped == {("examples", "duplicate_id"): 1}
-    assert "examples.duplicate_id" in the_corpus().facts["drop_limits"]
+    assert "examples.duplicate_id" in corpus_of("xnli").facts["drop_limits"]
 
 
 def test_a_premise_with_two_prompts_is_one_document(tmp_path: Path):
@@ -305,14 +286,14 @@ def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):
 
 def test_unknown_language():
     with pytest.raises(InputError) as raised:
-        blocks(SAMPLE, the_corpus("it"))
+        blocks(SAMPLE, corpus_of("xnli", "it"))
     assert raised.value.where == "corpora.xnli.language"
     assert "el, en, es" in raised.value.expected
 
 
 def test_no_files(tmp_path: Path):
     with pytest.raises(InputError) as raised:
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("xnli"))
     assert raised.value.where == str(tmp_path)
 
 
@@ -320,8 +301,8 @@ def test_bad_archives(tmp_path: Path):
     path = tmp_path / "XNLI-1.0.zip"
     path.write_bytes(zipped(dev=table(line()))[:-30])
     with pytest.raises(InputError):
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("xnli"))
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("XNLI-1.0/XNLI-1.0.zip", zipped(dev=table(line())))
     with pytest.raises(InputError, match="an archive in an archive"):
-        blocks(tmp_path, the_corpus())
+        blocks(tmp_path, corpus_of("xnli"))

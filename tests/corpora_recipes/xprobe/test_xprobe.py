@@ -4,38 +4,25 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes import json_lines
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.recipes import RECIPES, Corpus
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.sources import list_sources
-from corpora_recipes.xprobe.recipe import blocks, read_block
+from corpora_recipes.xprobe.recipe import blocks
 
-CORPUS = Corpus(
-    name="xprobe",
-    recipe="xprobe",
-    language="es",
-    documents=None,
-    seed=1111,
-    options={},
-    datasets={},
-    facts=load_facts("xprobe"),
-)
+CORPUS = corpus_of("xprobe")
 COLLECTIONS = CORPUS.facts["collections"]
 SAMPLE = RECIPES / "xprobe" / "sample"
 
 
 def read(raw: Path, corpus: Corpus = CORPUS) -> tuple[list[Example], Drops]:
-    drops = Drops()
-    records: list[Example] = []
-    for block in blocks(raw, corpus):
-        result = read_block(block, corpus)
-        records += result.records
-        drops.add(result.drops)
-    return records, drops
+    result = read_blocks(raw, corpus)
+    return [record for record in result.records if isinstance(record, Example)], result.drops
 
 
 def write(raw: Path, name: str, text: str | bytes) -> Path:
