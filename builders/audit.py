@@ -21,8 +21,8 @@ from builders.audit_gates import (
 from builders.audit_targets import Location, find_targets
 from builders.dataset import check_inherited
 from builders.shards import digest
-from corpora_recipes.blocks import open_executor
 from corpora_recipes.errors import InputError
+from corpora_recipes.executors import open_executor
 from corpora_recipes.outputs import read_report, whole_folder
 from corpora_recipes.recipes import Corpus, boilerplate_of
 

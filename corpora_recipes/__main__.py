@@ -46,13 +46,17 @@ def _parser() -> argparse.ArgumentParser:
         "--documents", metavar="N|all", help="how many to take; default: what params.yaml says"
     )
     read.add_argument(
-        "--workers", type=positive, default=os.cpu_count() or 1, help="default: all CPUs"
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="blocks read at once; default: one a CPU, or one a thread of the cluster",
     )
     read.add_argument(
         "--executor",
-        default="local",
+        default=os.environ.get("PROBETA_EXECUTOR") or "local",
         metavar="local|tcp://HOST:PORT",
-        help="processes of this machine (default), or a Dask scheduler",
+        help="processes of this machine, or a Dask scheduler; default: the environment variable "
+        "PROBETA_EXECUTOR, else local",
     )
     return parser
 

@@ -1,86 +1,16 @@
 """Blocks in keyed-hash order until the quota is full; every executor gives the same records."""
 
-import os
-import threading
+import socket
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from concurrent.futures import Executor, Future
 from itertools import islice
-from multiprocessing import get_context, parent_process
 
 from corpora_recipes.errors import InputError
+from corpora_recipes.executors import Cluster
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipes import Block, BlockResult, Corpus, load_recipe
 from corpora_recipes.records import Drops, Record
-
-# How long to wait for a Dask scheduler to answer.
-PATIENCE = "20s"
-
-
-@contextmanager
-def open_executor(address: str, workers: int) -> Iterator[Executor | None]:
-    """Open the executor that reads the blocks.
-
-    Args:
-        address: "local" for processes of this machine, or the ``tcp://host:port`` of a Dask
-            scheduler.
-        workers: number of local processes; with 1 the driver reads the blocks itself.
-
-    Yields:
-        An executor, or None for reading in this process.
-
-    Raises:
-        InputError: the address is neither, ``distributed`` is missing, or no scheduler answers.
-    """
-    if address == "local":
-        if workers == 1:
-            yield None
-            return
-        # "spawn" gives a worker that holds nothing of the driver, on every platform.
-        with ProcessPoolExecutor(
-            workers, mp_context=get_context("spawn"), initializer=_end_with_driver
-        ) as pool:
-            try:
-                yield pool
-            except BrokenProcessPool:
-                raise InputError(
-                    f"--workers {workers}",
-                    expected="workers that live until they are done",
-                    found="one was killed, most likely for want of memory",
-                    todo="run it again with fewer workers",
-                ) from None
-            finally:
-                pool.shutdown(wait=True, cancel_futures=True)
-        return
-    if not address.startswith(("tcp://", "tls://", "ws://", "wss://", "inproc://")):
-        raise InputError(
-            f"--executor {address}",
-            expected="local, or the address of a Dask scheduler such as tcp://host:8786",
-            found=repr(address),
-            todo="start one with `dask scheduler` and pass the address it prints",
-        )
-    try:
-        from distributed import Client
-    except ImportError:
-        raise InputError(
-            f"--executor {address}",
-            expected="the package distributed",
-            found="it is not installed",
-            todo="pip install 'probeta[cluster]'",
-        ) from None
-    try:
-        client = Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise InputError(
-            f"--executor {address}",
-            expected="a Dask scheduler that answers",
-            found=str(error),
-            todo="check the address, and that the scheduler runs",
-        ) from None
-    with client:
-        yield client.get_executor(pure=False)
 
 
 def read_corpus(
@@ -133,20 +63,16 @@ def read_corpus(
             return
 
 
-def _end_with_driver() -> None:
-    """Make this worker end when the driver is killed; it would wait for work for ever."""
-    driver = parent_process()
-    assert driver is not None
-
-    def wait() -> None:
-        driver.join()
-        os._exit(1)
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
 def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
-    return load_recipe(recipe).read_block(block, corpus)
+    try:
+        return load_recipe(recipe).read_block(block, corpus)
+    except (FileNotFoundError, PermissionError) as error:
+        raise InputError(
+            f"{error.filename}, on {socket.gethostname()}",
+            expected="a raw file, which workers see under the same path as the driver",
+            found=str(error.strerror),
+            todo="give the path of a folder that all of them share",
+        ) from None
 
 
 def _results(
@@ -164,7 +90,8 @@ def _results(
                 waiting.append(executor.submit(_read, corpus.recipe, block, corpus))
             if not waiting:
                 return
-            yield waiting.popleft().result()
+            future = waiting.popleft()
+            yield executor.result(future) if isinstance(executor, Cluster) else future.result()
     finally:
         for future in waiting:
             future.cancel()

@@ -5,13 +5,14 @@ import sys
 from collections.abc import Callable
 
 from corpora_recipes.errors import InputError
+from corpora_recipes.outputs import FULL_DISK
 
 
 def run(command: Callable[[], None]) -> int:
     """Run a command and return its exit code.
 
     Returns:
-        0; 1 on an InputError, whose message is printed to standard error; 130 if interrupted.
+        0; 1 on an InputError or a full disk, with a message on standard error; 130 if interrupted.
     """
     try:
         command()
@@ -25,6 +26,17 @@ def run(command: Callable[[], None]) -> int:
     except BrokenPipeError:
         # The reader of our output, such as `head`, has seen enough.
         sys.stderr.close()
+    except OSError as error:
+        if error.errno not in FULL_DISK:
+            raise
+        message = InputError(
+            error.filename or "the disk",
+            expected="room for what is written",
+            found=str(error.strerror or error),
+            todo="free some space, or raise the limit; the same command goes on where it can",
+        )
+        print(f"error: {message}", file=sys.stderr)
+        return 1
     return 0
 
 

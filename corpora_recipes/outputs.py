@@ -1,5 +1,6 @@
 """Outputs appear whole or not at all, under a temporary name first; reports are read back."""
 
+import errno
 import json
 import os
 import shutil
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+# No space is left, the user's quota of it is used up, or the file is larger than may be.
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Options that keep the bytes of a file the same for one version of pyarrow.
 PARQUET_OPTIONS: dict[str, Any] = {
     "compression": "zstd",
@@ -28,13 +31,18 @@ PARQUET_OPTIONS: dict[str, Any] = {
 def whole_file(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; what is written there becomes ``path`` at the end.
 
-    On an exception nothing appears and the temporary file is removed. What a killed process left
-    behind is removed by the next one that writes the same file.
+    On an exception nothing appears and the temporary file is removed; the error of a full disk,
+    which names no file, gets the name. What a killed process left behind is removed by the next
+    one that writes the same file.
     """
     temporary = _temporary(path)
     try:
         yield temporary
         temporary.replace(path)
+    except OSError as error:
+        if error.errno in FULL_DISK and error.filename is None:
+            error.filename = str(path)
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

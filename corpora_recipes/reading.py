@@ -1,13 +1,15 @@
 """The `read` command: a folder of raw files becomes a Parquet file of records, with its counts."""
 
 import json
+import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
-from corpora_recipes.blocks import open_executor, read_corpus
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.columns import to_table
 from corpora_recipes.errors import InputError
+from corpora_recipes.executors import open_executor
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.outputs import parquet_writer, whole_file
 from corpora_recipes.recipes import Corpus, load_recipe
@@ -19,7 +21,7 @@ ROW_GROUP = 1000
 TRAIN, VALIDATION = 0.6, 0.8
 
 
-def read(corpus: Corpus, raw: Path, out: Path, *, workers: int, executor: str) -> Drops:
+def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor: str) -> Drops:
     """Read a corpus into ``out`` and its counts into the .json file beside it.
 
     Args:
@@ -27,7 +29,8 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int, executor: str) -
         raw: folder in the corpus's raw layout.
         out: the Parquet file to write (``record_schema``); its bytes depend
             on the raw files, the seed and the quota alone.
-        workers: number of processes.
+        workers: how many blocks are read at once; None for one a CPU, or one a thread of the
+            cluster.
         executor: "local" or the address of a Dask scheduler.
 
     Returns:
@@ -47,17 +50,19 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int, executor: str) -
     if out.is_dir():
         todo = "name a file, such as records.parquet"
         raise InputError(out, expected="a file to write", found="a folder", todo=todo)
-    blocks = load_recipe(corpus.recipe).blocks(raw, corpus)
+    # Workers on other machines have other working directories.
+    blocks = load_recipe(corpus.recipe).blocks(raw.absolute(), corpus)
     schema = record_schema(corpus.facts["records"])
     total = Drops()
     taken = 0
     with (
         open_executor(executor, workers) as pool,
         parquet_writer(out, schema) as writer,
-        tqdm(total=corpus.documents, desc=f"read {corpus.name}", unit="doc", disable=None) as bar,
+        _progress(corpus) as bar,
     ):
         rows: list[dict[str, Any]] = []
-        for records, drops in read_corpus(blocks, corpus, pool, ahead=2 * workers):
+        ahead = 2 * pool.at_once if pool else 1
+        for records, drops in read_corpus(blocks, corpus, pool, ahead):
             total.add(drops)
             for record in records:
                 row = to_row(record)
@@ -66,7 +71,8 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int, executor: str) -
                     row["split"] = decide_split(corpus.seed, corpus.name, record.id)
                 rows.append(row)
             taken += len(records)
-            bar.update(len(records))
+            if bar is not None:
+                bar.update(len(records))
             while len(rows) >= ROW_GROUP:
                 _write(writer, rows[:ROW_GROUP], schema)
                 del rows[:ROW_GROUP]
@@ -87,11 +93,18 @@ def decide_split(seed: int, corpus: str, document_id: str) -> Split:
     return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
 
 
-def _write(writer: Any, rows: list[dict[str, Any]], schema: Any) -> None:
-    import pyarrow as pa
+def _progress(corpus: Corpus) -> AbstractContextManager[Any]:
+    """Return a progress bar, or None if nobody watches: tqdm takes 40 ms to import."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from tqdm import tqdm
 
+    return tqdm(total=corpus.documents, desc=f"read {corpus.name}", unit="doc")
+
+
+def _write(writer: Any, rows: list[dict[str, Any]], schema: Any) -> None:
     if rows:
-        writer.write_table(pa.Table.from_pylist(rows, schema=schema), row_group_size=ROW_GROUP)
+        writer.write_table(to_table(rows, schema), row_group_size=ROW_GROUP)
 
 
 def _check(corpus: Corpus, raw: Path, drops: Drops, taken: int) -> None:

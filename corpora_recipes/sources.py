@@ -1,42 +1,26 @@
 """The `fetch` command: bring a corpus's raw files from its sample, a mirror or its servers."""
 
-import hashlib
 import json
 import re
 import shutil
-import stat
 import sys
-import tarfile
-import time
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
+from corpora_recipes.downloads import download_locked
 from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import whole_file, whole_folder
+from corpora_recipes.outputs import whole_file
+from corpora_recipes.ranges import PART
 from corpora_recipes.recipes import RECIPES, Corpus, load_recipe
 
-if TYPE_CHECKING:
-    import requests
-
-# Stands in the working folder, beside params.yaml.
-LOCK = Path("sources.lock")
 # What a fetch has put into its folder, so that the next one can tell it from a user's own files.
 MANIFEST = ".fetched.json"
-USER_AGENT = "Probeta/0.1 (corpus download for research)"
-TIMEOUT = 60.0  # seconds without a byte
-ATTEMPTS = 6  # in a row without progress
-BACKOFF = 1.0  # seconds; doubles with every attempt in a row
-LONGEST_WAIT = 600  # seconds; the most that a server's Retry-After can ask for
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +71,19 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     _claim(out, source, [name for name, _ in files])
     for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
         _link(path, out / name)
+
+
+def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
+    """Download files that have a URL into folder ``out``, held to their pins or to sources.lock.
+
+    Raises:
+        InputError: see ``downloads.download_locked``.
+    """
+    for source in wanted:
+        assert source.url is not None
+        download_locked(
+            source.url, out / source.file, source.file, sha256=source.sha256, size=source.size
+        )
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
@@ -245,6 +242,8 @@ def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
         if path.is_dir() or path.name.startswith("."):
             continue
         name = name.removesuffix(".part.json").removesuffix(".part")
+        if part := PART.fullmatch(name):
+            name = part[1]
         if name not in known and not _matches(name, before["files"]):
             raise InputError(
                 path,
@@ -254,6 +253,8 @@ def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
             )
         if before["source"] != source or not (name in wanted or _matches(name, patterns)):
             path.unlink()
+            with suppress(OSError):  # it is not empty yet
+                path.parent.rmdir()
     with whole_file(manifest) as temporary:
         text = json.dumps({"source": source, "files": sorted(patterns)}, ensure_ascii=False)
         temporary.write_text(text + "\n", "utf-8")
@@ -263,7 +264,7 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
     return any("*" in pattern and fnmatchcase(name, pattern) for pattern in patterns)
 
 
-# --- downloads -----------------------------------------------------------------------------------
+# --- servers -------------------------------------------------------------------------------------
 
 
 def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
@@ -291,309 +292,4 @@ def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     if harvest is not None:
         harvest(corpus, out)
         return
-    for source in wanted:
-        _fetch_locked(source, out / source.file)
-
-
-def _fetch_locked(source: Source, target: Path) -> None:
-    """Download one file, held to its pin in corpus.yaml or else to sources.lock."""
-    assert source.url is not None
-    lock: dict[str, dict[str, Any]] = {}
-    if LOCK.is_file():
-        try:
-            lock = json.loads(LOCK.read_text("utf-8"))
-        except ValueError as error:
-            raise InputError(
-                LOCK,
-                expected="the JSON that fetch wrote",
-                found=str(error),
-                todo="restore the file, or remove it to accept what the servers have now",
-            ) from None
-    if source.sha256 is not None:
-        todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
-        download(source.url, target, sha256=source.sha256, size=source.size, todo=todo)
-        return
-    known = lock.get(source.url)
-    if known is not None:
-        todo = (
-            f"the file at the server has changed since {known['date']}; to accept the new one "
-            f"remove its entry from {LOCK}"
-        )
-        download(source.url, target, sha256=known["sha256"], size=known["size"], todo=todo)
-        return
-    sha256, size = download(source.url, target, size=source.size)
-    date = datetime.now(UTC).date().isoformat()
-    lock[source.url] = {"date": date, "file": source.file, "sha256": sha256, "size": size}
-    with whole_file(LOCK) as temporary:
-        text = json.dumps(lock, ensure_ascii=False, indent=2, sort_keys=True)
-        temporary.write_text(text + "\n", "utf-8")
-
-
-def download(
-    url: str,
-    target: Path,
-    *,
-    sha256: str | None = None,
-    size: int | None = None,
-    todo: str = "run fetch again",
-    check: Callable[[Path], None] | None = None,
-) -> tuple[str, int]:
-    """Download a file, going on where an earlier attempt or run stopped.
-
-    What has come so far stands in ``<target>.part``, and the server's ETag or Last-Modified
-    beside it, so that two versions of a file are never joined. A file with the right checksum is
-    not downloaded again.
-
-    Args:
-        url: an http or https address.
-        target: the file to write; it appears whole and checked, or not at all.
-        sha256: its checksum in hexadecimal, None to take what comes.
-        size: its size in bytes, None to take what comes.
-        todo: what to tell the user to do when the checksum or the size is wrong.
-        check: looks at the downloaded file, and raises InputError if it is not what it should be.
-
-    Returns:
-        The file's SHA-256 and its size in bytes.
-
-    Raises:
-        InputError: no answer after several attempts, an answer such as 404, or wrong contents.
-    """
-    import requests
-    import urllib3
-
-    if sha256 is not None and target.is_file():
-        found = _sha256(target)
-        if found == sha256:
-            return found, target.stat().st_size
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(target.name + ".part")
-    state = target.with_name(target.name + ".part.json")
-    failures, reached = 0, -1
-    with (
-        _session() as session,
-        tqdm(desc=target.name, unit="B", unit_scale=True, disable=None) as bar,
-    ):
-        while True:
-            try:
-                found = _transfer(session, url, part, state, size, bar)
-                break
-            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-                length = part.stat().st_size if part.exists() else 0
-                failures = failures + 1 if length <= reached else 1
-                reached = max(reached, length)
-                if failures == ATTEMPTS:
-                    raise InputError(
-                        url,
-                        expected=f"the whole file in at most {ATTEMPTS} attempts without progress",
-                        found=f"{length} bytes, then: {error}",
-                        todo="run fetch again later; it goes on where it stopped",
-                    ) from None
-                time.sleep(BACKOFF * 2 ** (failures - 1))
-    length = part.stat().st_size
-    try:
-        if sha256 not in (None, found) or size not in (None, length):
-            raise InputError(
-                url,
-                expected=f"SHA-256 {sha256 or 'any'}, {'any' if size is None else size} bytes",
-                found=f"SHA-256 {found}, {length} bytes",
-                todo=todo,
-            )
-        if check is not None:
-            check(part)
-    except InputError:
-        part.unlink()
-        state.unlink(missing_ok=True)
-        raise
-    part.replace(target)
-    state.unlink(missing_ok=True)
-    return found, length
-
-
-def _session() -> "requests.Session":
-    """Open a session that tries again when a server does not answer or is busy."""
-    import requests
-    from urllib3.util import Retry
-
-    patience = Retry(
-        ATTEMPTS - 1,
-        status_forcelist=[429, 500, 502, 503, 504],
-        raise_on_status=False,
-        backoff_factor=BACKOFF,
-        backoff_max=60,
-        retry_after_max=LONGEST_WAIT,
-    )
-    session = requests.Session()
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=patience))
-    # Compressed transfer would make lengths and ranges mean something else than the file's bytes.
-    session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
-    return session
-
-
-def _transfer(
-    session: "requests.Session",
-    url: str,
-    part: Path,
-    state: Path,
-    size: int | None,
-    bar: "tqdm[Any]",
-) -> str:
-    """Make one attempt to complete ``part``; return its SHA-256.
-
-    Raises:
-        InputError: asking again would not help.
-        requests.RequestException, urllib3.exceptions.HTTPError: it might.
-    """
-    import requests
-    import urllib3
-
-    start, validator = _resume_at(url, part, state)
-    headers = {"Range": f"bytes={start}-", "If-Range": validator} if start else {}
-    try:
-        response = session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-        # The session has tried again already.
-        raise InputError(
-            url,
-            expected="an answer of the server",
-            found=str(error),
-            todo="check the network and the address, and run fetch again",
-        ) from None
-    with response:
-        answered = response.headers.get("Content-Range", "")
-        if response.status_code == 416 and answered == f"bytes */{start}":
-            return _sha256(part)
-        if response.status_code == 416 or (
-            response.status_code == 206 and not answered.startswith(f"bytes {start}-")
-        ):
-            part.unlink(missing_ok=True)
-            raise requests.RequestException(f"the server sent the wrong range: {answered!r}")
-        if response.status_code not in (200, 206):
-            raise InputError(
-                url,
-                expected="the file",
-                found=f"the server answers {response.status_code} {response.reason}",
-                todo="check the address in a browser; if it has moved, correct corpus.yaml",
-            )
-        digest = hashlib.sha256()
-        if response.status_code == 206:
-            with part.open("rb") as done:
-                digest = hashlib.file_digest(done, lambda: digest)
-        else:
-            start = 0
-        state.write_text(json.dumps({"url": url, "validator": _validator(response)}), "utf-8")
-        expected = response.headers.get("Content-Length", "")
-        bar.total = start + int(expected) if expected.isdecimal() else None
-        bar.n = start
-        bar.refresh()
-        with part.open("ab" if start else "wb") as file:
-            for chunk in response.raw.stream(_CHUNK, decode_content=False):
-                file.write(chunk)
-                digest.update(chunk)
-                start += len(chunk)
-                bar.update(len(chunk))
-                if size is not None and start > size:
-                    break
-    return digest.hexdigest()
-
-
-def _resume_at(url: str, part: Path, state: Path) -> tuple[int, str]:
-    """Return how many bytes of the file are here already, and the server's name of its version."""
-    with suppress(OSError, ValueError):
-        known = json.loads(state.read_text("utf-8"))
-        if known["url"] == url and known["validator"]:
-            return part.stat().st_size, known["validator"]
-    return 0, ""
-
-
-def _validator(response: "requests.Response") -> str:
-    """Return what If-Range may hold (RFC 9110, 13.1.5): a strong ETag, or Last-Modified."""
-    etag = response.headers.get("ETag", "")
-    return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified", "")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-# --- archives ------------------------------------------------------------------------------------
-
-
-def unpack(archive: Path, folder: Path, max_bytes: int) -> None:
-    """Unpack a zip or tar archive (.tar, .tar.gz …) into a folder, which takes the old one's place.
-
-    Args:
-        archive: the archive; what it is shows from its first bytes, not from its name.
-        folder: appears whole or not at all.
-        max_bytes: the most that all members may hold together, counted while they are unpacked.
-
-    Raises:
-        InputError: the archive is damaged, too large, or has a member that is neither a file nor
-            a folder or that would stand outside ``folder``.
-    """
-    left = max_bytes
-    try:
-        with whole_folder(folder) as temporary:
-            for name, member in _members(archive):
-                target = temporary / name
-                if target.exists():
-                    raise _bad_archive(archive, f"two members named {name}")
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with member, target.open("wb") as file:
-                    while chunk := member.read(_CHUNK):
-                        left -= len(chunk)
-                        if left < 0:
-                            raise _bad_archive(archive, f"more than {max_bytes} bytes unpacked")
-                        file.write(chunk)
-    except (
-        tarfile.TarError,
-        zipfile.BadZipFile,
-        zlib.error,
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        OSError,
-    ) as error:
-        # RuntimeError is how zipfile says "encrypted"; OSError covers damaged gzip streams.
-        raise _bad_archive(archive, str(error) or type(error).__name__) from None
-
-
-def _members(archive: Path) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield the files of an archive, each with its checked relative name."""
-    if zipfile.is_zipfile(archive):
-        with zipfile.ZipFile(archive) as zipped:
-            for info in zipped.infolist():
-                name = _safe_name(archive, info.filename)
-                mode = stat.S_IFMT(info.external_attr >> 16)
-                if info.is_dir():
-                    continue
-                if mode not in (0, stat.S_IFREG):
-                    raise _bad_archive(archive, f"{info.filename} is a link or a device")
-                yield name, zipped.open(info)  # type: ignore[misc]
-        return
-    with tarfile.open(archive) as tarred:
-        for member in tarred:
-            name = _safe_name(archive, member.name)
-            if member.isdir():
-                continue
-            if not member.isfile():
-                raise _bad_archive(archive, f"{member.name} is a link or a device")
-            yield name, tarred.extractfile(member)  # type: ignore[misc]
-
-
-def _safe_name(archive: Path, name: str) -> str:
-    # Windows' reading of a name finds drives and backslashes, too.
-    parts = PureWindowsPath(name).parts
-    if PureWindowsPath(name).anchor or PurePosixPath(name).is_absolute() or ".." in parts:
-        raise _bad_archive(archive, f"{name!r} stands outside the archive's folder")
-    return name
-
-
-def _bad_archive(archive: Path, found: str) -> InputError:
-    return InputError(
-        archive,
-        expected="a whole zip or tar archive with nothing but files and folders",
-        found=found,
-        todo="fetch it again; if that does not help, look at it with other tools",
-    )
+    fetch_whole(wanted, out)

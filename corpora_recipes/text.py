@@ -39,7 +39,7 @@ _STOPS = ".!?…؟۔।։"
 _DASHES = "—–―-•"
 _OPENING = "¿¡«‹“„‘‚\"'([{<*" + _DASHES
 _CLOSING = "»›”“’\"')]}>*"
-_MAY_CLOSE = frozenset(_STOPS + _CLOSING)
+_MAY_END = re.compile(rf"[{_STOPS}{re.escape(_CLOSING)}] ")
 _TAIL = re.compile(rf"([{_STOPS}]+)([{re.escape(_CLOSING)}]*)$")
 _NOTE_MARKS = re.compile(r"(?:\[\d+\])+$")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
@@ -59,33 +59,35 @@ _UNTIDY = re.compile(
     r"|(?!\s)(?:(?<=\w\w\w[.!?…])[\"»”)]?|(?<=\w\w\w[\"»”)])[.!?…])(?:[^\W\d_a-z]|[¿¡]))"
 )
 # A blank before a mark, and what takes its place; "...", ".NET", ".5", "3 : 1" and ":)" are let be.
+# What stands before them is looked at last: a pattern that begins with certain characters is fast.
 _BEFORE_MARKS = [
-    (re.compile(r"(?<=\S) (,)(?=[^\W\d_])"), r"\1 "),
-    (re.compile(r"(?<=\S) (,)(?=[\s\"»”]|\Z)"), r"\1"),
-    (re.compile(r"(?<=[^\s.]) (\.)(?! \.)(?=[\"»”)\]]*(?:\s|\Z))"), r"\1"),
-    (re.compile(r"(?<=[\w.,;!?…\"»”’%)\]]) ([)\]])(?=[^\W\d_])"), r"\1 "),
-    (re.compile(r"(?<=[\w.,;!?…\"»”’%)\]]) ([)\]])"), r"\1"),
+    (re.compile(r" (,)(?<=\S ,)(?=[^\W\d_])"), r"\1 "),
+    (re.compile(r" (,)(?<=\S ,)(?=[\s\"»”]|\Z)"), r"\1"),
+    (re.compile(r" (\.)(?<=[^\s.] \.)(?! \.)(?=[\"»”)\]]*(?:\s|\Z))"), r"\1"),
+    (re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])(?=[^\W\d_])"), r"\1 "),
+    (re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])"), r"\1"),
     # A straight mark before a stop or at the end closes.
-    (re.compile(r"(?<=[^\s([{¿¡«“\"—–-]) (\")(?=[,;:!?)\]]|\.(?![.\w])|\Z)"), r"\1"),
+    (re.compile(r" (\")(?<=[^\s([{¿¡«“\"—–-] \")(?=[,;:!?)\]]|\.(?![.\w])|\Z)"), r"\1"),
 ]
 _AFTER_MARKS = [
-    (re.compile(r"(?<![^\s\"«“¿¡(])([(\[]) (?=[\w\"«“¿¡])"), r"\1"),
+    (re.compile(r"([(\[]) (?<=[^\W\d_][(\[] )(?=\d)"), r" \1"),  # on the wrong side
+    (re.compile(r"([(\[]) (?<![^\s\"«“¿¡(][(\[] )(?=[\w\"«“¿¡])"), r"\1"),
     (re.compile(r"([¿¡]) (?=[\w\"«“(])"), r"\1"),
 ]
 # Not in French, which sets these apart.
 _SET_APART = [
-    (re.compile(r"(?<=\S) (;)(?=[^\W\d_])"), r"\1 "),
-    (re.compile(r"(?<=\S) (;)(?=[\s\"»”]|\Z)"), r"\1"),
-    (re.compile(r"(?<=[^\s\d]) (:)(?=\s|\Z)"), r"\1"),
-    (re.compile(r"(?<=[\w.…\"»”)\]]) ([!?]+)(?=[\s\"»”.,;:)\]]|\Z)"), r"\1"),
+    (re.compile(r" (;)(?<=\S ;)(?=[^\W\d_])"), r"\1 "),
+    (re.compile(r" (;)(?<=\S ;)(?=[\s\"»”]|\Z)"), r"\1"),
+    (re.compile(r" (:)(?<=[^\s\d] :)(?=\s|\Z)"), r"\1"),
+    (re.compile(r" (?=[!?])(?<=[\w.…\"»”)\]] )([!?]+)(?=[\s\"»”.,;:)\]]|\Z)"), r"\1"),
 ]
 _ANGLED = [
-    (re.compile(r"(?<![^\s([¿¡—])(«) (?=[\w¿¡(])"), r"\1"),
-    (re.compile(r"(?<=[\w.,;:!?…)]) (»)(?=[\s.,;:!?)\]]|\Z)"), r"\1"),
+    (re.compile(r"(«) (?<![^\s([¿¡—]« )(?=[\w¿¡(])"), r"\1"),
+    (re.compile(r" (»)(?<=[\w.,;:!?…)] »)(?=[\s.,;:!?)\]]|\Z)"), r"\1"),
 ]
 _CURLY = [
-    (re.compile(r"(?<![^\s([¿¡—])(“) (?=[\w¿¡(])"), r"\1"),
-    (re.compile(r"(?<=[\w.,;:!?…)]) (”)(?=[.,;:!?)\]]|\Z)"), r"\1"),
+    (re.compile(r"(“) (?<![^\s([¿¡—]“ )(?=[\w¿¡(])"), r"\1"),
+    (re.compile(r" (”)(?<=[\w.,;:!?…)] ”)(?=[.,;:!?)\]]|\Z)"), r"\1"),
     (re.compile(r"(“[^“”]*[^\s“”]) (?=”)"), r"\1"),
 ]
 # Two full stops after a word are one too many: "a. C..", "11-M..".
@@ -97,6 +99,7 @@ _STRAY_QUOTE = re.compile(
 )
 _BRACKETS = (("(", ")"), ("[", "]"))
 _QUOTES = (("«", "»"), ("“", "”"))
+_PAIRS = (*_BRACKETS, *_QUOTES, ('"', '"'))
 _REACH = 30  # words to each side in which a bracket or a quotation must open and close
 
 
@@ -108,7 +111,11 @@ def clean(text: str) -> str:
     quotation mark (''así'') become one, which is straight ("así"); those of seconds (10'') stay.
     Nothing is repaired: U+FFFD stays.
     """
-    text = " ".join(unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).split())
+    if not _is_single_spaced(text):
+        # What is printable holds nothing invisible: most texts, once their blanks are single.
+        single = " ".join(text.split())
+        text = single if single.isprintable() else " ".join(_INVISIBLE.sub("", text).split())
+    text = unicodedata.normalize("NFC", text)
     if "''" in text or "``" in text:
         text = _TWO_APOSTROPHES.sub('"', _TWO_MARKS.sub(r'"\1"', text))
     return text
@@ -160,16 +167,17 @@ def _glued_start(language: str) -> re.Pattern[str]:
     words = (word.capitalize() for word in _rules(language).starters if len(word) > 1)
     starters = "|".join(sorted(words, key=lambda word: (-len(word), word))) or r"(?!)"
     return re.compile(
-        r"(?<!\S)(\S*?[^\W\d_]{2}[^\W\d_A-Z][\"»”)]?)( ?)([.!?…][\"»”)]?)"
+        r"(?<=[^\W\d_]{2}[^\W\d_A-Z])([\"»”)]?)( ?)([.!?…][\"»”)]?)"
         rf"(?=(?:{starters})(?: |,)|[¿¡][^\W\d_])"
     )
 
 
 def _part(match: re.Match[str]) -> str:
-    word, blank, stop = match.groups()
+    closing, blank, stop = match.groups()
+    word = match.string[match.string.rfind(" ", 0, match.start()) + 1 : match.start()]
     is_address = any(mark in word for mark in "/@.")
     is_stop = not blank or stop[0] == "."
-    return match[0] if is_address or not is_stop else f"{word}{stop} "
+    return match[0] if is_address or not is_stop else f"{closing}{stop} "
 
 
 def pair_quotes(sentence: str) -> str:
@@ -236,10 +244,12 @@ def ends_in_abbreviation(sentence: str, language: str) -> bool:
     """Tell whether a sentence ends in an abbreviation that ends none, so that it was cut there."""
     if not sentence.endswith("."):
         return False
-    words = sentence.rsplit(" ", 2)
-    last = words[-1].lstrip(_OPENING)
-    never_ends = _rules(language).never_ends
-    return last in never_ends or " ".join([*words[-2:-1], last]) in never_ends
+    rules = _rules(language)
+    last = sentence[sentence.rfind(" ") + 1 :].lstrip(_OPENING)
+    if last[:-1] not in rules.words:
+        return False
+    before = sentence.rsplit(" ", 2)[-2:-1]
+    return last in rules.never_ends or " ".join([*before, last]) in rules.never_ends
 
 
 def has_stray_quote(sentence: str) -> bool:
@@ -276,6 +286,7 @@ class _Rules:
     in_names: frozenset[str]
     may_end: frozenset[str]
     pairs: frozenset[tuple[str, str]]
+    words: frozenset[str]
     starters: frozenset[str]
     ordinals: bool
 
@@ -304,6 +315,9 @@ def _rules(language: str) -> _Rules:
     return _Rules(
         **forms,
         pairs=frozenset(pair for words in parts for pair in pairwise(words)),
+        words=frozenset(
+            word.removesuffix(".") for words in [*parts, *forms.values()] for word in words
+        ),
         starters=frozenset(str(entry.get("starters", "")).split()),
         ordinals=bool(entry.get("ordinals", False)),
     )
@@ -329,16 +343,81 @@ def split_sentences(text: str, language: str) -> list[str]:
         of blanks as one space. A sentence ends only before a blank.
     """
     rules = _rules(language)
-    words = text.split()
+    if not _is_single_spaced(text):
+        text = " ".join(text.split())
     sentences = []
-    start = 0
-    for i in range(len(words) - 1):
-        if words[i][-1] in _MAY_CLOSE and _is_boundary(words, start, i, rules):
-            sentences.append(" ".join(words[start : i + 1]))
-            start = i + 1
-    if words:
-        sentences.append(" ".join(words[start:]))
+    words: list[str] = []
+    start = 0  # where the sentence begins, in characters
+    first = first_at = 0  # the same in words, as far as they were counted
+    last = last_at = 0  # the word that may end the sentence
+    marks = [pair for pair in _PAIRS if pair[0] in text]
+    for match in _MAY_END.finditer(text):
+        blank = match.end() - 1
+        after = text[blank + 1]
+        if after.islower() and after.isalpha() and not text[blank + 2 : blank + 3].isupper():
+            continue
+        if not _plainly_ends(text, start, blank, marks, rules):
+            words = words or text.split(" ")
+            first += text.count(" ", first_at, start)
+            last += text.count(" ", last_at, blank)
+            first_at, last_at = start, blank
+            if not _is_boundary(words, first, last, rules):
+                continue
+        sentences.append(text[start:blank])
+        start = blank + 1
+    if text:
+        sentences.append(text[start:])
     return sentences
+
+
+def _is_single_spaced(text: str) -> bool:
+    """Tell whether the only blanks are single spaces between words; printable text has no other."""
+    return text.isprintable() and "  " not in text and text[:1] != " " and text[-1:] != " "
+
+
+def _plainly_ends(
+    text: str, start: int, blank: int, marks: Sequence[tuple[str, str]], rules: _Rules
+) -> bool:
+    """Tell whether it is plain that the sentence from ``start`` on ends before a blank.
+
+    So do most: in a full stop, after a word that is part of no abbreviation, before a capital
+    letter, with all brackets and quotations closed. ``_is_boundary`` would say the same of them.
+    """
+    if text[blank - 1] != "." or not text[blank + 1].isupper():
+        return False
+    begin = text.rfind(" ", start, blank) + 1
+    word = text[begin : blank - 1]
+    if (
+        not begin
+        or len(word) < 2
+        or not word.isalnum()
+        or (len(word) == 2 and word.isdigit())
+        or word in rules.words
+        or word.lower() in rules.words
+    ):
+        return False
+    for opening, closing in marks:  # noqa: SIM110 (half as slow as all())
+        if not _all_closed(text, start, blank, opening, closing):
+            return False
+    return True
+
+
+def _all_closed(text: str, start: int, stop: int, opening: str, closing: str) -> bool:
+    """Tell whether every opening mark of a part of a text is closed before the next one opens."""
+    at = text.find(opening, start, stop)
+    while at >= 0:
+        end = text.find(closing, at + 1, stop)
+        if end < 0:
+            return False
+        if opening == closing:
+            if (at > start and text[at - 1] != " ") or text[end - 1] == " ":
+                return False
+            at = text.find(opening, end + 1, stop)
+        else:
+            at = text.find(opening, at + 1, stop)
+            if 0 <= at < end:
+                return False
+    return True
 
 
 def _is_boundary(words: Sequence[str], start: int, i: int, rules: _Rules) -> bool:

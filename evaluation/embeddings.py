@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from corpora_recipes.blocks import open_executor
 from corpora_recipes.errors import InputError
+from corpora_recipes.executors import open_executor
 from evaluation.encoders import Encoder
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]

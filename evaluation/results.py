@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corpora_recipes.blocks import open_executor
 from corpora_recipes.errors import InputError
+from corpora_recipes.executors import open_executor
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.outputs import whole_file
 from corpora_recipes.records import Split

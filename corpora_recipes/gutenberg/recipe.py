@@ -31,13 +31,13 @@ from typing import Any
 
 from tqdm import tqdm
 
+from corpora_recipes.downloads import download
 from corpora_recipes.errors import InputError
 from corpora_recipes.gutenberg.speech import LONGEST_TURN, Style, Turn, conversations
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.language import identify
 from corpora_recipes.recipes import BlockResult, Corpus
 from corpora_recipes.records import Dialogue, Drops, Split
-from corpora_recipes.sources import download
 from corpora_recipes.text import clean, damage
 
 LISTS: dict[str, Split] = {"train": "train", "dev": "validation", "test": "test"}

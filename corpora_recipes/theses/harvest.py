@@ -14,8 +14,8 @@ from urllib.parse import urlencode
 from lxml import etree
 from tqdm import tqdm
 
+from corpora_recipes.downloads import download
 from corpora_recipes.errors import InputError
-from corpora_recipes.sources import download
 
 OAI = "{http://www.openarchives.org/OAI/2.0/}"
 # What XML 1.0 (2.2) forbids, as a character and as a reference; DSpace passes it on from old forms.

@@ -10,10 +10,11 @@ import bz2
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 from corpora_recipes.errors import InputError
+from corpora_recipes.ranges import part_name, part_range, parts_folder, read_manifest
 
 # Streams of 100 pages in one block: about 0.2 s of work, and few pages read beyond a quota.
 STREAMS_PER_BLOCK = 4
@@ -28,6 +29,8 @@ _DECOMPRESSED = 1 << 20
 _DUMP_NAME = re.compile(
     r"(?P<wiki>\w+)-(?P<date>\d{8}|latest)-pages-articles(?:-multistream)?\.xml(?:\.bz2)?"
 )
+# Lines offset:id:title of one offset, as many as follow each other.
+_INDEX_GROUP = re.compile(rb"(\d{1,18}):(\d{1,18}):[^\n]*\n(?:\1:(\d{1,18}):[^\n]*\n)*")
 _NAMESPACE = re.compile(rb'<namespace key="(-?\d+)"[^<>]*?(?:/>|>([^<>]*)</namespace>)')
 _DBNAME = re.compile(rb"<dbname>([^<>]*)</dbname>")
 _TITLE = re.compile(rb"<title>([^<>]*)</title>")
@@ -37,7 +40,8 @@ _MODEL = re.compile(rb"<model>([^<>]*)</model>")
 _TEXT = re.compile(rb"<text(?:\s[^<>]*)?>")
 # "#REDIRECT [[…" in any language: old dumps have no <redirect> element.
 _REDIRECT = re.compile(rb"\s*#[^\s\[\]#*:;]+\s*:?\s*\[\[")
-_NUMERIC = re.compile(r"&#(?:x([0-9a-fA-F]{1,6})|([0-9]{1,7}));")
+_ENTITY = re.compile(r"&(lt|gt|quot|amp|apos|#x[0-9a-fA-F]{1,6}|#[0-9]{1,7});")
+_CHARACTERS = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class DumpBlock:
         start: first byte of the part.
         stop: in a plain dump, the byte where the next part starts; else None.
         streams: in a multistream dump with an index, the streams of the part; else empty.
+        part: name of the file in the dump's folder of parts that holds the bytes, if the dump was
+            not fetched whole; else empty.
     """
 
     path: Path
@@ -89,6 +95,7 @@ class DumpBlock:
     start: int = 0
     stop: int | None = None
     streams: tuple[Stream, ...] = ()
+    part: str = ""
 
     @property
     def key(self) -> str:
@@ -128,7 +135,8 @@ class Page:
 def find_dump(raw: Path, language: str) -> Path:
     """Return the newest dump of the language's Wikipedia in folder ``raw``.
 
-    Of two dumps of one date the one with an index is taken, then the compressed one.
+    Of two dumps of one date the one with an index is taken, then the compressed one. A dump of
+    which parts were fetched (``<dump>.parts``) counts as if it were there.
 
     Raises:
         InputError: there is none.
@@ -136,7 +144,9 @@ def find_dump(raw: Path, language: str) -> Path:
     wiki = f"{language.split('-')[0].lower()}wiki"
     found = []
     names = []
-    for path in sorted(raw.glob("*-pages-articles*.xml*")) if raw.is_dir() else []:
+    places = list(raw.glob("*-pages-articles*.xml*")) if raw.is_dir() else []
+    places += [path.parent.with_suffix("") for path in raw.glob("*.xml.bz2.parts/manifest.json")]
+    for path in sorted(set(places)):
         match = _DUMP_NAME.fullmatch(path.name)
         if not match:
             continue
@@ -168,8 +178,8 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
     Raises:
         InputError: the header or the index is damaged, or they do not belong together.
     """
-    site = read_site(dump)
     if dump.suffix == ".xml":
+        site = read_site(dump)
         size = dump.stat().st_size
         _check_end(dump, size)
         return [
@@ -177,26 +187,41 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
             for start in range(0, size, RANGE)
         ]
     index = index_path(dump)
-    if not index.exists():
-        return [DumpBlock(dump, site)]
-    streams = read_index(index, dump)
-    return [
-        DumpBlock(dump, site, group[0].offset, None, tuple(group))
-        for group in (
-            streams[i : i + STREAMS_PER_BLOCK] for i in range(0, len(streams), STREAMS_PER_BLOCK)
+    manifest = None if dump.exists() else read_manifest(dump)
+    if manifest is None and not index.exists():
+        return [DumpBlock(dump, read_site(dump))]
+    streams = read_index(index)
+    size = dump.stat().st_size if manifest is None else manifest.size
+    if streams[-1].offset >= size:
+        raise InputError(
+            dump,
+            expected=f"a stream at byte {streams[-1].offset:,}, as {index.name} says",
+            found=f"{size:,} bytes: the dump is cut, or the index belongs to another dump",
+            todo="fetch the dump and its index again",
         )
-    ]
+    head = parts_folder(dump) / part_name(0, streams[0].offset)
+    site = read_site(dump, None if manifest is None else head)
+    blocks = []
+    for i in range(0, len(streams), STREAMS_PER_BLOCK):
+        group = tuple(streams[i : i + STREAMS_PER_BLOCK])
+        part = "" if manifest is None else part_name(group[0].offset, group[-1].stop or size)
+        blocks.append(DumpBlock(dump, site, group[0].offset, None, group, part))
+    return blocks
 
 
-def read_site(dump: Path) -> Site:
+def read_site(dump: Path, part: Path | None = None) -> Site:
     """Read the header of a dump, plain or compressed.
+
+    Args:
+        dump: the dump.
+        part: the file with its first stream, if it was not fetched whole.
 
     Raises:
         InputError: it is not a MediaWiki dump, or it declares a document type (MediaWiki never
             does: that is where entity bombs and external entities are defined).
     """
     header = bytearray()
-    for _, chunk in _decompressed(dump) if dump.suffix == ".bz2" else _plain(dump, 0):
+    for _, chunk in _decompressed(dump, 0, part) if dump.suffix == ".bz2" else _plain(dump, 0):
         header += chunk
         if len(header) > LONGEST_HEADER or b"</siteinfo>" in header or b"<page>" in header:
             break
@@ -227,52 +252,93 @@ def read_site(dump: Path) -> Site:
         ) from None
 
 
-def read_index(index: Path, dump: Path) -> list[Stream]:
+def read_index(index: Path) -> list[Stream]:
     """Read the index of a multistream dump, lines of offset:id:title.
 
     Raises:
-        InputError: a line is not of that form, offsets do not ascend, or one lies beyond the end
-            of the dump.
+        InputError: it is missing or damaged, a line is not of that form, or offsets do not ascend.
     """
-    size = dump.stat().st_size
-    groups: list[tuple[int, int, int, int]] = []
-    try:
-        with bz2.open(index) as lines:
-            rows = (line.split(b":", 2) for line in lines)
-            for offset, group in groupby(rows, key=lambda row: int(row[0])):
-                ids = [int(row[1]) for row in group]
-                groups.append((offset, ids[0], ids[-1], len(ids)))
-    except (ValueError, IndexError):
-        raise InputError(
-            f"{index}, after {sum(g[3] for g in groups):,} lines",
-            expected="lines of offset:id:title",
-            found="a line of another form",
-            todo="fetch the index again",
-        ) from None
-    except (OSError, EOFError) as error:
-        raise InputError(
-            index, expected="a bz2 file", found=str(error), todo="fetch the index again"
-        ) from None
-    offsets = [group[0] for group in groups]
-    if not offsets or any(a >= b for a, b in pairwise(offsets)):
-        raise InputError(
-            index,
-            expected="offsets that ascend",
-            found="others" if offsets else "an empty index",
-            todo="fetch the index again",
-        )
-    if offsets[-1] >= size:
-        raise InputError(
-            dump,
-            expected=f"a stream at byte {offsets[-1]:,}, as {index.name} says",
-            found=f"{size:,} bytes: the dump is cut, or the index belongs to another dump",
-            todo="fetch the dump and its index again",
-        )
-    stops = [*offsets[1:], None]
+    groups = list(_index_groups(index))
+    stops = [*(group[0] for group in groups[1:]), None]
     return [
         Stream(offset, stop, first, last, pages)
         for (offset, first, last, pages), stop in zip(groups, stops, strict=True)
     ]
+
+
+def first_offset(index: Path) -> int:
+    """Return where the first stream of pages starts, from the beginning of an index.
+
+    Raises:
+        InputError: the index is damaged there, or no header is that long.
+    """
+    offset = next(_index_groups(index))[0]
+    if not 0 < offset <= LONGEST_HEADER:
+        raise InputError(
+            index,
+            expected="a first stream right after the dump's header",
+            found=f"one at byte {offset:,}",
+            todo="fetch the index again",
+        )
+    return offset
+
+
+def _index_groups(index: Path) -> Iterator[tuple[int, int, int, int]]:
+    """Yield offset, first id, last id and number of pages of each stream in an index."""
+    offset = first = last = pages = done = 0
+    for lines in _index_lines(index):
+        position = 0
+        while position < len(lines):
+            match = _INDEX_GROUP.match(lines, position)
+            if match is None:
+                done += lines.count(b"\n", 0, position)
+                raise InputError(
+                    f"{index}, after {done:,} lines",
+                    expected="lines of offset:id:title",
+                    found="a line of another form",
+                    todo="fetch the index again",
+                )
+            count = lines.count(b"\n", position, match.end())
+            if not (pages and int(match[1]) == offset):
+                if pages:
+                    yield offset, first, last, pages
+                if pages and int(match[1]) < offset:
+                    raise _bad_index(index, "others")
+                offset, first, pages = int(match[1]), int(match[2]), 0
+            last = int(match[3] or match[2])
+            pages += count
+            position = match.end()
+        done += lines.count(b"\n")
+    if not pages:
+        raise _bad_index(index, "an empty index")
+    yield offset, first, last, pages
+
+
+def _index_lines(index: Path) -> Iterator[bytes]:
+    """Yield the text of an index in chunks of whole lines."""
+    rest = b""
+    try:
+        with bz2.open(index) as file:
+            while chunk := file.read(_DECOMPRESSED):
+                text = rest + chunk
+                end = text.rfind(b"\n") + 1
+                if not end and len(text) > _DECOMPRESSED:
+                    # No line is that long: let it be refused as it is.
+                    end = len(text)
+                yield text[:end]
+                rest = text[end:]
+    except (OSError, EOFError) as error:
+        raise InputError(
+            index, expected="a bz2 file", found=str(error), todo="fetch the index again"
+        ) from None
+    if rest:
+        yield rest + b"\n"
+
+
+def _bad_index(index: Path, found: str) -> InputError:
+    return InputError(
+        index, expected="offsets that ascend", found=found, todo="fetch the index again"
+    )
 
 
 def read_pages(block: DumpBlock) -> Iterator[bytes]:
@@ -288,8 +354,9 @@ def read_pages(block: DumpBlock) -> Iterator[bytes]:
         for _, chunk in _decompressed(block.path):
             yield from pages.feed(chunk)
         pages.finish(end_of_dump=True)
+    part = parts_folder(block.path) / block.part if block.part else None
     for stream in block.streams:
-        yield from _read_stream(block.path, stream)
+        yield from _read_stream(block.path, stream, part)
 
 
 def parse_page(raw: bytes, site: Site) -> Page:
@@ -325,18 +392,15 @@ def parse_page(raw: bytes, site: Site) -> Page:
 
 def unescape(text: str) -> str:
     """Undo XML's escapes: the five named entities and character references, nothing else."""
-    if "&" not in text:
-        return text
-    for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&apos;", "'")):
-        text = text.replace(entity, character)
-    if "&#" in text:
-        text = _NUMERIC.sub(_character, text)
-    # The last one: what follows an escaped & is no escape.
-    return text.replace("&amp;", "&")
+    pieces = _ENTITY.split(text)
+    if len(pieces) > 1:
+        pieces[1::2] = [_CHARACTERS.get(name) or _character(name) for name in pieces[1::2]]
+    return "".join(pieces)
 
 
-def _character(match: re.Match[str]) -> str:
-    code = int(match[1], 16) if match[1] else int(match[2])
+def _character(reference: str) -> str:
+    """Return the character of a reference such as #233 or #xe9."""
+    code = int(reference[2:], 16) if reference[1] == "x" else int(reference[1:])
     if code == 0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
         return "\ufffd"
     return chr(code)
@@ -434,13 +498,13 @@ def _check_end(dump: Path, size: int) -> None:
         )
 
 
-def _read_stream(dump: Path, stream: Stream) -> Iterator[bytes]:
+def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[bytes]:
     where = f"{dump}, stream at byte {stream.offset:,}"
     pages = _Pages(where, "decompressed byte")
     count = 0
     last = b""
     end = stream.offset
-    for position, chunk in _decompressed(dump, stream.offset, single=True):
+    for position, chunk in _decompressed(dump, stream.offset, part, single=True):
         end = position
         for page in pages.feed(chunk):
             if count == 0:
@@ -458,7 +522,7 @@ def _read_stream(dump: Path, stream: Stream) -> Iterator[bytes]:
         )
     if stream.stop is None:
         footer = _Pages(f"{dump}, stream at byte {end:,}", "decompressed byte")
-        for _, chunk in _decompressed(dump, end):
+        for _, chunk in _decompressed(dump, end, part):
             for page in footer.feed(chunk):
                 raise _misfit(str(footer.where), "the end of the dump", repr(page[:80]))
         footer.finish(end_of_dump=True)
@@ -492,21 +556,23 @@ def _plain(path: Path, start: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _decompressed(
-    path: Path, start: int = 0, *, single: bool = False
+    path: Path, start: int = 0, part: Path | None = None, *, single: bool = False
 ) -> Iterator[tuple[int, bytes]]:
     """Yield decompressed chunks from the bz2 stream at byte ``start``.
 
     Args:
         path: the file.
         start: where a stream starts.
+        part: the file with that part of it, if it was not fetched whole.
         single: stop after this stream, instead of going on with the ones that follow.
 
     Yields:
         (compressed bytes read up to here, chunk of at most _DECOMPRESSED bytes).
     """
     offset = start
-    with path.open("rb") as file:
-        file.seek(start)
+    shift = part_range(part.name)[0] if part else 0
+    with _open_part(path, part) if part else path.open("rb") as file:
+        file.seek(start - shift)
         data = file.read(_CHUNK)
         if not data and not single:
             return
@@ -517,7 +583,8 @@ def _decompressed(
                     raise InputError(
                         f"{path}, stream at byte {offset:,}",
                         expected="a whole bz2 stream",
-                        found=f"the end of the file at byte {file.tell():,}: the dump is cut",
+                        found=f"its end at byte {file.tell() + shift:,}: the dump is cut, or the "
+                        "index belongs to another dump",
                         todo="fetch the dump again (a partial download resumes)",
                     )
                 try:
@@ -531,9 +598,23 @@ def _decompressed(
                     ) from None
                 data = b""
                 if chunk or decompressor.eof:
-                    end = file.tell() - len(decompressor.unused_data)
+                    end = file.tell() + shift - len(decompressor.unused_data)
                     yield end, chunk
             data = decompressor.unused_data or file.read(_CHUNK)
-            offset = file.tell() - len(data)
+            offset = file.tell() + shift - len(data)
             if single or not data:
                 return
+
+
+def _open_part(dump: Path, part: Path) -> BinaryIO:
+    start, stop = part_range(part.name)
+    size = part.stat().st_size if part.is_file() else None
+    if size != stop - start:
+        raise InputError(
+            part,
+            expected=f"bytes {start:,} to {stop - 1:,} of {dump.name}, {stop - start:,} in all",
+            found="no such file" if size is None else f"{size:,} bytes",
+            todo="fetch brings what the quota in params.yaml needs: run it again after any change "
+            "of it, of the seed or of the code (with DVC: dvc repro -f fetch@CORPUS)",
+        )
+    return part.open("rb")

@@ -1,8 +1,9 @@
 """Reads a Wikipedia dump into documents: blocks of streams, pages, sections, sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from corpora_recipes.errors import InputError
@@ -19,7 +20,9 @@ from corpora_recipes.wikipedia.dump import (
 )
 from corpora_recipes.wikipedia.wikitext import Article, Parser
 
-EXTRACTORS = ("native", "wikiextractor")
+CHOICES = {"extractor": ("native", "wikiextractor"), "sections": ("all", "lead")}
+# Articles whose paragraphs are searched together: few calls, each of which costs a millisecond.
+TOGETHER = 400
 
 
 def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
@@ -28,14 +31,22 @@ def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
     Raises:
         InputError: no such dump, a damaged header or index, an unknown extractor.
     """
-    if corpus.options["extractor"] not in EXTRACTORS:
-        raise InputError(
-            f"corpora.{corpus.name}.extractor",
-            expected=" or ".join(EXTRACTORS),
-            found=repr(corpus.options["extractor"]),
-            todo="correct it in params.yaml",
-        )
+    for option, choices in CHOICES.items():
+        if corpus.options[option] not in choices:
+            raise InputError(
+                f"corpora.{corpus.name}.{option}",
+                expected=" or ".join(choices),
+                found=repr(corpus.options[option]),
+                todo="correct it in params.yaml",
+            )
     return list_blocks(find_dump(raw, corpus.language))
+
+
+def fetch_upstream(corpus: Corpus, out: Path) -> None:
+    """Download the dump and its index, or what the quota needs of them; see ``partial.fetch``."""
+    from corpora_recipes.wikipedia import partial
+
+    partial.fetch(corpus, out)
 
 
 def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
@@ -51,19 +62,13 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
         InputError: the dump is damaged there, or its index does not fit.
     """
     result = BlockResult()
-    parsed = _articles(block, corpus.language, result.drops)
+    lead_only = corpus.options["sections"] == "lead"
+    parsed = _articles(block, corpus.language, result.drops, lead_only=lead_only)
     if corpus.options["extractor"] == "wikiextractor":
         from corpora_recipes.wikipedia.wikiextractor import extract
 
-        documents = extract(parsed, block.site, corpus.language, result.drops)
-    else:
-        documents = (
-            Document(
-                page_id, title, article.topics, sections_of(article, corpus.language, result.drops)
-            )
-            for page_id, title, _, article in parsed
-        )
-    for document in documents:
+        parsed = extract(parsed, block.site, corpus.language)
+    for document in _documents(parsed, corpus.language, result.drops):
         if document.sections and document.sections[0].level > 1:
             # Without its lead: what comes first is not how the article begins.
             lead = Section("", 1, [])
@@ -76,7 +81,7 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
 
 
 def _articles(
-    block: DumpBlock, language: str, drops: Drops
+    block: DumpBlock, language: str, drops: Drops, *, lead_only: bool
 ) -> Iterator[tuple[str, str, str, Article]]:
     """Yield (id, title, wikitext, parsed page) of the pages that are articles."""
     parser = _parser(language, block.site)
@@ -106,7 +111,7 @@ def _articles(
             except UnicodeDecodeError:
                 drops.dropped["documents", "invalid_utf8"] += 1
                 continue
-            article = parser.parse(title, text)
+            article = parser.parse(title, text, lead_only=lead_only)
             if article.disambiguation:
                 drops.dropped["documents", "disambiguation"] += 1
             else:
@@ -118,10 +123,25 @@ def _parser(language: str, site: Site) -> Parser:
     return Parser(language, site.namespaces)
 
 
-def sections_of(article: Article, language: str, drops: Drops) -> list[Section]:
-    """Return the sections of a page that have prose."""
-    sections = []
-    for part in article.blocks:
-        paragraphs = [prose.sentences(p, language, drops) for p in part.paragraphs]
-        sections += split_at_drops(prose.heading(part.heading), part.level, paragraphs)
-    return sections
+def _documents(
+    parsed: Iterator[tuple[str, str, str, Article]], language: str, drops: Drops
+) -> Iterator[Document]:
+    while pages := list(islice(parsed, TOGETHER)):
+        sections = sections_of([article for *_, article in pages], language, drops)
+        for (page_id, title, _, article), own in zip(pages, sections, strict=True):
+            yield Document(page_id, title, article.topics, own)
+
+
+def sections_of(
+    articles: Sequence[Article], language: str, drops: Drops
+) -> Iterator[list[Section]]:
+    """Yield of each article the sections that have prose."""
+    parts = [part for article in articles for part in article.blocks]
+    texts = [paragraph for part in parts for paragraph in part.paragraphs]
+    found = iter(prose.sentences(texts, language, drops))
+    for article in articles:
+        sections = []
+        for part in article.blocks:
+            if paragraphs := list(islice(found, len(part.paragraphs))):
+                sections += split_at_drops(prose.heading(part.heading), part.level, paragraphs)
+        yield sections

@@ -19,14 +19,14 @@ _MISSING = "\ufdd4"
 _PROTECT = str.maketrans("[]{}", "\ufdd5\ufdd6\ufdd7\ufdd8")
 _UNPROTECT = str.maketrans("\ufdd5\ufdd6\ufdd7\ufdd8", "[]{}")
 _TABLE = Path(__file__).with_name("wikis.yaml")
-_NUMBER = re.compile(r"([-+−]?)(\d+)(?:\.(\d+))?")
+# A number, perhaps with its unit: "4478102 habitants".
+_NUMBER = re.compile(r"([-+−]?)(\d+)(?:\.(\d+))?(\s+[^\d\s].*)?", re.DOTALL)
 _RANGES = frozenset(
     ("-", "–", "±", "a", "al", "and", "bis", "by", "e", "et", "i", "o", "or", "to", "x", "y", "×")
 )
 _SLOT = re.compile(r"\{([^{}]*)\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 _METRIC_POWER = re.compile(r"\b([cdhkm]?m)([23])\b")
-_PAGE_NAMES = ("pagename", "fullpagename", "basepagename", "subpagename", "título")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,15 +38,22 @@ class Wiki:
         category: names of the category namespace, lower case.
         interlanguage: codes of the Wikipedias.
         disambiguation_categories: lower case.
+        framed: finds an option of a file link that sets the image apart from the text.
+        template: names of the template namespace, and words that mean the same, lower case.
         rules: template name, lower case, to what it does (see wikis.yaml): ("nothing", ""),
-            ("silent", ""), ("disambiguation", ""), ("measure", ""), ("show", format) or
-            ("date", order).
+            ("silent", ""), ("disambiguation", ""), ("title", ""), ("measure", ""),
+            ("show", format) or ("date", order).
         prefixes: the same for names that end in *, the longest first.
         languages: language code to its name in the wiki's language.
         months: names of the twelve months, or none.
         date: formats of a full date, of month and year, of day and month.
+        first_day: how the first day of a month is written in a date.
+        elides: whether "de abril" is written "d'abril".
+        units: abbreviation of a unit, as templates have it, to the one that they show.
         dangling: words that end no sentence.
-        holes: what words and marks stand side by side only where something between them was lost.
+        holes: what words and marks stand side by side only where something between them was lost;
+            None if none are known.
+        possible_holes: the same without its exceptions, in RE2's syntax.
         decimal: decimal mark.
         grouping: mark between thousands.
         grouping_from: number of digits from which thousands are grouped.
@@ -54,6 +61,8 @@ class Wiki:
 
     file: frozenset[str]
     category: frozenset[str]
+    framed: re.Pattern[str]
+    template: frozenset[str]
     interlanguage: frozenset[str]
     disambiguation_categories: frozenset[str]
     rules: dict[str, tuple[str, str]]
@@ -61,8 +70,12 @@ class Wiki:
     languages: dict[str, str]
     months: tuple[str, ...]
     date: tuple[str, ...]
+    first_day: str
+    elides: bool
+    units: dict[str, str]
     dangling: frozenset[str]
-    holes: tuple[re.Pattern[str], ...]
+    holes: re.Pattern[str] | None
+    possible_holes: str
     decimal: str
     grouping: str
     grouping_from: int
@@ -81,7 +94,7 @@ def load_wiki(language: str) -> Wiki:
     facts: dict[str, Any] = {**shared, **own}
     rules: dict[str, tuple[str, str]] = {}
     for entry in (shared, own):
-        for kind in ("nothing", "silent", "disambiguation"):
+        for kind in ("nothing", "silent", "disambiguation", "title"):
             rules.update((name.lower(), (kind, "")) for name in entry.get(kind, ()))
         rules.update((name, ("measure", "")) for name in entry.get("measures", ()))
         for order, names in entry.get("dates", {}).items():
@@ -94,6 +107,8 @@ def load_wiki(language: str) -> Wiki:
     return Wiki(
         file=frozenset([*shared["file"], *own.get("file", ())]),
         category=frozenset([*shared["category"], *own.get("category", ())]),
+        framed=re.compile(rf"\|\s*(?:{'|'.join(shared['framed'])})", re.IGNORECASE),
+        template=frozenset([*shared["template"], *own.get("template", ())]),
         interlanguage=frozenset(table["interlanguage"].split()),
         disambiguation_categories=frozenset(
             name.lower() for name in facts.get("disambiguation_categories", ())
@@ -103,12 +118,24 @@ def load_wiki(language: str) -> Wiki:
         languages=own.get("languages", {}),
         months=tuple(facts.get("months", ())),
         date=tuple(facts.get("date", ())),
+        first_day=facts["first_day"],
+        elides=facts["elides"],
+        units=shared["units"],
         dangling=frozenset(facts["dangling"]),
-        holes=tuple(re.compile(pattern) for pattern in facts["holes"]),
+        holes=_compile_holes(facts["holes"]),
+        possible_holes="|".join(entry["hole"] for entry in facts["holes"]),
         decimal=facts["decimal"],
         grouping=facts["grouping"],
         grouping_from=facts["grouping_from"],
     )
+
+
+def _compile_holes(entries: list[dict[str, str]]) -> re.Pattern[str] | None:
+    patterns = (
+        f"{entry['hole']}(?!{entry['unless']})" if "unless" in entry else entry["hole"]
+        for entry in entries
+    )
+    return re.compile("|".join(patterns)) if entries else None
 
 
 def render(content: str, title: str, wiki: Wiki) -> str:
@@ -128,7 +155,7 @@ def render(content: str, title: str, wiki: Wiki) -> str:
     if rule is None and ":" in name:
         head, _, argument = content.partition(":")
         head = head.strip(MARKS + " \t\n").lower()
-        if head in ("plantilla", "template", "subst", "msg", "modelo", "predefinição", "modèle"):
+        if head in wiki.template:
             return render(argument, title, wiki)
         return _parser_function(head, argument, wiki)
     if rule is None:
@@ -152,8 +179,6 @@ def render(content: str, title: str, wiki: Wiki) -> str:
 def find_rule(name: str, wiki: Wiki) -> tuple[tuple[str, str] | None, str]:
     """Return the rule of a template name, as written, and what its star stands for."""
     name = " ".join(name.replace("_", " ").strip(MARKS + " \t\n").split()).lower()
-    if name in _PAGE_NAMES:
-        return ("title", ""), ""
     rule = wiki.rules.get(name)
     if rule is None:
         for prefix, candidate in wiki.prefixes:
@@ -163,14 +188,17 @@ def find_rule(name: str, wiki: Wiki) -> tuple[tuple[str, str] | None, str]:
 
 
 def format_number(text: str, wiki: Wiki) -> str:
-    """Write a number (digits, a point for the decimals) the wiki's way; other text stays."""
+    """Write a number (digits, a point for the decimals) the wiki's way; other text stays.
+
+    A unit may follow the number.
+    """
     match = _NUMBER.fullmatch(text.strip())
     if not match:
         return text.strip()
-    sign, whole, decimals = match.groups()
+    sign, whole, decimals, unit = match.groups(default="")
     if len(whole) >= wiki.grouping_from:
         whole = f"{int(whole):,}".replace(",", wiki.grouping) if len(whole) < 40 else whole
-    return sign.replace("-", "−") + whole + (wiki.decimal + decimals if decimals else "")
+    return sign.replace("-", "−") + whole + (decimals and wiki.decimal + decimals) + unit
 
 
 def superscript(text: str) -> str:
@@ -198,8 +226,8 @@ def _parser_function(head: str, argument: str, wiki: Wiki) -> str:
             "lcfirst": first.lower() + text[1:],
             "ucfirst": first.upper() + text[1:],
         }[head]
-    if head in ("defaultsort", "defaultsortkey", "displaytitle", "ordenar", "ordena", "oordena"):
-        return NOTHING
+    if find_rule(head, wiki)[0] == ("nothing", ""):
+        return NOTHING  # {{DEFAULTSORT:…}}
     # {{#tag:ref|…}} shows a footnote mark; any other tag, #switch, #expr, #invoke, what they show.
     if head == "#tag":
         return NOTHING if parts[0].lower() == "ref" else HOLE
@@ -246,13 +274,15 @@ def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
             given = arguments.get(key, "")
             default = _MISSING if given else ""
             return dict(c.split("=", 1) for c in choices.split(",")).get(given, default)
-        suffix = keys[-1] if keys[-1] in "#^" else ""
+        suffix = keys[-1] if keys[-1] in "#^%" else ""
         for key in keys.removesuffix(suffix).split("|"):
             if key == "_":
                 return " "
             if value := arguments.get(key, ""):
                 if suffix == "#":
                     return format_number(value, wiki)
+                if suffix == "%":
+                    return _month(value, wiki) or _MISSING
                 return superscript(value) if suffix == "^" else value
         return _MISSING
 
@@ -275,6 +305,7 @@ def _measure(parts: list[str], wiki: Wiki) -> str:
     # "to(-)" joins with a dash in adjectives only; "13+7/8" is a mixed number.
     second = second.removesuffix("(-)")
     shown = number.replace("+", " ") if "/" in number else format_number(number, wiki)
+    second, third, unit = (wiki.units.get(each, each) for each in (second, third, unit))
     if second.lower() in _RANGES:
         if not (third and unit) or unit.lower() in _RANGES:
             return HOLE
@@ -293,12 +324,17 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
     words = whole.split() if "2" not in arguments else []
     together = len(words) in (2, 3)
     given = words if together else [arguments.get(key, "") for key in "123"]
+    if order == "dmy" and any(given):
+        while not given[0]:  # {{fecha||5|2000}}
+            given.pop(0)
     values = []
     for value in given:
-        if not value or not (value.isdecimal() or value.lower() in _lower(wiki.months)):
+        if not (_is_short_number(value) or value.lower() in _lower(wiki.months)):
             break
         values.append(value)
-    incomplete = together and len(values) < len(words)
+    rest = given[len(values) :]
+    # A word may follow ("edad"), but no number that belongs to the date.
+    incomplete = any(rest) if together else any(value.isdecimal() for value in rest)
     if not values or incomplete or not wiki.months or not wiki.date:
         return whole if " " in whole else HOLE
     # A number of three digits or more is a year, wherever it stands.
@@ -308,19 +344,34 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
         order = "dmy"
     if order == "ymd":
         values.reverse()
-    year = values.pop() if len(values) != 2 or len(values[-1]) > 2 else ""
+    has_year = len(values) != 2 or (len(values[-1]) > 2 and values[-1].isdecimal())
+    year = values.pop() if has_year else ""
     if not values:
-        return year if year.isdecimal() else HOLE
+        return year if year.isdecimal() and len(year) > 2 else HOLE
     month = values.pop()
-    if month.isdecimal():
-        if not 1 <= int(month) <= 12:
-            return HOLE
-        month = wiki.months[int(month) - 1]
+    if not (month := _month(month, wiki)):
+        return HOLE
     day = str(int(values[0])) if values and values[0].isdecimal() else ""
     if values and not day:
         return HOLE
     form = wiki.date[0 if day and year else 1 if year else 2]
-    return form.format(day=day, month=month, year=year) if day or year else HOLE
+    shown = form.format(day=wiki.first_day if day == "1" else day, month=month, year=year)
+    if wiki.elides:
+        shown = re.sub(r"\bde (?=[aeiou])", "d'", shown)
+    return shown if day or year else HOLE
+
+
+def _month(value: str, wiki: Wiki) -> str:
+    """Return the name of a month, which may be a number; "" if there is no such month."""
+    if not value.isdecimal():
+        return value
+    number = int(value) if _is_short_number(value) else 0
+    return wiki.months[number - 1] if 1 <= number <= len(wiki.months) else ""
+
+
+def _is_short_number(value: str) -> bool:
+    """Tell whether a value is a number, and no longer than a year may be."""
+    return value.isdecimal() and len(value) < 7
 
 
 @cache

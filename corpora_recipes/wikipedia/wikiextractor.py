@@ -15,14 +15,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
 from corpora_recipes.errors import InputError
-from corpora_recipes.records import Document, Drops, Section, split_at_drops
-from corpora_recipes.wikipedia import prose
 from corpora_recipes.wikipedia.dump import Site
-from corpora_recipes.wikipedia.wikitext import Article
+from corpora_recipes.wikipedia.wikitext import Article, Block
 
 # Seconds for one block, which takes it about one; its worker can fail and leave it waiting.
 TIMEOUT = 300.0
@@ -34,29 +33,29 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 
 
 def extract(
-    pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str, drops: Drops
-) -> Iterator[Document]:
-    """Yield the documents of pages, with wikiextractor's text and our titles and topics.
+    pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
+) -> Iterator[tuple[str, str, str, Article]]:
+    """Yield the pages with wikiextractor's text in the place of ours.
 
     Args:
         pages: (id, title, wikitext, parsed page).
         site: the dump's header; wikiextractor takes the names of namespaces from it.
         language: of the text.
-        drops: where sentences are counted.
 
     Yields:
-        One document a page, in the order of the pages; without sections if nothing is left.
+        The same, in the order of the pages; without paragraphs if nothing is left. Titles, topics
+        and wikitext are ours.
 
     Raises:
         InputError: wikiextractor is missing, fails, or does not end in TIMEOUT seconds.
     """
-    known: dict[str, tuple[str, list[str]]] = {}
+    known: list[tuple[str, str, str, Article]] = []
     with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
         dump = Path(folder, "pages.xml")
         with dump.open("w", encoding="utf-8") as file:
             file.write(_header(site, language))
             for page_id, title, text, article in pages:
-                known[page_id] = (title, article.topics)
+                known.append((page_id, title, text, article))
                 file.write(
                     f"<page>\n<title>{escape(title)}</title>\n<ns>0</ns>\n<id>{page_id}</id>\n"
                     f"<revision>\n<id>1</id>\n<text>{escape(text)}</text>\n</revision>\n</page>\n"
@@ -71,9 +70,9 @@ def extract(
                 for line in lines:
                     row = json.loads(line)
                     texts[row["id"]] = row["text"]
-    for page_id, (title, topics) in known.items():
-        sections = _sections(texts.get(page_id, ""), language, drops)
-        yield Document(page_id, title, topics, sections)
+    for page_id, title, text, article in known:
+        blocks = _blocks(texts.get(page_id, ""))
+        yield page_id, title, text, replace(article, blocks=blocks)
 
 
 def _header(site: Site, language: str) -> str:
@@ -127,17 +126,16 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
         process.wait()
 
 
-def _sections(text: str, language: str, drops: Drops) -> list[Section]:
-    """Make sections of wikiextractor's HTML: headings, lists, and a line for each paragraph."""
-    sections: list[Section] = []
-    heading, level = "", 1
-    paragraphs: list[list[str | None]] = []
+def _blocks(text: str) -> list[Block]:
+    """Make blocks of wikiextractor's HTML: headings, lists, and a line for each paragraph."""
+    blocks = [Block("", 1)]
     depth = 0
     repeated = ""
-    for line in [*text.split("\n"), "<h2></h2>"]:
+    for line in text.split("\n"):
         if match := _HEADING.fullmatch(line):
-            sections += split_at_drops(heading, level, paragraphs)
-            heading, level, paragraphs, depth = _plain(match[2]), int(match[1]), [], 0
+            heading = _plain(match[2])
+            blocks.append(Block(heading, int(match[1])))
+            depth = 0
             # It writes a heading twice, the second time like a sentence.
             repeated = heading + "."
             continue
@@ -147,9 +145,9 @@ def _sections(text: str, language: str, drops: Drops) -> list[Section]:
             continue
         plain = _plain(line)
         if depth == 0 and plain and plain != repeated and not line.startswith("<li>"):
-            paragraphs.append(prose.sentences(plain, language, drops))
+            blocks[-1].paragraphs.append(plain)
         repeated = ""
-    return sections
+    return blocks
 
 
 def _plain(line: str) -> str:

@@ -8,7 +8,9 @@ pass sorts lines into headings, lists and paragraphs. prose.py makes sentences o
 
 import html
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from corpora_recipes.wikipedia.templates import (
     DISAMBIGUATION,
@@ -39,6 +41,14 @@ _TOKEN = re.compile(
     r"(?=[\s/>])[^<>]*+>",
     re.IGNORECASE,
 )
+_NOWIKI = re.compile(r"<nowiki>([^<>]*+)</nowiki>|<nowiki ?/>")
+# A reference without other tags in it.
+_REFERENCE = re.compile(r"<ref(?=[\s/>])[^<>]*+>(?:(?<=/>)|[^<>]*+</ref>)")
+# A link into the article namespace without markup in it: target and label.
+_LINK = re.compile(r"\[\[([^\[\]{}<>|\n:]++)(?:\|([^\[\]{}<>|\n]*+))?+\]\]")
+_HEADING_LINE = re.compile(r"\n=[^\n]+=[ \t]*(?=\n|\Z)")
+_PAIRS = (("{{", "}}"), ("[[", "]]"), ("<!--", "-->"))
+_MOST_TRIES = 8  # headings that may stand inside something, such as a commented-out section
 _COMMENTS = re.compile(r"(?:<!--(?>.*?(?:-->|\Z))([ \t]*+))++(\n?)", re.DOTALL)
 _NAME = re.compile(r"[^|{}\[\]<>]*+")
 _BRACES = re.compile(
@@ -78,7 +88,6 @@ _EXTERNAL = re.compile(
 _VARIANT = re.compile(r"-\{([^{}|:;\n]*+)\}-")
 _MAGIC_WORD = re.compile(r"__[^\W\d]{3,40}?__")
 _SMALL_IMAGE = re.compile(r"\|\s*(?:\d{1,2}(?:x\d+)?|x\d{1,2})\s*px")
-_FRAMED = re.compile(r"\|\s*(?:thumb|mini|frame|marco|vignette|upright|right|left|der|izq)")
 _MEDIA = re.compile(
     r"[^|\n]+\.(?:jpe?g|png|gif|svg|tiff?|og[gvam]|web[mp]|pdf|djvu|mid|wav|flac|mp3)\s*(?:\||\Z)",
     re.IGNORECASE,
@@ -129,16 +138,30 @@ class Parser:
         self.file = self.wiki.file | {name for number, name in names if number == 6}
         self.category = self.wiki.category | {name for number, name in names if number == 14}
 
-    def parse(self, title: str, text: str) -> Article:
-        """Return the page's prose and categories."""
-        page = _Page(self, title)
+        marks = [name for name, rule in self.wiki.rules.items() if rule[0] == "disambiguation"]
+        self.disambiguation = re.compile(rf"\{{\{{\s*+{_any_of(marks)}\s*+[|}}]")
+        self.topic = re.compile(rf"\[\[\s*+({_any_of(self.category)}\s*+:[^\[\]{{}}<>|\n]++)[|\]]")
+
+    def parse(self, title: str, text: str, *, lead_only: bool = False) -> Article:
+        """Return a page's prose and categories.
+
+        Args:
+            title: of the page.
+            text: its wikitext.
+            lead_only: to stop at the first heading; the rest is only searched for categories and
+                for the mark of a disambiguation page.
+        """
         for mark in MARKS:
             text = text.replace(mark, "\ufffd")
-        flat = _plain(page.flatten(_without_tables(text)))
+        text, rest = _split_lead(text) if lead_only else (text, "")
+        page = _Page(self, title)
+        blocks = _blocks(_plain(page.flatten(_without_tables(text))))
+        if rest:
+            page.search(rest)
         marked = page.disambiguation or any(
             topic.casefold() in self.wiki.disambiguation_categories for topic in page.topics
         )
-        return Article(_blocks(flat), list(page.topics), marked)
+        return Article(blocks[:1] if lead_only else blocks, list(page.topics), marked)
 
 
 class _Page:
@@ -153,6 +176,10 @@ class _Page:
 
     def flatten(self, text: str) -> str:
         """Return the text without comments, templates, links and tags with content of their own."""
+        # Most markup is of two kinds, which are taken out all at once.
+        if "<nowiki" in text:
+            text = _NOWIKI.sub(lambda match: _verbatim(match[1] or ""), text)
+        text = _without_plain_links(NOTHING.join(_REFERENCE.split(text)))
         search = _TOKEN.search
         link, template = self._link, self._template
         out: list[str] = []
@@ -208,6 +235,13 @@ class _Page:
             parts += outer
             parts.append(opening)
         return "".join(parts + out)
+
+    def search(self, text: str) -> None:
+        """Take note of the categories of a text, and of whether it marks a disambiguation page."""
+        for match in self.parser.topic.finditer(text):
+            self._link(match[1], None)
+        if self.parser.disambiguation.search(text):
+            self.disambiguation = True
 
     def _skip_box(self, text: str, begin: int) -> int:
         """Return where a template that shows nothing ends, without looking at what is in it.
@@ -284,6 +318,8 @@ class _Page:
             prefix = prefix.replace("_", " ").strip(MARKS + " \t\n").casefold()
             if prefix == "":
                 target = name
+            elif prefix in ("http", "https") and name.startswith("//"):
+                return f"[{target}]"  # shown like an external link, in brackets
             elif prefix in self.parser.category:
                 topic = " ".join(name.replace("_", " ").split())
                 if topic and not any(mark in topic for mark in MARKS):
@@ -294,7 +330,7 @@ class _Page:
             elif prefix in self.parser.file or _MEDIA.match(target):
                 # A small image inside a line is a sign that the sentence needs.
                 options = f"|{label or ''}"
-                small = _SMALL_IMAGE.search(options) and not _FRAMED.search(options)
+                small = _SMALL_IMAGE.search(options) and not self.parser.wiki.framed.search(options)
                 return HOLE if small else NOTHING
             elif prefix in self.parser.wiki.interlanguage:
                 return HOLE
@@ -302,8 +338,38 @@ class _Page:
             return f"[[{target}{'' if label is None else '|' + label}]]"
         if label is None:
             return target
-        # The pipe trick: [[Mercurio (planeta)|]] shows "Mercurio".
-        return label or _PIPE_TRICK.sub("", target.rpartition(":")[2])
+        return label or _without_qualifier(target.rpartition(":")[2])
+
+
+def _any_of(names: Iterable[str]) -> str:
+    """Return a pattern of any of these names in any case; of nothing if there are none."""
+    forms = "|".join(re.escape(name).replace(r"\ ", "[ _]") for name in sorted(names))
+    return f"(?i:{forms})" if forms else "(?!)"
+
+
+def _split_lead(text: str) -> tuple[str, str]:
+    """Cut a page before its first heading, if nothing that was opened above is open there."""
+    for match in islice(_HEADING_LINE.finditer(text), _MOST_TRIES):
+        lead = text[: match.start()]
+        if all(lead.count(opening) <= lead.count(closing) for opening, closing in _PAIRS):
+            return lead, text[match.start() :]
+    return text, ""
+
+
+def _without_plain_links(text: str) -> str:
+    """Put what they show in the place of most links, all at once."""
+    pieces = _LINK.split(text)
+    pieces[1::3] = [
+        target if label is None else label or _without_qualifier(target)
+        for target, label in zip(pieces[1::3], pieces[2::3], strict=True)
+    ]
+    del pieces[2::3]
+    return "".join(pieces)
+
+
+def _without_qualifier(target: str) -> str:
+    """Return what the pipe trick shows: "Mercurio" for [[Mercurio (planeta)|]]."""
+    return _PIPE_TRICK.sub("", target)
 
 
 def _split_link(content: str) -> tuple[str, str | None]:
@@ -343,10 +409,15 @@ def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str,
         content = text[end : closing.start()]
         end = closing.end()
     if tag == "nowiki":
-        return (HOLE if _MARKUP_CHARACTER.search(content) else content), end
+        return _verbatim(content), end
     if tag in _FORMULAS:
         return FORMULA, end
     return (NOTHING if tag in _SHOW_NOTHING else HOLE), end
+
+
+def _verbatim(content: str) -> str:
+    """Return what is shown without being read as wikitext; what looks like markup is none here."""
+    return HOLE if _MARKUP_CHARACTER.search(content) else content
 
 
 _CLOSING: dict[str, re.Pattern[str]] = {}
@@ -522,13 +593,14 @@ def _blocks(text: str) -> list[Block]:
     lines: list[str] = []
     is_empty = _EMPTY_LINE.fullmatch
     for line in text.split("\n"):
-        if line and line[0] not in " \t=*#:;|{•·" and not is_empty(line):
+        first = line[:1]
+        if first.isalpha() or (first and first not in " \t=*#:;|{•·" and not is_empty(line)):
             lines.append(line)
             continue
         if lines:
             block.paragraphs.append("\n".join(lines))
             lines = []
-        if line[:1] == "=" and (heading := _HEADING.fullmatch(line)):
+        if first == "=" and (heading := _HEADING.fullmatch(line)):
             level = min(len(heading[1]), len(heading[3]), 6)
             name = heading[1][level:] + heading[2] + heading[3][level:]
             block = Block(name, max(level, 2))

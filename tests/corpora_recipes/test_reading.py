@@ -2,17 +2,23 @@
 
 import json
 import os
+import pickle
+import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+from multiprocessing import active_children
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from corpora_recipes.blocks import read_corpus
+from corpora_recipes.__main__ import main
+from corpora_recipes.blocks import _read, read_corpus
 from corpora_recipes.errors import InputError
+from corpora_recipes.executors import open_executor
 from corpora_recipes.reading import read
 from corpora_recipes.recipes import load_recipe
 
@@ -49,23 +55,113 @@ def ids(path: Path) -> list[str]:
     return pq.read_table(path, columns=["id"])["id"].to_pylist()
 
 
-def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpus) -> None:
-    from distributed import Client, LocalCluster
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import LocalCluster
 
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as found:
+        yield found
+
+
+def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpus, cluster) -> None:
     read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
     read(corpus, raw, tmp_path / "two.parquet", workers=2, executor="local")
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        Client(cluster) as client,
-    ):
-        address = client.scheduler.address
-        read(corpus, raw, tmp_path / "dask.parquet", workers=2, executor=address)
+    address = cluster.scheduler_address
+    read(corpus, raw, tmp_path / "dask.parquet", workers=None, executor=address)
     one = (tmp_path / "one.parquet").read_bytes()
     assert one == (tmp_path / "two.parquet").read_bytes()
     assert one == (tmp_path / "dask.parquet").read_bytes()
     assert len(ids(tmp_path / "one.parquet")) == 120
     counts = [(tmp_path / f"{name}.json").read_text() for name in ("one", "two", "dask")]
     assert len(set(counts)) == 1
+
+
+@pytest.mark.parametrize("place", ["local", "dask"])
+def test_a_worker_killed_in_the_middle_costs_no_rows(
+    tmp_path, corpus, cluster, monkeypatch, place
+) -> None:
+    raw = write_raw(tmp_path / "raw", files=40, documents=300)
+    read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
+    used = []
+
+    def read_and_kill(*arguments):
+        for result in read_corpus(*arguments):
+            used.append(result)
+            if len(used) in (3, 9):
+                os.kill(busy_worker(), signal.SIGKILL)
+            yield result
+
+    def busy_worker() -> int:
+        if place == "local":
+            return active_children()[0].pid
+        (worker, *_) = [w for w in cluster.scheduler.workers.values() if w.processing]
+        with cluster.get_client() as client:
+            return client.run(os.getpid, workers=[worker.address])[worker.address]
+
+    monkeypatch.setattr("corpora_recipes.reading.read_corpus", read_and_kill)
+    # More blocks under way than the cluster can have done by then.
+    workers, address = (2, "local") if place == "local" else (16, cluster.scheduler_address)
+    read(corpus, raw, tmp_path / "killed.parquet", workers=workers, executor=address)
+    assert len(used) == 40
+    assert (tmp_path / "killed.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
+    assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "one.json").read_bytes()
+
+
+def test_a_cluster_keeps_nothing_of_blocks_beyond_the_quota(
+    tmp_path, corpus, cluster, make_corpus
+) -> None:
+    raw = write_raw(tmp_path / "raw", files=40, documents=100)
+    small = make_corpus(options={"path": None}, documents=150)
+    out = tmp_path / "out.parquet"
+    read(small, raw, out, workers=8, executor=cluster.scheduler_address)
+    assert len(ids(out)) == 150
+    deadline = time.monotonic() + 10
+    while cluster.scheduler.tasks and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not cluster.scheduler.tasks
+    with cluster.get_client() as client:
+        held = client.run(lambda dask_worker: len(dask_worker.data))
+    assert set(held.values()) == {0}
+
+
+def test_what_is_sent_to_a_worker_is_small(raw, corpus) -> None:
+    blocks = load_recipe("jsonl").blocks(raw, corpus)
+    assert len(pickle.dumps((_read, corpus.recipe, blocks[0], corpus))) < 5_000
+
+
+def test_raw_files_that_a_worker_does_not_see(tmp_path, raw, corpus, cluster) -> None:
+    blocks = load_recipe("jsonl").blocks(raw, corpus)
+    (raw / "part-3.jsonl").rename(tmp_path / "part-3.jsonl")
+    message = rf"part-3\.jsonl, on {re.escape(socket.gethostname())}\n.*same path"
+    with pytest.raises(InputError, match=message):
+        list(read_corpus(blocks, corpus, None, 1))
+    with (
+        open_executor(cluster.scheduler_address, None) as executor,
+        pytest.raises(InputError, match=message),
+    ):
+        list(read_corpus(blocks, corpus, executor, 2))
+
+
+def test_a_relative_folder_is_found_by_workers_elsewhere(
+    tmp_path, raw, corpus, cluster, monkeypatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    read(corpus, Path("raw"), Path("out.parquet"), workers=2, executor=cluster.scheduler_address)
+    assert len(ids(tmp_path / "out.parquet")) == 120
+
+
+def test_the_environment_chooses_the_executor(tmp_path, raw, write_params, monkeypatch, capsys):
+    params = write_params({"mine": {"recipe": "jsonl", "language": "es"}})
+    command = ["read", "mine", "--params", str(params), "--raw", str(raw)]
+    command += ["--out", str(tmp_path / "out.parquet"), "--workers", "1"]
+    monkeypatch.setenv("PROBETA_EXECUTOR", "elsewhere")
+    assert main(command) == 1
+    assert "--executor elsewhere" in capsys.readouterr().err
+    assert main([*command, "--executor", "local"]) == 0
+    monkeypatch.setenv("PROBETA_EXECUTOR", "")
+    assert main(command) == 0
 
 
 def test_a_quota_reads_no_more_blocks_than_it_needs(tmp_path, raw, corpus, make_corpus) -> None:
@@ -136,7 +232,7 @@ def test_too_many_drops_fail_the_stage(tmp_path, raw, make_corpus) -> None:
 
 @pytest.mark.parametrize("address", ["cluster", "tcp://127.0.0.1:9"])
 def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypatch) -> None:
-    monkeypatch.setattr("corpora_recipes.blocks.PATIENCE", "1s")
+    monkeypatch.setattr("corpora_recipes.executors.ANSWER", 1)
     with pytest.raises(InputError, match="Dask scheduler"):
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
 

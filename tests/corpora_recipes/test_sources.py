@@ -1,54 +1,20 @@
-"""Fetching: downloads against a real server that misbehaves, mirrors, samples and archives."""
+"""Fetching: from samples, mirrors and servers, into a folder that belongs to it."""
 
 import hashlib
-import io
 import json
-import os
-import stat
-import tarfile
-import threading
-import zipfile
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from loopback import DATA, OTHER, Server, whole
 
-from corpora_recipes import sources
+from corpora_recipes import downloads, sources
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
 
-DATA = bytes(range(256)) * 1000
 SHA = hashlib.sha256(DATA).hexdigest()
-OTHER = bytes(reversed(range(256))) * 1000
-
-
-class Server:
-    """A server on loopback; ``script`` has one answer for each request, the last one repeats."""
-
-    def __init__(self) -> None:
-        self.script: list[Callable[[BaseHTTPRequestHandler], None]] = []
-        self.requests: list[tuple[str, dict[str, str]]] = []
-        owner = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                owner.requests.append((self.path, dict(self.headers)))
-                step = min(len(owner.requests), len(owner.script)) - 1
-                owner.script[step](self)
-                self.close_connection = True
-
-            def log_message(self, *args: Any) -> None:
-                pass
-
-        self.httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.httpd.server_address[1]}/corpus.zip"
-        threading.Thread(target=self.httpd.serve_forever, args=(0.01,), daemon=True).start()
-
-    def header(self, name: str) -> list[str | None]:
-        return [headers.get(name) for _, headers in self.requests]
 
 
 @pytest.fixture
@@ -61,52 +27,8 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sources, "BACKOFF", 0.0)
+    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
-
-
-def whole(
-    data: bytes = DATA,
-    *,
-    etag: str | None = '"one"',
-    ranges: bool = True,
-    stop: int | None = None,
-    length: int | None = None,
-) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Answer with the file: from the range that is asked, breaking off after ``stop`` bytes."""
-
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        start = 0
-        asked = handler.headers.get("Range")
-        if asked and ranges and handler.headers.get("If-Range") == etag:
-            start = int(asked.removeprefix("bytes=").removesuffix("-"))
-            if start >= len(data):
-                handler.send_response(416)
-                handler.send_header("Content-Range", f"bytes */{len(data)}")
-                handler.end_headers()
-                return
-            handler.send_response(206)
-            handler.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-        else:
-            handler.send_response(200)
-        if etag:
-            handler.send_header("ETag", etag)
-        handler.send_header("Content-Length", str(length or len(data) - start))
-        handler.end_headers()
-        handler.wfile.write(data[start:][:stop])
-
-    return answer
-
-
-def status(code: int, **headers: str) -> Callable[[BaseHTTPRequestHandler], None]:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(code)
-        for name, value in headers.items():
-            handler.send_header(name.replace("_", "-"), value)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return answer
 
 
 def corpus(entries: list[dict[str, Any]], recipe: str = "fake", **options: Any) -> Corpus:
@@ -132,180 +54,6 @@ def listing(folder: Path) -> list[str]:
         for p in folder.rglob("*")
         if p.is_file() and p.name != sources.MANIFEST
     )
-
-
-class TestDownload:
-    def test_whole_file(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-        target = tmp_path / "new" / "corpus.zip"
-        assert sources.download(server.url, target) == (SHA, len(DATA))
-        assert target.read_bytes() == DATA
-        assert listing(tmp_path / "new") == ["corpus.zip"]
-        assert server.header("User-Agent") == [sources.USER_AGENT]
-        assert server.header("Accept-Encoding") == ["identity"]
-
-    def test_right_file_is_not_downloaded_again(self, server: Server, tmp_path: Path) -> None:
-        target = tmp_path / "corpus.zip"
-        target.write_bytes(DATA)
-        assert sources.download(server.url, target, sha256=SHA) == (SHA, len(DATA))
-        assert server.requests == []
-
-    def test_damaged_file_is_downloaded_again(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-        target = tmp_path / "corpus.zip"
-        target.write_bytes(DATA[:-1])
-        sources.download(server.url, target, sha256=SHA)
-        assert target.read_bytes() == DATA
-
-    def test_break_is_resumed(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole(stop=1000), whole(stop=5000), whole()]
-        target = tmp_path / "corpus.zip"
-        assert sources.download(server.url, target) == (SHA, len(DATA))
-        assert server.header("Range") == [None, "bytes=1000-", "bytes=6000-"]
-        assert server.header("If-Range") == [None, '"one"', '"one"']
-        assert target.read_bytes() == DATA
-
-    def test_many_breaks_are_borne_while_bytes_come(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole(stop=len(DATA) // 10)]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert len(server.requests) == 10 > sources.ATTEMPTS
-
-    def test_next_run_resumes(self, server: Server, tmp_path: Path) -> None:
-        target = tmp_path / "corpus.zip"
-        server.script = [whole(stop=1000), whole(stop=0)]
-        with pytest.raises(InputError, match="1000 bytes, then"):
-            sources.download(server.url, target)
-        assert listing(tmp_path / "recipes") == ["fake/sample/a.txt", "fake/sample/sub/b.txt"]
-        assert not target.exists()
-        assert (tmp_path / "corpus.zip.part").stat().st_size == 1000
-        server.requests.clear()
-        server.script = [whole()]
-        sources.download(server.url, target, sha256=SHA)
-        assert server.header("Range") == ["bytes=1000-"]
-
-    def test_complete_part_of_a_killed_run_is_used(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-        (tmp_path / "corpus.zip.part").write_bytes(DATA)
-        (tmp_path / "corpus.zip.part.json").write_text(
-            json.dumps({"url": server.url, "validator": '"one"'}), "utf-8"
-        )
-        assert sources.download(server.url, tmp_path / "corpus.zip") == (SHA, len(DATA))
-        assert server.header("Range") == [f"bytes={len(DATA)}-"]
-
-    def test_part_of_another_url_is_not_used(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-        (tmp_path / "corpus.zip.part").write_bytes(b"other")
-        (tmp_path / "corpus.zip.part.json").write_text(
-            json.dumps({"url": "http://127.0.0.1/other", "validator": '"one"'}), "utf-8"
-        )
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert server.header("Range") == [None]
-
-    def test_changed_etag_starts_over(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole(OTHER, stop=1000), whole(DATA, etag='"two"')]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert server.header("Range") == [None, "bytes=1000-"]
-
-    def test_ignored_range_starts_over(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole(stop=1000), whole(ranges=False)]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-
-    @pytest.mark.parametrize("etag", [None, 'W/"weak"'])
-    def test_no_strong_validator_starts_over(
-        self, server: Server, tmp_path: Path, etag: str | None
-    ) -> None:
-        server.script = [whole(stop=1000, etag=etag), whole(etag=etag)]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert server.header("Range") == [None, None]
-
-    def test_last_modified_validates_too(self, server: Server, tmp_path: Path) -> None:
-        date = "Wed, 21 Oct 2026 07:28:00 GMT"
-
-        def dated(handler: BaseHTTPRequestHandler) -> None:
-            handler.send_response(200)
-            handler.send_header("Last-Modified", date)
-            handler.send_header("Content-Length", str(len(DATA)))
-            handler.end_headers()
-            handler.wfile.write(DATA[:1000])
-
-        server.script = [dated, whole(etag=date)]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert server.header("If-Range") == [None, date]
-
-    def test_wrong_range_starts_over(self, server: Server, tmp_path: Path) -> None:
-        def shifted(handler: BaseHTTPRequestHandler) -> None:
-            handler.send_response(206)
-            handler.send_header("Content-Range", f"bytes 7-{len(DATA) - 1}/{len(DATA)}")
-            handler.send_header("Content-Length", str(len(DATA) - 7))
-            handler.end_headers()
-            handler.wfile.write(DATA[7:])
-
-        server.script = [whole(stop=1000), shifted, whole()]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert server.header("Range") == [None, "bytes=1000-", None]
-
-    def test_length_that_lies_is_an_error(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole(ranges=False, length=len(DATA) + 10)]
-        with pytest.raises(InputError, match="attempts without progress"):
-            sources.download(server.url, tmp_path / "corpus.zip")
-        assert len(server.requests) == sources.ATTEMPTS
-        assert not (tmp_path / "corpus.zip").exists()
-
-    def test_404_is_an_error_at_once(self, server: Server, tmp_path: Path) -> None:
-        server.script = [status(404)]
-        with pytest.raises(InputError, match="404 Not Found"):
-            sources.download(server.url, tmp_path / "corpus.zip")
-        assert len(server.requests) == 1
-
-    def test_503_then_file(self, server: Server, tmp_path: Path) -> None:
-        server.script = [status(503), status(500), whole()]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert len(server.requests) == 3
-
-    def test_503_for_ever(self, server: Server, tmp_path: Path) -> None:
-        server.script = [status(503)]
-        with pytest.raises(InputError, match="503 Service Unavailable"):
-            sources.download(server.url, tmp_path / "corpus.zip")
-        assert len(server.requests) == sources.ATTEMPTS
-
-    def test_retry_after_is_honoured_and_bounded(
-        self, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        waits: list[float] = []
-        monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
-        server.script = [status(429, Retry_After="7"), status(503, Retry_After="86400"), whole()]
-        sources.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
-        assert waits == [7, sources.LONGEST_WAIT]
-
-    def test_no_server(self, server: Server, tmp_path: Path) -> None:
-        server.httpd.shutdown()
-        server.httpd.server_close()
-        with pytest.raises(InputError, match="an answer of the server"):
-            sources.download(server.url, tmp_path / "corpus.zip")
-
-    def test_wrong_bytes(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole(OTHER)]
-        with pytest.raises(InputError) as error:
-            sources.download(server.url, tmp_path / "x" / "corpus.zip", sha256=SHA)
-        assert SHA in error.value.expected
-        assert hashlib.sha256(OTHER).hexdigest() in error.value.found
-        assert listing(tmp_path / "x") == []
-
-    def test_too_large_stops_early(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-        with pytest.raises(InputError, match="10 bytes"):
-            sources.download(server.url, tmp_path / "x" / "corpus.zip", size=10)
-        assert listing(tmp_path / "x") == []
-
-    def test_failed_check_leaves_nothing(self, server: Server, tmp_path: Path) -> None:
-        server.script = [whole()]
-
-        def refuse(path: Path) -> None:
-            raise InputError(path, expected="x", found="y", todo="z")
-
-        with pytest.raises(InputError):
-            sources.download(server.url, tmp_path / "x" / "corpus.zip", check=refuse)
-        assert listing(tmp_path / "x") == []
 
 
 class TestUpstream:
@@ -493,102 +241,33 @@ class TestLocal:
         assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
         assert (tmp_path / "mirror" / "fake" / "es.zip").exists()
 
+    def test_parts_of_a_file_go_with_it(self, tmp_path: Path) -> None:
+        self.test_mirror(tmp_path)
+        parts = tmp_path / "out" / "es.zip.parts"
+        parts.mkdir()
+        for name in ("000000000000000-000000000000007", "manifest.json"):
+            (parts / name).write_text("x", "utf-8")
+        mine = corpus([{"file": "{language}.zip", "url": "x"}, {"pattern": "train/*.rs3"}])
+        sources.fetch(mine, "mirror", tmp_path / "out")
+        assert len(listing(parts)) == 2
+        sources.fetch(corpus([]), "sample", tmp_path / "out")
+        assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
+        assert not parts.exists()
+
+    def test_parts_of_no_file_that_was_fetched_are_left_alone(self, tmp_path: Path) -> None:
+        self.test_mirror(tmp_path)
+        for name in ("other.zip.parts/manifest.json", "es.zip.parts/7"):
+            path = tmp_path / "out" / name
+            path.parent.mkdir()
+            path.write_text("mine", "utf-8")
+            with pytest.raises(InputError, match=path.name):
+                sources.fetch(corpus([]), "sample", tmp_path / "out")
+            assert path.read_text("utf-8") == "mine"
+            path.unlink()
+
     def test_users_files_are_left_alone(self, tmp_path: Path) -> None:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "thesis.docx").write_text("my work", "utf-8")
         with pytest.raises(InputError, match=r"thesis\.docx"):
             sources.fetch(corpus([]), "sample", tmp_path / "out")
         assert listing(tmp_path / "out") == ["thesis.docx"]
-
-
-def tar_of(path: Path, *members: tarfile.TarInfo | tuple[str, bytes], mode: str = "w:gz") -> Path:
-    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
-        for member in members:
-            if isinstance(member, tarfile.TarInfo):
-                archive.addfile(member)
-            else:
-                info = tarfile.TarInfo(member[0])
-                info.size = len(member[1])
-                archive.addfile(info, io.BytesIO(member[1]))
-    return path
-
-
-def zip_of(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members:
-            archive.writestr(name, data)
-    return path
-
-
-GOOD = (("a/b.txt", b"b" * 100), ("c.txt", b""))
-BAD_NAMES = ["/etc/passwd", "../up.txt", "a/../../up.txt", "C:\\x.txt", "..\\up.txt", "\\x"]
-
-
-class TestUnpack:
-    @pytest.mark.parametrize("mode", ["w", "w:gz", "w:xz", "zip"])
-    def test_good(self, tmp_path: Path, mode: str) -> None:
-        path = tmp_path / "x"
-        archive = zip_of(path, *GOOD) if mode == "zip" else tar_of(path, *GOOD, mode=mode)
-        sources.unpack(archive, tmp_path / "to", 100)
-        assert listing(tmp_path / "to") == ["a/b.txt", "c.txt"]
-        assert (tmp_path / "to" / "a" / "b.txt").read_bytes() == b"b" * 100
-        assert stat.S_IMODE((tmp_path / "to" / "c.txt").stat().st_mode) & 0o111 == 0
-
-    @pytest.mark.parametrize("name", BAD_NAMES)
-    @pytest.mark.parametrize("make", [zip_of, tar_of])
-    def test_bad_names(self, tmp_path: Path, make: Callable[..., Path], name: str) -> None:
-        archive = make(tmp_path / "x", ("ok.txt", b"x"), (name, b"x"))
-        with pytest.raises(InputError, match="outside the archive"):
-            sources.unpack(archive, tmp_path / "to", 100)
-        assert sorted(p.name for p in tmp_path.iterdir()) == ["recipes", "x"]
-
-    @pytest.mark.parametrize(
-        "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE]
-    )
-    def test_tar_links_and_devices(self, tmp_path: Path, kind: bytes) -> None:
-        info = tarfile.TarInfo("link")
-        info.type, info.linkname = kind, "c.txt"
-        with pytest.raises(InputError, match="a link or a device"):
-            sources.unpack(tar_of(tmp_path / "x", *GOOD, info), tmp_path / "to", 1000)
-        assert not (tmp_path / "to").exists()
-
-    def test_zip_links(self, tmp_path: Path) -> None:
-        info = zipfile.ZipInfo("link")
-        info.external_attr = (stat.S_IFLNK | 0o777) << 16
-        with pytest.raises(InputError, match="a link or a device"):
-            sources.unpack(zip_of(tmp_path / "x", (info, b"/etc/passwd")), tmp_path / "to", 1000)
-
-    @pytest.mark.parametrize("make", [zip_of, tar_of])
-    def test_bomb(self, tmp_path: Path, make: Callable[..., Path]) -> None:
-        archive = make(tmp_path / "x", ("a", bytes(5_000_000)), ("b", bytes(5_000_000)))
-        sources.unpack(archive, tmp_path / "to", 10_000_000)
-        with pytest.raises(InputError, match="more than 9999999 bytes"):
-            sources.unpack(archive, tmp_path / "second", 9_999_999)
-        assert not (tmp_path / "second").exists()
-
-    def test_zip_header_that_lies_about_the_size(self, tmp_path: Path) -> None:
-        archive = zip_of(tmp_path / "x", ("a", bytes(1000)))
-        data = archive.read_bytes().replace((1000).to_bytes(4, "little"), b"\x01\0\0\0")
-        archive.write_bytes(data)
-        with pytest.raises(InputError):
-            sources.unpack(archive, tmp_path / "to", 100)
-
-    @pytest.mark.parametrize("make", [zip_of, tar_of])
-    def test_truncated(self, tmp_path: Path, make: Callable[..., Path]) -> None:
-        archive = make(tmp_path / "x", ("a", os.urandom(50_000)))
-        archive.write_bytes(archive.read_bytes()[:20_000])
-        with pytest.raises(InputError, match="whole zip or tar archive"):
-            sources.unpack(archive, tmp_path / "to", 10**6)
-        assert not (tmp_path / "to").exists()
-
-    def test_same_name_twice(self, tmp_path: Path) -> None:
-        archive = tar_of(tmp_path / "x", ("a", b"1"), ("a", b"2"))
-        with pytest.raises(InputError, match="two members"):
-            sources.unpack(archive, tmp_path / "to", 100)
-
-    def test_old_folder_stays_on_failure(self, tmp_path: Path) -> None:
-        sources.unpack(zip_of(tmp_path / "x", *GOOD), tmp_path / "to", 100)
-        (tmp_path / "y").write_bytes(b"no archive")
-        with pytest.raises(InputError):
-            sources.unpack(tmp_path / "y", tmp_path / "to", 100)
-        assert listing(tmp_path / "to") == ["a/b.txt", "c.txt"]

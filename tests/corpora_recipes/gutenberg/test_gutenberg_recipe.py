@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from corpora_recipes import sources
+from corpora_recipes import downloads, sources
 from corpora_recipes.errors import InputError
 from corpora_recipes.gutenberg import recipe
 from corpora_recipes.gutenberg.recipe import assign_splits, decode, find_body
@@ -367,7 +367,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(sources, "BACKOFF", 0.01)
+    monkeypatch.setattr(downloads, "BACKOFF", 0.01)
     running = Server()
     yield running
     running.httpd.shutdown()

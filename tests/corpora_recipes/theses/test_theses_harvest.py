@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from corpora_recipes import sources
+from corpora_recipes import downloads, sources
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus, load_facts
 from corpora_recipes.theses import recipe
@@ -92,7 +92,7 @@ class Repository:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Repository]:
-    monkeypatch.setattr(sources, "BACKOFF", 0.0)
+    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
     repository = Repository()
     yield repository

@@ -1,10 +1,14 @@
 """Writes small MediaWiki dumps for tests: multistream with index, one stream, or plain XML."""
 
 import bz2
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape
+
+from bench.dump_generator import FOOTER, PageXml, write_multistream
+
+from corpora_recipes.outputs import whole_file
 
 NAMESPACES: dict[int, str] = {
     -2: "Medio",
@@ -100,45 +104,18 @@ def write_dump(
     pages and a footer stream, with its index beside it unless ``index`` is False, and any other
     ``….xml.bz2`` is one stream. Pages without an id get 10, 17, 24 …
     """
-    rows: list[tuple[int, SamplePage]] = []
+    quote = {'"': "&quot;"}
+    rows = []
     for number, item in enumerate(pages):
         page = item if isinstance(item, SamplePage) else SamplePage(*item)
-        rows.append((page.id if page.id is not None else 10 + 7 * number, page))
-    parts = [page_xml(page, page_id, version).encode() for page_id, page in rows]
+        page_id = page.id if page.id is not None else 10 + 7 * number
+        title = escape(page.title, quote).encode()
+        rows.append(PageXml(page_id, title, page_xml(page, page_id, version).encode()))
     head = header(version, wiki, namespaces).encode()
-    foot = b"</mediawiki>\n"
-    if path.suffix == ".xml":
-        _replace(path, head + b"".join(parts) + foot)
-    elif not path.name.endswith("-multistream.xml.bz2"):
-        _replace(path, bz2.compress(head + b"".join(parts) + foot))
-    else:
-        _write_multistream(path, head, rows, parts, foot, per_stream, index)
+    if path.name.endswith("-multistream.xml.bz2"):
+        write_multistream(path, head, rows, per_stream=per_stream, index=index)
+        return path
+    data = head + b"".join(row.xml for row in rows) + FOOTER
+    with whole_file(path) as part:
+        part.write_bytes(data if path.suffix == ".xml" else bz2.compress(data))
     return path
-
-
-def _write_multistream(
-    path: Path,
-    head: bytes,
-    rows: Sequence[tuple[int, SamplePage]],
-    parts: Sequence[bytes],
-    foot: bytes,
-    per_stream: int,
-    index: bool,
-) -> None:
-    data = bytearray(bz2.compress(head))
-    lines = []
-    for start in range(0, len(parts), per_stream):
-        for page_id, page in rows[start : start + per_stream]:
-            lines.append(f"{len(data)}:{page_id}:{escape(page.title)}\n")
-        data += bz2.compress(b"".join(parts[start : start + per_stream]))
-    data += bz2.compress(foot)
-    _replace(path, bytes(data))
-    if index:
-        name = path.name.removesuffix(".xml.bz2") + "-index.txt.bz2"
-        _replace(path.with_name(name), bz2.compress("".join(lines).encode()))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    part = path.with_name(path.name + ".part")
-    part.write_bytes(data)
-    part.replace(path)

@@ -21,6 +21,7 @@ from corpora_recipes.wikipedia.dump import (
     index_path,
     list_blocks,
     parse_page,
+    read_index,
     read_pages,
     read_site,
     unescape,
@@ -325,6 +326,95 @@ def test_a_cut_or_empty_index_is_an_input_error(multistream: Path) -> None:
         with pytest.raises(InputError) as error:
             list_blocks(multistream)
         assert "index" in error.value.where
+
+
+def test_an_index_of_another_date_is_an_input_error(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / NAME, TEXTS)
+    other = write_dump(tmp_path / "other" / NAME, [("Nueva", "x"), *TEXTS])
+    index_path(dump).write_bytes(index_path(other).read_bytes())
+    with pytest.raises(InputError, match="the next stream at byte"):
+        read_all(dump)
+
+
+def test_a_stream_that_is_not_bz2_is_an_input_error(multistream: Path) -> None:
+    stream = list_blocks(multistream)[1].streams[2]
+    data = bytearray(multistream.read_bytes())
+    data[stream.offset : stream.offset + 10] = b"plain text"
+    multistream.write_bytes(data)
+    with pytest.raises(InputError, match=f"stream at byte {stream.offset:,}(.|\n)*Invalid data"):
+        read_all(multistream)
+
+
+def test_a_page_split_over_two_streams_is_an_input_error(tmp_path: Path) -> None:
+    pages = [page_xml(SamplePage(f"P{n}", "texto"), n).encode() for n in (1, 2)]
+    cut = len(pages[0]) + 100
+    text = b"".join(pages)
+    parts = [bz2.compress(p) for p in (header().encode(), text[:cut], text[cut:])]
+    first = len(parts[0])
+    second = first + len(parts[1])
+    dump = tmp_path / NAME
+    dump.write_bytes(b"".join(parts) + bz2.compress(b"</mediawiki>\n"))
+    index_path(dump).write_bytes(bz2.compress(b"%d:1:P1\n%d:2:P2\n" % (first, second)))
+    with pytest.raises(InputError, match="a page without an end") as error:
+        read_all(dump)
+    assert f"stream at byte {first:,}" in error.value.where
+
+
+def streams_of(text: bytes) -> list[tuple[int, int | None, int, int, int]]:
+    with TemporaryDirectory() as folder:
+        index = Path(folder, "index.txt.bz2")
+        index.write_bytes(bz2.compress(text))
+        return [(s.offset, s.stop, s.first, s.last, s.pages) for s in read_index(index)]
+
+
+def test_index_lines_may_hold_anything_after_the_second_colon() -> None:
+    text = "5:1:A\n5:2:\n5:30:5:4:é: \r\x0b\x0c\u2028\n51:4:51:7:x\n512:9:5:1:A".encode()
+    assert streams_of(text) == [(5, 51, 1, 30, 3), (51, 512, 4, 4, 1), (512, None, 9, 9, 1)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 40),
+            st.lists(st.tuples(st.integers(0, 10**9), st.text("a:1é5 "))).filter(bool),
+        ),
+        min_size=1,
+    ),
+    st.integers(40, 200),
+)
+def test_streams_of_an_index_are_found_across_chunks(
+    groups: list[tuple[int, list[tuple[int, str]]]], chunk: int
+) -> None:
+    text = ""
+    expected = []
+    offset = 0
+    for step, pages in groups:
+        offset += step
+        expected.append((offset, pages[0][0], pages[-1][0], len(pages)))
+        text += "".join(f"{offset}:{page_id}:{title}\n" for page_id, title in pages)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dump_module, "_DECOMPRESSED", chunk)
+        found = streams_of(text.encode())
+    assert [(offset, *rest) for offset, _, *rest in found] == expected
+    assert [stop for _, stop, *_ in found] == [row[0] for row in expected[1:]] + [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"5:1:A\n5:2:B\n4:3:C\n", "ascend"),
+        (b"5:1:A\n6:2:B\n5:3:C\n", "ascend"),
+        (b"5:1:A\n\n6:2:B\n", "after 1 lines"),
+        (b"5:1:A\n5:2:B\n5:3\n", "after 2 lines"),
+        (b"5:1:A\n:2:B\n", "after 1 lines"),
+        (b"5:1:A\n" + b"9" * 5_000 + b":2:B\n", "after 1 lines"),
+        (b"5" * (3 << 20), "after 0 lines"),
+    ],
+)
+def test_bad_lines_of_an_index_are_counted(text: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        streams_of(text)
 
 
 def test_entities_in_a_page_are_never_expanded(tmp_path: Path) -> None:

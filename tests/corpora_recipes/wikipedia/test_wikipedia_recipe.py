@@ -58,7 +58,7 @@ def corpus(extractor: str = "native", language: str = "es") -> Corpus:
         language=language,
         documents=None,
         seed=1111,
-        options={"extractor": extractor, "date": "latest"},
+        options={"sections": "all", "extractor": extractor, "date": "latest"},
         datasets={},
         facts=load_facts("wikipedia"),
     )
@@ -152,7 +152,7 @@ def test_wikiextractor_and_the_native_extractor_share_what_both_can_render(tmp_p
     write_dump(tmp_path / NAME, [("Lago", text)])
     kept = [
         {s for record in read(tmp_path, corpus(extractor)).records for s in _sentences(record)}
-        for extractor in recipe.EXTRACTORS
+        for extractor in recipe.CHOICES["extractor"]
     ]
     assert kept[0] == {"El lago es así.", "Mide 5 m.", "Tiene peces y aves.", "Es hondo."}
     assert kept[0] & kept[1] == {"El lago es así.", "Es hondo."}
@@ -192,7 +192,8 @@ def test_wikiextractor_is_never_imported() -> None:
 def test_facts() -> None:
     facts = load_facts("wikipedia")
     assert facts["records"] == "documents"
-    assert facts["options"] == {"extractor": "native", "date": "latest"}
+    options = {"sections": "all", "extractor": "native", "date": "latest", "partial": False}
+    assert facts["options"] == options
     names = [s["file"].format(language="es", date="20260101") for s in facts["sources"]]
     assert names == [NAME, NAME.replace(".xml.bz2", "-index.txt.bz2")]
     assert all(source["url"].endswith(source["file"]) for source in facts["sources"])

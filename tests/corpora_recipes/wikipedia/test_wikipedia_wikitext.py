@@ -1,6 +1,7 @@
 """Tests of corpora_recipes/wikipedia/{wikitext,templates,prose}.py: wikitext to whole sentences."""
 
 import re
+import sys
 
 import pytest
 from dump_writer import NAMESPACES
@@ -13,7 +14,7 @@ from corpora_recipes.wikipedia.recipe import sections_of
 from corpora_recipes.wikipedia.templates import MARKS, format_number, load_wiki
 from corpora_recipes.wikipedia.wikitext import Article, Parser
 
-LANGUAGES = ("es", "en", "fr", "pt", "de", "it", "ca")
+LANGUAGES = ("es", "en", "fr", "pt", "de", "it", "ca", "gl", "eu", "ast", "an")
 PARSERS = {code: Parser(code, tuple(NAMESPACES.items())) for code in LANGUAGES}
 # What no sentence may hold.
 LEFTOVER = re.compile(r"\[\[|\]\]|\{\{|\}\}|\{\||''|==|https?://|formula_\d|</?[a-z]|style=|[﷐-﷯]")
@@ -26,7 +27,7 @@ def parse(text: str, language: str = "es", title: str = "Título") -> Article:
 def read(text: str, language: str = "es", title: str = "Título") -> tuple[list[list[str]], Drops]:
     """Return the paragraphs of a page, and the counts."""
     drops = Drops()
-    sections = sections_of(parse(text, language, title), language, drops)
+    sections = next(sections_of([parse(text, language, title)], language, drops))
     return [list(p) for section in sections for p in section.paragraphs], drops
 
 
@@ -46,12 +47,19 @@ SPANISH = [
     ("Se fundó en {{fecha de inicio|2002}}.", "Se fundó en 2002."),
     ("Se fundó en {{fecha|8|1990}}.", "Se fundó en agosto de 1990."),
     ("Cae el {{fecha|25|12}}.", "Cae el 25 de diciembre."),
+    ("Cae el {{fecha|25|diciembre}}.", "Cae el 25 de diciembre."),
+    ("Se fundó en {{fecha||8|1990}}.", "Se fundó en agosto de 1990."),
+    ("Se fundó en {{fecha|||1990}}.", "Se fundó en 1990."),
+    ("Se fundó en {{fecha|||}}.", "(unrendered_template)"),
     ("Se estrenó el {{start date|2002|5|3}}.", "Se estrenó el 3 de mayo de 2002."),
     ("Se estrenó el {{fecha|mañana}}.", "(unrendered_template)"),
+    (f"Se estrenó el {{{{fecha|{'1' * 5000}|1|2000}}}}.", "(unrendered_template)"),
+    (f"Se estrenó el {{{{fecha|1|{'1' * 5000}|2000}}}}.", "(unrendered_template)"),
     ("Mide {{unidad|458|km²}} de largo.", "Mide 458 km² de largo."),
     ("Mide {{unidad|1234567.5|m|2}} hoy.", "Mide 1 234 567,5 m² hoy."),
     ("Mide {{unidad|2500|m|-1}} hoy.", "Mide 2500 m⁻¹ hoy."),
     ("Mide {{unidad|1,5|m}} hoy.", "Mide 1,5 m hoy."),
+    ("Viven {{formatnum:4478102 personas}} hoy.", "Viven 4 478 102 personas hoy."),
     ("Mide {{convertir|14|cm|in|0}} de alto.", "Mide 14 cm de alto."),
     ("Mide {{convertir|10|a|2000|km|mi}} de alto.", "Mide 10 a 2000 km de alto."),
     ("Mide {{convertir|10|-|20|km|mi}} de alto.", "Mide 10-20 km de alto."),
@@ -88,6 +96,8 @@ SPANISH = [
     ("Es cierto.{{#tag:ref|Nota.}}", "Es cierto."),
     ("{{AP|Otra página}}\nEs cierto.", "Es cierto."),
     ("{{PAGENAME}} es un libro.", "Título es un libro."),
+    ("{{NOMBREDEPÁGINA}} es un libro.", "Título es un libro."),
+    ("{{ORDENAR:Libro}}Es un libro.{{DEFAULTSORT:Libro}}", "Es un libro."),
     ("Es {{#if:x|alto|bajo}} hoy.", "Es alto hoy."),
     ("Es {{#if: |alto|bajo}} hoy.", "Es bajo hoy."),
     ("Es {{#ifeq:a|a|alto|bajo}} hoy.", "Es alto hoy."),
@@ -145,7 +155,12 @@ def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
         ("en", "It has ten {{as of|2020|lc=y}}.", "It has ten as of 2020."),
         ("en", "{{As of|2020}} it has ten.", "As of 2020 it has ten."),
         ("en", "{{As of|2020|alt=In 2020}} it has ten.", "In 2020 it has ten."),
-        ("en", "{{As of|2020|5}} it has ten.", "(unrendered_template)"),
+        ("en", "{{As of|2020|5}} it has ten.", "As of May 2020 it has ten."),
+        ("en", "It has ten {{as of|2020|5|3|lc=y}}.", "It has ten as of 3 May 2020."),
+        ("en", "{{As of|2020|13}} it has ten.", "As of 2020 it has ten."),
+        ("en", "It is {{convert|22|to|25|C|F}} warm.", "It is 22 to 25 °C warm."),
+        ("en", "It has {{convert|25000|sqft|m2}} inside.", "It has 25,000 sq ft inside."),
+        ("en", "The years 1417{{ndash}}1701 passed.", "The years 1417–1701 passed."),
         ("en", "Berlin ({{langx|de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
         ("en", "Berlin ({{lang-de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
         ("fr", "Le {{date|14|juillet|1789}} arrive.", "Le 14 juillet 1789 arrive."),
@@ -157,13 +172,39 @@ def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
         ("fr", "Le {{date|29 9 ou 10}} arrive.", "Le 29 9 ou 10 arrive."),
         ("fr", "Le {{date|29 9 env.}} arrive.", "Le 29 9 env. arrive."),
         ("fr", "Il est {{1er|champion}} ici.", "Il est 1er champion ici."),
+        ("fr", "Il naît le {{date|1|mai|1900}} ici.", "Il naît le 1er mai 1900 ici."),
+        ("fr", "Il naît en {{date||mai|1900}} ici.", "Il naît en mai 1900 ici."),
+        ("fr", "Il naît le {{date-|1 mai}} ici.", "Il naît le 1er mai ici."),
+        ("fr", "Ils sont {{unité|23179 voisins}} ici.", "Ils sont 23 179 voisins ici."),
+        ("fr", "Il va à {{unité|90|km||h|-1}} ici.", "(unrendered_template)"),
+        ("fr", "Le roi Paul {{Ier}} vit ici.", "Le roi Paul Ier vit ici."),
+        ("fr", "Au {{IIIe siècle av. J.-C.}} il vit.", "Au IIIe siècle av. J.-C. il vit."),
+        ("fr", "Au {{XIXe siècle}} il vit.", "Au XIXe siècle il vit."),
+        ("fr", "Au {{-s|V|e}} il vit.", "Au Ve siècle av. J.-C. il vit."),
+        ("fr", "Du {{sp|XV|e|au|XVI|e}} il vit.", "Du XVe au XVIe siècle il vit."),
+        ("fr", "La mer ({{lang-la|mare}}) est là.", "La mer (en latin : mare) est là."),
+        ("fr", "{{CLEFDETRI:Mer}}La {{langue|la|mare}} est là.", "La mare est là."),
+        ("fr", "La {{Modèle:nobr|mer}} est là{{référence souhaitée}}.", "La mer est là."),
         ("fr", "Il est {{référence nécessaire|grand|date=mai}} ici.", "Il est grand ici."),
         ("it", "È {{senza fonte|la più grande}} qui.", "È la più grande qui."),
         ("it", "È grande{{senza fonte}}.", "È grande."),
         ("ca", "Fou del {{segle|XIII|s}} i prou.", "Fou del segle XIII i prou."),
         ("ca", "Fou del {{segle|V|aC}} i prou.", "Fou del segle V aC i prou."),
         ("pt", "É do {{séc|XIX}} final.", "É do século XIX final."),
+        ("ca", "Fou el {{data|1990|4|2}} aquí.", "Fou el 2 d'abril de 1990 aquí."),
         ("pt", "São {{fmtn|12345|km}} ao sul.", "São 12 345 km ao sul."),
+        ("pt", "Nasceu a {{dni|3|2|1950}} ali.", "Nasceu a 3 de fevereiro de 1950 ali."),
+        ("pt", "Morreu em {{AC|44}} ali.", "Morreu em 44 a.C. ali."),
+        ("pt", "Roma ({{langx|it|Roma}}) é antiga.", "Roma (em italiano: Roma) é antiga."),
+        ("pt", "Roma ({{lang-it|Roma}}) é antiga.", "Roma (em italiano: Roma) é antiga."),
+        ("pt", "O {{Predefinição:nobr|rio}} é fundo{{carece de fontes}}.", "O rio é fundo."),
+        ("pt", "Tem {{unidade|1234.5|km}} de margem.", "Tem 1234,5 km de margem."),
+        ("gl", "Chámase {{Dic|ribeiro}} hoxe.", "Chámase ribeiro hoxe."),
+        ("ast", "Foi'l {{fecha|2|10|1990}} equí.", "Foi'l 2 d'ochobre de 1990 equí."),
+        ("ast", "El ríu{{cartafueyu|ríos}} ye fondu.", "El ríu ye fondu."),
+        ("de", "{{SORTIERUNG:Ort}}{{SEITENNAME}} ist alt.", "Título ist alt."),
+        ("it", "Nacque il {{data|1|5|1900}} qui.", "Nacque il 1º maggio 1900 qui."),
+        ("eu", "{{Txantiloi:nowrap|Ibaia}} handia da.", "Ibaia handia da."),
         ("de", "Der Ort ({{enS|place}}) ist alt.", "Der Ort (englisch place) ist alt."),
     ],
 )
@@ -232,7 +273,15 @@ MARKUP = [
     ("Es __NOTOC__ alto. __SIN_TDC__", "Es alto."),
     ("Es -{alto}- hoy.", "Es alto hoy."),
     ("<div align=center>\nEs alto.\n</div>", "Es alto."),
-    ("Nació en Roma .", "(hole)"),
+    ("Nació en Roma .", "Nació en Roma."),
+    ("El trigo , la cebada y el maíz .", "El trigo, la cebada y el maíz."),
+    ("Vivió en el , y murió.", "(hole)"),
+    ("Usa el fichero .txt siempre.", "Usa el fichero .txt siempre."),
+    ("Es 1 < 2 y 3 > 2 hoy.", "Es 1 < 2 y 3 > 2 hoy."),
+    ("Son muchos (>80 %) hoy.", "Son muchos (>80 %) hoy."),
+    ("Es <foo hoy.", "(markup_left)"),
+    ("Es foo> hoy.", "(markup_left)"),
+    ("Vea [[http://a.org/x su página]] hoy.", "Vea su página hoy."),
     ("Nació (, 1900) en Roma.", "(hole)"),
     ("Nació (Roma,) ayer.", "(hole)"),
     ("Nació () ayer.", "(hole)"),
@@ -319,7 +368,7 @@ Duró cien años.
 def test_a_page() -> None:
     article = parse(PAGE)
     drops = Drops()
-    found = [(s.heading, s.level, s.paragraphs) for s in sections_of(article, "es", drops)]
+    found = [(s.heading, s.level, s.paragraphs) for s in next(sections_of([article], "es", drops))]
     assert found == [
         ("", 1, [["Villa es una ciudad antigua."]]),
         ("", 1, [["Tiene un río.", "Sigue aquí.", "Y acaba aquí."]]),
@@ -367,7 +416,16 @@ def test_a_blank_is_put_where_a_reference_hid_that_it_was_missing() -> None:
         ("en", "{{hndis|Smith, John}}"),
         ("pt", "{{desambiguação}}"),
         ("fr", "{{Homonymie}}"),
+        ("pt", "{{Desambiguação-geo}}"),
+        ("pt", "[[Categoria:Desambiguação]]"),
+        ("fr", "{{Homonymie de toponymes}}"),
+        ("fr", "[[Catégorie:Homonymie]]"),
         ("de", "{{Begriffsklärung}}"),
+        ("gl", "{{Homónimos}}"),
+        ("it", "{{disambigua}}"),
+        ("ca", "{{desambiguació}}"),
+        ("eu", "{{argipen}}"),
+        ("ast", "{{dixebra}}"),
     ],
 )
 def test_disambiguation(language: str, text: str) -> None:
@@ -377,6 +435,15 @@ def test_disambiguation(language: str, text: str) -> None:
 
 def test_otros_usos_is_no_disambiguation() -> None:
     assert not parse("{{otros usos|Luna (desambiguación)}}\nLa Luna gira.").disambiguation
+
+
+@pytest.mark.parametrize(
+    ("language", "option"),
+    [("es", "der"), ("en", "right"), ("fr", "droite"), ("pt", "direita"), ("de", "rechts")],
+)
+def test_a_framed_image_is_no_sign_of_the_sentence(language: str, option: str) -> None:
+    assert PARSERS[language].wiki.framed.search(f"|20px|{option}|x")
+    assert not PARSERS[language].wiki.framed.search("|20px|alt=x")
 
 
 ADVERSARIAL = [
@@ -461,10 +528,77 @@ ADVERSARIAL = [
 ]
 
 
+# Openings of several kinds, each inside the last one and none ever closed.
+MIXTURES = [
+    ("{{a|", "[[a|"),
+    ("{{a|", "[[a|", "<ref>{{"),
+    ("<div>", "'''''", "(("),
+    ("-{", "= ", "{{"),
+    ("\n{|\n|", "{{", "[["),
+    ("<blockquote>", "<ul><li>", "<center>"),
+    ("{{{", "[[[", "{{"),
+    ("<!--", "{{", "-->"),
+    ("{{cita|", "[[Archivo:a|", "<ref name=a>"),
+    ("«", "“a ", '"a ', "(a "),
+    ("({{afi}}, ", "{{cr}}) "),
+    ("a. A", "... ", '"a ', " ,"),
+    ("de ", "de en ", "el , "),
+]
+
+
 @pytest.mark.parametrize("token", ADVERSARIAL)
-def test_a_megabyte_of_anything_end(token: str) -> None:
+def test_a_megabyte_of_anything_ends(token: str) -> None:
     # A quadratic step would take an hour; what comes out is only checked to be clean.
-    runs, _ = read(token * (1_000_000 // len(token)))
+    check_that_it_ends(token * (1_000_000 // len(token)))
+
+
+@pytest.mark.parametrize("token", ["{{", "[[", "{|", "\n{|", "{{{", "<ref>", "<div>", "(", "''"])
+def test_the_longest_page_of_what_is_never_closed_ends(token: str) -> None:
+    check_that_it_ends(token * (2_000_000 // len(token)))
+
+
+@pytest.mark.parametrize("tokens", MIXTURES)
+def test_mixtures_end(tokens: tuple[str, ...]) -> None:
+    in_turn = "".join(tokens)
+    check_that_it_ends(in_turn * (500_000 // len(in_turn)))
+    one_after_the_other = [token * (500_000 // len(tokens) // len(token)) for token in tokens]
+    check_that_it_ends("".join(one_after_the_other) + "}}]]" * 50_000)
+
+
+@pytest.mark.parametrize("tokens", MIXTURES)
+def test_long_paragraphs_end(tokens: tuple[str, ...]) -> None:
+    # Just short of what is dropped as overlong: these go through the sentence splitter.
+    in_turn = "".join(tokens)
+    check_that_it_ends("\n\n".join([f"Es {in_turn * (45_000 // len(in_turn))} así."] * 5))
+
+
+@pytest.mark.parametrize("tokens", [*MIXTURES, *((token,) for token in ADVERSARIAL)])
+def test_twice_the_page_takes_twice_the_calls(tokens: tuple[str, ...]) -> None:
+    in_turn = "".join(tokens)
+    paragraph = in_turn * (2_000 // len(in_turn)) + "\n\nEs así.\n\n"
+    read(paragraph)  # what is only done once is done
+    once, twice = calls(paragraph * 10), calls(paragraph * 20)
+    assert twice <= 2.2 * once
+
+
+def calls(text: str) -> int:
+    """Return how many functions are called to read a page: the same number each time."""
+    count = 0
+
+    def step(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(step)
+    try:
+        read(text)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def check_that_it_ends(text: str) -> None:
+    runs, _ = read(text)
     assert not any(LEFTOVER.search(s) for run in runs for s in run)
 
 
@@ -575,7 +709,7 @@ def test_punctuation_is_put_in_order() -> None:
         '[1] Su canción," Roble ", gustó.[2] Nació en 20 a. C.. Vivió en la casa (azul ).'
         ' Murió " en el río.'
     )
-    assert prose.sentences(text, "es", drops) == [
+    assert prose.sentences([text], "es", drops)[0] == [
         'Su canción, "Roble", gustó.',
         "Nació en 20 a. C.",
         "Vivió en la casa (azul).",

@@ -1,0 +1,302 @@
+"""Downloads of whole files: resumed where they broke off, checked, held to sources.lock."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tqdm import tqdm
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.outputs import whole_file
+
+if TYPE_CHECKING:
+    import requests
+
+# Stands in the working folder, beside params.yaml.
+LOCK = Path("sources.lock")
+USER_AGENT = "Probeta/0.1 (corpus download for research)"
+# Wikimedia's dump server gives an address two at most (dumps.wikimedia.org/backup-index.html).
+CONNECTIONS = 2
+TIMEOUT = 60.0  # seconds without a byte
+ATTEMPTS = 6  # in a row without progress
+BACKOFF = 1.0  # seconds; doubles with every attempt in a row
+LONGEST_WAIT = 600  # seconds; the most that a server's Retry-After can ask for
+CHUNK = 1 << 20
+
+
+class NotFound(InputError):
+    """The server has no such file (404, 410)."""
+
+
+def download_locked(
+    url: str, target: Path, file: str, *, sha256: str | None = None, size: int | None = None
+) -> None:
+    """Download one file, held to its pin in corpus.yaml or else to sources.lock.
+
+    Args:
+        url: its address.
+        target: the file to write.
+        file: its upstream name, which the lock notes.
+        sha256: its checksum in corpus.yaml, None if that has none.
+        size: its size in corpus.yaml.
+
+    Raises:
+        InputError: as ``download``, or the lock is damaged.
+    """
+    if sha256 is not None:
+        todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
+        download(url, target, sha256=sha256, size=size, todo=todo)
+        return
+    lock: dict[str, dict[str, Any]] = {}
+    if LOCK.is_file():
+        try:
+            lock = json.loads(LOCK.read_text("utf-8"))
+        except ValueError as error:
+            raise InputError(
+                LOCK,
+                expected="the JSON that fetch wrote",
+                found=str(error),
+                todo="restore the file, or remove it to accept what the servers have now",
+            ) from None
+    known = lock.get(url)
+    if known is not None:
+        todo = (
+            f"the file at the server has changed since {known['date']}; to accept the new one "
+            f"remove its entry from {LOCK}"
+        )
+        download(url, target, sha256=known["sha256"], size=known["size"], todo=todo)
+        return
+    sha256, size = download(url, target, size=size)
+    date = datetime.now(UTC).date().isoformat()
+    lock[url] = {"date": date, "file": file, "sha256": sha256, "size": size}
+    with whole_file(LOCK) as temporary:
+        text = json.dumps(lock, ensure_ascii=False, indent=2, sort_keys=True)
+        temporary.write_text(text + "\n", "utf-8")
+
+
+def download(
+    url: str,
+    target: Path,
+    *,
+    sha256: str | None = None,
+    size: int | None = None,
+    todo: str = "run fetch again",
+    check: Callable[[Path], None] | None = None,
+) -> tuple[str, int]:
+    """Download a file, going on where an earlier attempt or run stopped.
+
+    What has come so far stands in ``<target>.part``, and the server's ETag or Last-Modified
+    beside it, so that two versions of a file are never joined. A file with the right checksum is
+    not downloaded again.
+
+    Args:
+        url: an http or https address.
+        target: the file to write; it appears whole and checked, or not at all.
+        sha256: its checksum in hexadecimal, None to take what comes.
+        size: its size in bytes, None to take what comes.
+        todo: what to tell the user to do when the checksum or the size is wrong.
+        check: looks at the downloaded file, and raises InputError if it is not what it should be.
+
+    Returns:
+        The file's SHA-256 and its size in bytes.
+
+    Raises:
+        InputError: no answer after several attempts, an answer such as 404, or wrong contents.
+    """
+    import requests
+    import urllib3
+
+    if sha256 is not None and target.is_file():
+        found = _sha256(target)
+        if found == sha256:
+            return found, target.stat().st_size
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(target.name + ".part")
+    state = target.with_name(target.name + ".part.json")
+    failures, reached = 0, -1
+    with (
+        open_session() as session,
+        tqdm(desc=target.name, unit="B", unit_scale=True, disable=None) as bar,
+    ):
+        while True:
+            try:
+                found = _transfer(session, url, part, state, size, bar)
+                break
+            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+                length = part.stat().st_size if part.exists() else 0
+                failures = failures + 1 if length <= reached else 1
+                reached = max(reached, length)
+                if failures == ATTEMPTS:
+                    raise InputError(
+                        url,
+                        expected=f"the whole file in at most {ATTEMPTS} attempts without progress",
+                        found=f"{length} bytes, then: {error}",
+                        todo="run fetch again later; it goes on where it stopped",
+                    ) from None
+                time.sleep(BACKOFF * 2 ** (failures - 1))
+    length = part.stat().st_size
+    try:
+        if sha256 not in (None, found) or size not in (None, length):
+            raise InputError(
+                url,
+                expected=f"SHA-256 {sha256 or 'any'}, {'any' if size is None else size} bytes",
+                found=f"SHA-256 {found}, {length} bytes",
+                todo=todo,
+            )
+        if check is not None:
+            check(part)
+    except InputError:
+        part.unlink()
+        state.unlink(missing_ok=True)
+        raise
+    part.replace(target)
+    state.unlink(missing_ok=True)
+    return found, length
+
+
+def open_session() -> "requests.Session":
+    """Open a session that tries again when a server does not answer or is busy.
+
+    It holds at most CONNECTIONS connections to a server; threads may share it.
+    """
+    import requests
+    from urllib3.util import Retry
+
+    patience = Retry(
+        ATTEMPTS - 1,
+        status_forcelist=[429, 500, 502, 503, 504],
+        raise_on_status=False,
+        backoff_factor=BACKOFF,
+        backoff_max=60,
+        retry_after_max=LONGEST_WAIT,
+    )
+    session = requests.Session()
+    for scheme in ("http://", "https://"):
+        adapter = requests.adapters.HTTPAdapter(
+            max_retries=patience, pool_maxsize=CONNECTIONS, pool_block=True
+        )
+        session.mount(scheme, adapter)
+    # Compressed transfer would make lengths and ranges mean something else than the file's bytes.
+    session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
+    return session
+
+
+def get(session: "requests.Session", url: str, headers: dict[str, str]) -> "requests.Response":
+    """Ask for a file and return the answer, its body unread.
+
+    Raises:
+        InputError: no answer; the session has tried again already.
+    """
+    import requests
+    import urllib3
+
+    try:
+        return session.get(url, headers=headers, stream=True, timeout=TIMEOUT)
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        raise InputError(
+            url,
+            expected="an answer of the server",
+            found=str(error),
+            todo="check the network and the address, and run fetch again",
+        ) from None
+
+
+def refused(url: str, response: "requests.Response") -> InputError:
+    """Return the error for an answer to ``url`` that is no file."""
+    kind = NotFound if response.status_code in (404, 410) else InputError
+    return kind(
+        url,
+        expected="the file",
+        found=f"the server answers {response.status_code} {response.reason}",
+        todo="check the address in a browser; if it has moved, correct corpus.yaml",
+    )
+
+
+def size_of(url: str) -> int | None:
+    """Return the size of a remote file in bytes, None if the server does not tell."""
+    import requests
+    import urllib3
+
+    with open_session() as session:
+        try:
+            response = session.head(url, timeout=TIMEOUT, allow_redirects=True)
+        except (requests.RequestException, urllib3.exceptions.HTTPError):
+            return None
+    length = response.headers.get("Content-Length", "")
+    return int(length) if response.ok and length.isdecimal() else None
+
+
+def _transfer(
+    session: "requests.Session",
+    url: str,
+    part: Path,
+    state: Path,
+    size: int | None,
+    bar: "tqdm[Any]",
+) -> str:
+    """Make one attempt to complete ``part``; return its SHA-256.
+
+    Raises:
+        InputError: asking again would not help.
+        requests.RequestException, urllib3.exceptions.HTTPError: it might.
+    """
+    import requests
+
+    start, validator = _resume_at(url, part, state)
+    headers = {"Range": f"bytes={start}-", "If-Range": validator} if start else {}
+    with get(session, url, headers) as response:
+        answered = response.headers.get("Content-Range", "")
+        if response.status_code == 416 and answered == f"bytes */{start}":
+            return _sha256(part)
+        if response.status_code == 416 or (
+            response.status_code == 206 and not answered.startswith(f"bytes {start}-")
+        ):
+            part.unlink(missing_ok=True)
+            raise requests.RequestException(f"the server sent the wrong range: {answered!r}")
+        if response.status_code not in (200, 206):
+            raise refused(url, response)
+        digest = hashlib.sha256()
+        if response.status_code == 206:
+            with part.open("rb") as done:
+                digest = hashlib.file_digest(done, lambda: digest)
+        else:
+            start = 0
+        state.write_text(json.dumps({"url": url, "validator": validator_of(response)}), "utf-8")
+        expected = response.headers.get("Content-Length", "")
+        bar.total = start + int(expected) if expected.isdecimal() else None
+        bar.n = start
+        bar.refresh()
+        with part.open("ab" if start else "wb") as file:
+            for chunk in response.raw.stream(CHUNK, decode_content=False):
+                file.write(chunk)
+                digest.update(chunk)
+                start += len(chunk)
+                bar.update(len(chunk))
+                if size is not None and start > size:
+                    break
+    return digest.hexdigest()
+
+
+def _resume_at(url: str, part: Path, state: Path) -> tuple[int, str]:
+    """Return how many bytes of the file are here already, and the server's name of its version."""
+    with suppress(OSError, ValueError):
+        known = json.loads(state.read_text("utf-8"))
+        if known["url"] == url and known["validator"]:
+            return part.stat().st_size, known["validator"]
+    return 0, ""
+
+
+def validator_of(response: "requests.Response") -> str:
+    """Return what If-Range may hold (RFC 9110, 13.1.5): a strong ETag, or Last-Modified."""
+    etag = response.headers.get("ETag", "")
+    return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified", "")
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

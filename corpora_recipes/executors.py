@@ -1,0 +1,325 @@
+"""Where work runs: processes of this machine, or a Dask cluster. A lost worker costs time only."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, TypeVar
+
+from corpora_recipes.errors import InputError
+
+PROJECT = "probeta"
+# Seconds to wait for a Dask scheduler, or a connection to a worker of it.
+ANSWER = 20
+# Seconds that a Dask cluster may be without workers: what a small queue, or a restart, takes.
+PATIENCE = 300
+# How often a Dask cluster is asked whether it has workers, while nothing else comes from it.
+POLL = 2
+# Processes that one call may lose before it is given up.
+ATTEMPTS = 3
+
+Result = TypeVar("Result")
+
+
+class Processes(ThreadPoolExecutor):
+    """Worker processes of this machine, each served by a thread of its own.
+
+    A process that is killed costs the call that it was on, which is made again in a new one. Every
+    process has a pipe of its own: in one that is shared, as ProcessPoolExecutor's, a process that
+    dies while it sends leaves half a message behind, on which the reader waits for ever.
+    """
+
+    def __init__(self, workers: int) -> None:
+        super().__init__(workers)
+        self.at_once = workers
+        self._own = threading.local()
+        self._lock = threading.Lock()
+        self._processes: list[BaseProcess] = []
+        self._ended = False
+
+    def submit(
+        self, function: Callable[..., Result], /, *arguments: Any, **named: Any
+    ) -> Future[Result]:
+        """Call a function, which workers can import by its name, in a worker process.
+
+        The future raises InputError if the call lost ``ATTEMPTS`` processes, one after the other.
+        """
+        return super().submit(self._call, function, arguments, named)
+
+    def end(self) -> None:
+        """End the processes, whatever they are at."""
+        with self._lock:
+            self._ended = True
+            for process in self._processes:
+                process.terminate()
+        self.shutdown(cancel_futures=True)
+        for process in self._processes:
+            process.join(5)
+            process.kill()
+            process.join()
+
+    def _call(
+        self,
+        function: Callable[..., Result],
+        arguments: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> Result:
+        for _ in range(ATTEMPTS):
+            process, connection = getattr(self._own, "worker", None) or self._start()
+            try:
+                connection.send((function, arguments, named))
+                result, error = connection.recv()
+            except (EOFError, OSError):
+                connection.close()
+                self._own.worker = None
+                process.join()
+                if self._ended:
+                    raise CancelledError from None
+                print(f"a worker was lost ({_end_of(process)}); going on", file=sys.stderr)
+                continue
+            if error is not None:
+                raise error
+            return result  # type: ignore[no-any-return]
+        raise InputError(
+            f"--workers {self.at_once}",
+            expected="workers that live until they are done",
+            found=f"{ATTEMPTS} were lost over the same work, the last by {_end_of(process)}: "
+            "most likely for want of memory",
+            todo="run it again with fewer workers",
+        )
+
+    def _start(self) -> tuple[BaseProcess, "Connection[Any, Any]"]:
+        # "spawn" gives a worker that holds nothing of the driver, on every platform.
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs,))
+        with self._lock:
+            if self._ended:
+                raise CancelledError
+            process.start()
+            self._processes.append(process)
+        # Else the pipe would stay open when the process is gone.
+        theirs.close()
+        self._own.worker = process, ours
+        return process, ours
+
+
+class Cluster(Executor):
+    """The workers of a Dask cluster.
+
+    Results come straight from the workers, past the scheduler, if they can be reached from here.
+    """
+
+    def __init__(self, address: str, workers: int | None) -> None:
+        """Connect to the scheduler, and wait until it has a worker.
+
+        Args:
+            address: of the scheduler.
+            workers: how many calls run at once; None for as many as the cluster has threads now.
+
+        Raises:
+            InputError: ``distributed`` is missing, no scheduler answers, it has no workers,
+                or has another version of the project.
+        """
+        where = f"--executor {address}"
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError(
+                where,
+                expected="the package distributed",
+                found="it is not installed",
+                todo="pip install 'probeta[cluster]'",
+            ) from None
+        try:
+            self._client = Client(
+                address, timeout=ANSWER, set_as_default=False, direct_to_workers=True
+            )
+        except (OSError, TimeoutError, ValueError) as error:
+            raise InputError(
+                where,
+                expected="a Dask scheduler that answers",
+                found=str(error),
+                todo="check the address, and that the scheduler runs",
+            ) from None
+        self._where = where
+        self._calls = self._client.get_executor(pure=False)
+        try:
+            self._prepare(workers)
+        except BaseException:
+            self.end()
+            raise
+
+    def submit(
+        self, function: Callable[..., Result], /, *arguments: Any, **named: Any
+    ) -> Future[Result]:
+        """Call a function, which workers can import by its name, in a worker."""
+        future: Future[Result] = self._calls.submit(function, *arguments, **named)
+        return future
+
+    def result(self, future: Future[Result]) -> Result:
+        """Return the result of a call, once it is done.
+
+        Raises:
+            InputError: there was no worker for ``PATIENCE`` seconds, the scheduler is gone, or the
+                call killed one worker after the other.
+            Exception: what the call raised.
+        """
+        from distributed import KilledWorker
+
+        while not wait([future], POLL).done:
+            # The scheduler may not answer; if it is gone, the call is cancelled soon.
+            with suppress(OSError):
+                self._await_workers()
+        try:
+            return future.result()
+        except CancelledError:
+            expected, found = "a scheduler that lives until the end", "it is gone"
+            todo = "start it and its workers again, and run this again"
+        except KilledWorker as error:
+            expected = "workers that live until they are done"
+            found = f"{error.allowed_failures + 1} were lost over the same block, most likely for "
+            found += f"want of memory; the last was {error.last_worker.address}"
+            todo = "give each worker more memory or fewer threads"
+        raise InputError(self._where, expected=expected, found=found, todo=todo)
+
+    def end(self) -> None:
+        """Leave the cluster; it forgets what it still holds for us."""
+        self._client.close()
+
+    def _prepare(self, workers: int | None) -> None:
+        threads = self._await_workers()
+        self._check_versions()
+        self.at_once = workers or sum(threads.values())
+        worker = min(threads)
+        if not _is_reachable(worker):
+            self._client.direct_to_workers = False
+            note = f"no connection from here to {worker}: all records pass through the scheduler"
+            print(f"{self._where}: {note}", file=sys.stderr)
+
+    def _check_versions(self) -> None:
+        """Check that the scheduler and all workers have our version of the project."""
+        try:
+            ours = version(PROJECT)
+        except PackageNotFoundError:
+            # Run from a folder that is not installed: nobody can tell its version.
+            return
+        found = self._client.run(version, PROJECT, on_error="return")
+        try:
+            found["the scheduler"] = self._client.run_on_scheduler(version, PROJECT)
+        except PackageNotFoundError as error:
+            found["the scheduler"] = error
+        for name, theirs in found.items():
+            if theirs != ours:
+                missing = isinstance(theirs, PackageNotFoundError)
+                raise InputError(
+                    f"{self._where}, {name}",
+                    expected=f"{PROJECT} {ours}, as here",
+                    found="it is not installed" if missing else str(theirs),
+                    todo=f"run scheduler and workers where {PROJECT}[cluster] {ours} is installed",
+                )
+
+    def _await_workers(self) -> dict[str, int]:
+        """Return the workers' addresses with their numbers of threads, once there are any."""
+        deadline = time.monotonic() + PATIENCE
+        warned = False
+        while not (threads := self._client.nthreads()):
+            if time.monotonic() > deadline:
+                raise InputError(
+                    self._where,
+                    expected="workers",
+                    found=f"none for {PATIENCE} seconds",
+                    todo="start some (`dask worker ADDRESS`), or look why they ended (they log it)",
+                )
+            if not warned:
+                print(f"{self._where}: no workers; waiting for some", file=sys.stderr)
+                warned = True
+            time.sleep(min(1, PATIENCE))
+        return dict(threads)
+
+
+@contextmanager
+def open_executor(address: str, workers: int | None) -> Iterator[Processes | Cluster | None]:
+    """Open the executor that does the work.
+
+    Args:
+        address: "local" for processes of this machine, or the ``tcp://host:port`` of a Dask
+            scheduler.
+        workers: how many calls run at once; None for one a CPU, or one a thread of the cluster.
+            With one local worker the driver does the work itself.
+
+    Yields:
+        An executor, or None for doing it in this process.
+
+    Raises:
+        InputError: the address is neither, the cluster cannot be used, or workers are lost again
+            and again.
+    """
+    executor: Processes | Cluster
+    if address == "local":
+        workers = workers or os.cpu_count() or 1
+        if workers == 1:
+            yield None
+            return
+        executor = Processes(workers)
+    elif address.startswith(("tcp://", "tls://", "ws://", "wss://", "inproc://")):
+        executor = Cluster(address, workers)
+    else:
+        raise InputError(
+            f"--executor {address}",
+            expected="local, or the address of a Dask scheduler such as tcp://host:8786",
+            found=repr(address),
+            todo="start one with `dask scheduler` and pass the address it prints",
+        )
+    try:
+        yield executor
+    finally:
+        executor.end()
+
+
+def _serve(connection: "Connection[Any, Any]") -> None:
+    """Do what the driver asks for, until it ends this process or is itself killed."""
+    threading.Thread(target=_end_with_driver, daemon=True).start()
+    # Ctrl-C reaches the driver too, which ends its workers by SIGTERM, and lets them clean up.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with suppress(EOFError, OSError):
+        while True:
+            function, arguments, named = connection.recv()
+            result = error = None
+            try:
+                result = function(*arguments, **named)
+            except Exception as raised:
+                error = raised
+            connection.send((result, error))
+
+
+def _end_with_driver() -> None:
+    driver = parent_process()
+    assert driver is not None
+    driver.join()
+    os._exit(1)
+
+
+def _end_of(process: BaseProcess) -> str:
+    code = process.exitcode or 0
+    return f"signal {-code}" if code < 0 else f"exit code {code}"
+
+
+def _is_reachable(worker: str) -> bool:
+    from distributed.comm.addressing import get_address_host_port
+
+    try:
+        socket.create_connection(get_address_host_port(worker), ANSWER).close()
+    except (OSError, ValueError):
+        return False
+    return True

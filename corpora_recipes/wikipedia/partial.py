@@ -1,0 +1,113 @@
+"""Fetches of a dump only what a quota needs: its index, its header, and blocks until it is full."""
+
+import shutil
+import sys
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from tqdm import tqdm
+
+from corpora_recipes import downloads
+from corpora_recipes.blocks import read_corpus
+from corpora_recipes.ranges import NoRanges, RangeFetcher, part_range, parts_folder
+from corpora_recipes.recipes import Corpus
+from corpora_recipes.sources import Source, fetch_whole, list_sources
+from corpora_recipes.wikipedia.dump import DumpBlock, first_offset, list_blocks
+
+# Blocks under way beside the one that is read; as many can be fetched beyond the quota. From four
+# blocks (1,600 pages) on, that is at most half of what is needed.
+LOOK_AHEAD = 2
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def fetch(corpus: Corpus, out: Path) -> None:
+    """Bring a dump and its index into folder ``out``: whole, or what the quota needs.
+
+    If the option ``partial`` is set, only the index and the header are fetched, and then the blocks
+    in the order in which ``read`` takes them. To know when the quota is full each is read as soon
+    as it is here, by the code of ``read`` but in this one process; ``read`` reads it again. The
+    index is held to sources.lock, and each block to the index. A larger quota goes on where this
+    one ends. The whole dump is fetched, and a message says why, if all documents are wanted, the
+    dump has no index, or the server does not give parts of files; if it is here, it stays.
+
+    Raises:
+        InputError: see ``downloads.download``, ``RangeFetcher.fetch`` and ``read_block``.
+    """
+    dump, index = list_sources(corpus)
+    path = out / dump.file
+    wanted = [dump, index]
+    if corpus.options["partial"]:
+        why = ""
+        try:
+            fetch_whole([index], out)
+            if corpus.documents is None:
+                why = f"corpora.{corpus.name}.documents wants all"
+            elif not path.exists():
+                _fetch_parts(corpus, dump, path, out / index.file)
+                return
+        except downloads.NotFound as error:
+            if error.where != index.url:
+                raise
+            why = f"the server has no {index.file}"
+            wanted = [dump]
+        except NoRanges as error:
+            why = str(error)
+        if why and not path.exists():
+            _explain(dump, why)
+    fetch_whole(wanted, out)
+    shutil.rmtree(parts_folder(path), ignore_errors=True)
+
+
+def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
+    assert dump.url is not None
+    with RangeFetcher(dump.url, path) as parts:
+        parts.fetch(0, first_offset(index))
+        blocks = list_blocks(path)
+        with (
+            _FetchFirst(parts) as executor,
+            tqdm(
+                total=corpus.documents, desc=f"read {corpus.name}", unit="doc", disable=None
+            ) as bar,
+        ):
+            for records, _ in read_corpus(blocks, corpus, executor, ahead=1 + LOOK_AHEAD):
+                bar.update(len(records))
+        assert parts.manifest is not None
+        note = f"{dump.file}: fetched {parts.fetched:,} of its {parts.manifest.size:,} bytes"
+        tqdm.write(note, file=sys.stderr)
+
+
+class _FetchFirst(Executor):
+    """Reads blocks in this process one after another; threads fetch their bytes ahead of that."""
+
+    def __init__(self, parts: RangeFetcher) -> None:
+        self.parts = parts
+        self.fetchers = ThreadPoolExecutor(downloads.CONNECTIONS)
+        self.reader = ThreadPoolExecutor(1)
+
+    def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
+        """Have ``fn`` called as soon as the block among its arguments is here."""
+        (block,) = (argument for argument in args if isinstance(argument, DumpBlock))
+        fetched = self.fetchers.submit(self.parts.fetch, *part_range(block.part))
+
+        def read() -> _T:
+            fetched.result()
+            return fn(*args, **kwargs)
+
+        return self.reader.submit(read)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End the threads, once what they are at is done."""
+        # The fetchers first: the reader may be waiting for one.
+        self.fetchers.shutdown(wait, cancel_futures=cancel_futures)
+        self.reader.shutdown(wait, cancel_futures=cancel_futures)
+
+
+def _explain(dump: Source, why: str) -> None:
+    assert dump.url is not None
+    size = downloads.size_of(dump.url)
+    known = "of a size that the server does not tell" if size is None else f"{size:,} bytes"
+    tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)

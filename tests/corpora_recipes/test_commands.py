@@ -1,0 +1,98 @@
+"""Tests of corpora_recipes/commands.py: how a command ends when the disk is full."""
+
+import errno
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from loopback import DATA, RangeServer
+
+from corpora_recipes.commands import run
+from corpora_recipes.outputs import whole_file
+from corpora_recipes.ranges import part_name, parts_folder
+
+# A limit on the size of files is the full disk that a test can have anywhere but on Windows.
+LIMIT = """\
+import resource, sys
+from pathlib import Path
+from corpora_recipes.commands import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+"""
+
+
+def limited(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    pytest.importorskip("resource")
+    command = [sys.executable, "-c", LIMIT + code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def server() -> Iterator[RangeServer]:
+    server = RangeServer({"/dump.bz2": DATA})
+    yield server
+    server.close()
+
+
+def test_read_on_a_full_disk_leaves_nothing(tmp_path: Path, write_params) -> None:
+    params = write_params({"mine": {"recipe": "jsonl", "language": "es"}})
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    lines = [
+        json.dumps({"id": str(n), "text": " ".join(f"Frase {n * k * 7919}." for k in range(90))})
+        for n in range(600)
+    ]
+    (raw / "d.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    out = tmp_path / "out" / "records.parquet"
+    code = "from corpora_recipes.__main__ import main\nsys.exit(main(sys.argv[1:]))"
+    arguments = ["read", "mine", "--params", params, "--raw", raw, "--out", out, "--workers", "1"]
+    done = limited(code, *arguments)
+    assert done.returncode == 1, done.stderr
+    assert f"error: {out}\n  expected: room for what is written\n" in done.stderr
+    assert "File too large" in done.stderr
+    assert "free some space" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_range_on_a_full_disk_is_not_kept(server: RangeServer, tmp_path: Path) -> None:
+    code = (
+        "from corpora_recipes.ranges import RangeFetcher\n"
+        "def command():\n"
+        "    with RangeFetcher(sys.argv[1], Path(sys.argv[2])) as fetcher:\n"
+        "        fetcher.fetch(0, 1000)\n"
+        "        fetcher.fetch(1000, 100_000)\n"
+        "sys.exit(run(command))"
+    )
+    file = tmp_path / "dump.bz2"
+    done = limited(code, f"{server.url}/dump.bz2", file)
+    assert done.returncode == 1, done.stderr
+    name = parts_folder(file) / part_name(1000, 100_000)
+    assert f"error: {name}\n" in done.stderr
+    assert "Traceback" not in done.stderr
+    kept = sorted(path.name for path in parts_folder(file).iterdir())
+    assert kept == [part_name(0, 1000), "manifest.json"]
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
+def test_every_kind_of_full_disk(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], code: int
+) -> None:
+    def fail() -> None:
+        with whole_file(tmp_path / "x.json") as temporary:
+            temporary.write_text("half", "utf-8")
+            raise OSError(code, "No space left on device")
+
+    assert run(fail) == 1
+    assert f"error: {tmp_path / 'x.json'}\n" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_errors_are_not_hidden() -> None:
+    def fail() -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with pytest.raises(PermissionError):
+        run(fail)

@@ -1,0 +1,224 @@
+"""Downloads of whole files, against a real server that misbehaves."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+from loopback import DATA, OTHER, Server, status, whole
+
+from corpora_recipes import downloads
+from corpora_recipes.errors import InputError
+
+SHA = hashlib.sha256(DATA).hexdigest()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.httpd.shutdown()
+    server.httpd.server_close()
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
+    monkeypatch.chdir(tmp_path)
+
+
+def listing(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def test_whole_file(server: Server, tmp_path: Path) -> None:
+    server.script = [whole()]
+    target = tmp_path / "new" / "corpus.zip"
+    assert downloads.download(server.url, target) == (SHA, len(DATA))
+    assert target.read_bytes() == DATA
+    assert listing(tmp_path / "new") == ["corpus.zip"]
+    assert server.header("User-Agent") == [downloads.USER_AGENT]
+    assert server.header("Accept-Encoding") == ["identity"]
+
+
+def test_right_file_is_not_downloaded_again(server: Server, tmp_path: Path) -> None:
+    target = tmp_path / "corpus.zip"
+    target.write_bytes(DATA)
+    assert downloads.download(server.url, target, sha256=SHA) == (SHA, len(DATA))
+    assert server.requests == []
+
+
+def test_damaged_file_is_downloaded_again(server: Server, tmp_path: Path) -> None:
+    server.script = [whole()]
+    target = tmp_path / "corpus.zip"
+    target.write_bytes(DATA[:-1])
+    downloads.download(server.url, target, sha256=SHA)
+    assert target.read_bytes() == DATA
+
+
+def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
+    server.script = [whole(stop=1000), whole(stop=5000), whole()]
+    target = tmp_path / "corpus.zip"
+    assert downloads.download(server.url, target) == (SHA, len(DATA))
+    assert server.header("Range") == [None, "bytes=1000-", "bytes=6000-"]
+    assert server.header("If-Range") == [None, '"one"', '"one"']
+    assert target.read_bytes() == DATA
+
+
+def test_many_breaks_are_borne_while_bytes_come(server: Server, tmp_path: Path) -> None:
+    server.script = [whole(stop=len(DATA) // 10)]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert len(server.requests) == 10 > downloads.ATTEMPTS
+
+
+def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
+    target = tmp_path / "corpus.zip"
+    server.script = [whole(stop=1000), whole(stop=0)]
+    with pytest.raises(InputError, match="1000 bytes, then"):
+        downloads.download(server.url, target)
+    assert not target.exists()
+    assert (tmp_path / "corpus.zip.part").stat().st_size == 1000
+    server.requests.clear()
+    server.script = [whole()]
+    downloads.download(server.url, target, sha256=SHA)
+    assert server.header("Range") == ["bytes=1000-"]
+
+
+def test_complete_part_of_a_killed_run_is_used(server: Server, tmp_path: Path) -> None:
+    server.script = [whole()]
+    (tmp_path / "corpus.zip.part").write_bytes(DATA)
+    (tmp_path / "corpus.zip.part.json").write_text(
+        json.dumps({"url": server.url, "validator": '"one"'}), "utf-8"
+    )
+    assert downloads.download(server.url, tmp_path / "corpus.zip") == (SHA, len(DATA))
+    assert server.header("Range") == [f"bytes={len(DATA)}-"]
+
+
+def test_part_of_another_url_is_not_used(server: Server, tmp_path: Path) -> None:
+    server.script = [whole()]
+    (tmp_path / "corpus.zip.part").write_bytes(b"other")
+    (tmp_path / "corpus.zip.part.json").write_text(
+        json.dumps({"url": "http://127.0.0.1/other", "validator": '"one"'}), "utf-8"
+    )
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert server.header("Range") == [None]
+
+
+def test_changed_etag_starts_over(server: Server, tmp_path: Path) -> None:
+    server.script = [whole(OTHER, stop=1000), whole(DATA, etag='"two"')]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert server.header("Range") == [None, "bytes=1000-"]
+
+
+def test_ignored_range_starts_over(server: Server, tmp_path: Path) -> None:
+    server.script = [whole(stop=1000), whole(ranges=False)]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+
+
+@pytest.mark.parametrize("etag", [None, 'W/"weak"'])
+def test_no_strong_validator_starts_over(server: Server, tmp_path: Path, etag: str | None) -> None:
+    server.script = [whole(stop=1000, etag=etag), whole(etag=etag)]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert server.header("Range") == [None, None]
+
+
+def test_last_modified_validates_too(server: Server, tmp_path: Path) -> None:
+    date = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+    def dated(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Last-Modified", date)
+        handler.send_header("Content-Length", str(len(DATA)))
+        handler.end_headers()
+        handler.wfile.write(DATA[:1000])
+
+    server.script = [dated, whole(etag=date)]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert server.header("If-Range") == [None, date]
+
+
+def test_wrong_range_starts_over(server: Server, tmp_path: Path) -> None:
+    def shifted(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(206)
+        handler.send_header("Content-Range", f"bytes 7-{len(DATA) - 1}/{len(DATA)}")
+        handler.send_header("Content-Length", str(len(DATA) - 7))
+        handler.end_headers()
+        handler.wfile.write(DATA[7:])
+
+    server.script = [whole(stop=1000), shifted, whole()]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert server.header("Range") == [None, "bytes=1000-", None]
+
+
+def test_length_that_lies_is_an_error(server: Server, tmp_path: Path) -> None:
+    server.script = [whole(ranges=False, length=len(DATA) + 10)]
+    with pytest.raises(InputError, match="attempts without progress"):
+        downloads.download(server.url, tmp_path / "corpus.zip")
+    assert len(server.requests) == downloads.ATTEMPTS
+    assert not (tmp_path / "corpus.zip").exists()
+
+
+def test_404_is_an_error_at_once(server: Server, tmp_path: Path) -> None:
+    server.script = [status(404)]
+    with pytest.raises(InputError, match="404 Not Found"):
+        downloads.download(server.url, tmp_path / "corpus.zip")
+    assert len(server.requests) == 1
+
+
+def test_503_then_file(server: Server, tmp_path: Path) -> None:
+    server.script = [status(503), status(500), whole()]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert len(server.requests) == 3
+
+
+def test_503_for_ever(server: Server, tmp_path: Path) -> None:
+    server.script = [status(503)]
+    with pytest.raises(InputError, match="503 Service Unavailable"):
+        downloads.download(server.url, tmp_path / "corpus.zip")
+    assert len(server.requests) == downloads.ATTEMPTS
+
+
+def test_retry_after_is_honoured_and_bounded(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
+    server.script = [status(429, Retry_After="7"), status(503, Retry_After="86400"), whole()]
+    downloads.download(server.url, tmp_path / "corpus.zip", sha256=SHA)
+    assert waits == [7, downloads.LONGEST_WAIT]
+
+
+def test_no_server(server: Server, tmp_path: Path) -> None:
+    server.httpd.shutdown()
+    server.httpd.server_close()
+    with pytest.raises(InputError, match="an answer of the server"):
+        downloads.download(server.url, tmp_path / "corpus.zip")
+
+
+def test_wrong_bytes(server: Server, tmp_path: Path) -> None:
+    server.script = [whole(OTHER)]
+    with pytest.raises(InputError) as error:
+        downloads.download(server.url, tmp_path / "x" / "corpus.zip", sha256=SHA)
+    assert SHA in error.value.expected
+    assert hashlib.sha256(OTHER).hexdigest() in error.value.found
+    assert listing(tmp_path / "x") == []
+
+
+def test_too_large_stops_early(server: Server, tmp_path: Path) -> None:
+    server.script = [whole()]
+    with pytest.raises(InputError, match="10 bytes"):
+        downloads.download(server.url, tmp_path / "x" / "corpus.zip", size=10)
+    assert listing(tmp_path / "x") == []
+
+
+def test_failed_check_leaves_nothing(server: Server, tmp_path: Path) -> None:
+    server.script = [whole()]
+
+    def refuse(path: Path) -> None:
+        raise InputError(path, expected="x", found="y", todo="z")
+
+    with pytest.raises(InputError):
+        downloads.download(server.url, tmp_path / "x" / "corpus.zip", check=refuse)
+    assert listing(tmp_path / "x") == []

@@ -1,0 +1,259 @@
+"""Tests of corpora_recipes/ranges.py: ranges of one version of a file, from a bad server."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+
+import pytest
+from loopback import DATA, OTHER, RangeServer, break_off, refuse
+
+from corpora_recipes import downloads
+from corpora_recipes.errors import InputError
+from corpora_recipes.ranges import (
+    NoRanges,
+    RangeFetcher,
+    part_name,
+    part_range,
+    parts_folder,
+    read_manifest,
+)
+
+NAME = "/dump.bz2"
+DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+
+@pytest.fixture
+def server() -> Iterator[RangeServer]:
+    server = RangeServer({NAME: DATA})
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "dump.bz2"
+
+
+def fetch(server: RangeServer, file: Path, *ranges: tuple[int, int]) -> int:
+    with RangeFetcher(server.url + NAME, file) as fetcher:
+        for start, stop in ranges:
+            fetcher.fetch(start, stop)
+    return fetcher.fetched
+
+
+def parts(file: Path) -> dict[str, bytes]:
+    folder = parts_folder(file)
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, file: Path) -> None:
+    assert fetch(server, file, (0, 10), (500, 1000), (255_000, 256_000)) == 1510
+    assert parts(file) == {
+        "000000000000000-000000000000010": DATA[:10],
+        "000000000000500-000000000001000": DATA[500:1000],
+        "000000000255000-000000000256000": DATA[-1000:],
+        "manifest.json": json.dumps(
+            {"url": server.url + NAME, "size": len(DATA), "validator": '"one"'}
+        ).encode()
+        + b"\n",
+    }
+    assert not file.exists()
+    assert server.asked(NAME) == ["bytes=0-9", "bytes=500-999", "bytes=255000-255999"]
+    headers = [headers for _, headers in server.requests]
+    assert [h.get("If-Range") for h in headers] == [None, '"one"', '"one"']
+    assert {h["User-Agent"] for h in headers} == {downloads.USER_AGENT}
+    assert {h["Accept-Encoding"] for h in headers} == {"identity"}
+    assert part_range(part_name(5, 17)) == (5, 17)
+
+
+def test_what_is_here_is_not_fetched_again(server: RangeServer, file: Path) -> None:
+    fetch(server, file, (0, 10), (500, 1000))
+    assert fetch(server, file, (0, 10), (1000, 1500), (500, 1000)) == 500
+    assert server.asked(NAME)[2:] == ["bytes=1000-1499"]
+
+
+def test_a_part_of_the_wrong_length_is_fetched_again(server: RangeServer, file: Path) -> None:
+    fetch(server, file, (0, 10), (500, 1000))
+    path = parts_folder(file) / part_name(500, 1000)
+    path.write_bytes(b"torn")
+    assert fetch(server, file, (0, 10), (500, 1000)) == 500
+    assert path.read_bytes() == DATA[500:1000]
+
+
+def test_only_the_rest_of_a_range_that_broke_off_is_asked_for(
+    server: RangeServer, file: Path
+) -> None:
+    server.faults[NAME] = [break_off(100), break_off(0), break_off(50)]
+    fetch(server, file, (1000, 3000))
+    assert parts(file)[part_name(1000, 3000)] == DATA[1000:3000]
+    asked = ["bytes=1000-2999", "bytes=1100-2999", "bytes=1100-2999", "bytes=1150-2999"]
+    assert server.asked(NAME) == asked
+    assert server.sent[NAME] == 2000
+
+
+def test_a_range_that_never_comes_is_an_error_and_leaves_nothing(
+    server: RangeServer, file: Path
+) -> None:
+    fetch(server, file, (0, 10))
+    server.faults[NAME] = [break_off(100), *[break_off(0)] * downloads.ATTEMPTS]
+    with pytest.raises(InputError, match=r"bytes 1100 to 2999 in at most 6 attempts"):
+        fetch(server, file, (1000, 3000))
+    assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
+
+
+@pytest.mark.parametrize("validator", ["etag", "modified"])
+def test_a_file_that_changes_between_two_ranges_is_an_error(
+    server: RangeServer, file: Path, validator: str
+) -> None:
+    server.etag, server.modified = (None, DATE) if validator == "modified" else ('"one"', None)
+
+    def change(handler: BaseHTTPRequestHandler) -> bool:
+        server.files[NAME] = OTHER
+        setattr(server, validator, DATE.replace("21", "22") if validator == "modified" else '"2"')
+        return False
+
+    server.faults[NAME] = [lambda handler: False, change]
+    with pytest.raises(InputError, match="all of one version") as error:
+        fetch(server, file, (0, 10), (500, 1000))
+    assert f"remove {parts_folder(file)}" in error.value.todo
+    assert "`date:`" in error.value.todo
+    # Nor in the next run, nor in the middle of a range.
+    with pytest.raises(InputError, match="all of one version"):
+        fetch(server, file, (500, 1000))
+    assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
+    server.sent.clear()
+    for path in parts_folder(file).iterdir():
+        path.unlink()
+    server.files[NAME] = DATA
+    server.faults[NAME] = [break_off(100), change]
+    setattr(server, validator, DATE if validator == "modified" else '"one"')
+    with pytest.raises(InputError, match="all of one version"):
+        fetch(server, file, (500, 1000))
+    assert list(parts(file)) == ["manifest.json"]
+
+
+def partial_answer(
+    content_range: str, data: bytes, etag: str = '"one"'
+) -> Callable[[BaseHTTPRequestHandler], bool]:
+    """Return a fault: an answer 206 that says what the arguments say."""
+
+    def fault(handler: BaseHTTPRequestHandler) -> bool:
+        handler.send_response(206)
+        handler.send_header("Content-Range", content_range)
+        handler.send_header("Content-Length", str(len(data)))
+        if etag:
+            handler.send_header("ETag", etag)
+        handler.end_headers()
+        handler.wfile.write(data)
+        return True
+
+    return fault
+
+
+def test_a_server_that_ignores_if_range_is_found_out(server: RangeServer, file: Path) -> None:
+    fetch(server, file, (0, 10))
+    for answer in (
+        partial_answer("bytes 500-999/256000", OTHER[500:1000], '"two"'),
+        partial_answer("bytes 500-999/256001", OTHER[500:1000]),
+    ):
+        server.faults[NAME] = [answer]
+        with pytest.raises(InputError, match="another version"):
+            fetch(server, file, (500, 1000))
+    # To If-Range the version need not be named again.
+    server.faults[NAME] = [partial_answer("bytes 500-999/256000", DATA[500:1000], "")]
+    fetch(server, file, (500, 1000))
+
+
+def test_a_wrong_range_is_asked_for_again(server: RangeServer, file: Path) -> None:
+    server.faults[NAME] = [
+        partial_answer("bytes 501-1000/256000", DATA[501:1001]),
+        partial_answer("items 1-2/3", b"x"),
+        partial_answer("bytes 500-999/256000", DATA[500:1001]),  # longer than it says
+        partial_answer("bytes 500-999/256000", DATA[500:900]),  # shorter
+    ]
+    fetch(server, file, (500, 1000))
+    assert parts(file)[part_name(500, 1000)] == DATA[500:1000]
+    assert server.asked(NAME)[-1] == "bytes=900-999"
+
+
+def test_429_with_retry_after_is_waited_for(
+    server: RangeServer, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
+    server.faults[NAME] = [refuse(429, Retry_After="7"), refuse(503, Retry_After="86400")]
+    fetch(server, file, (0, 10))
+    assert waits == [7, downloads.LONGEST_WAIT]
+    assert parts(file)[part_name(0, 10)] == DATA[:10]
+    server.faults[NAME] = [refuse(429)] * downloads.ATTEMPTS
+    with pytest.raises(InputError, match="429 Too Many Requests"):
+        fetch(server, file, (10, 20))
+    assert not (parts_folder(file) / part_name(10, 20)).exists()
+
+
+def test_a_range_beyond_the_end_is_an_error(server: RangeServer, file: Path) -> None:
+    for start, stop in ((255_990, 256_010), (256_000, 256_010), (300_000, 300_010)):
+        with pytest.raises(InputError, match=r"256,000 bytes\n.*index belongs to another dump"):
+            fetch(server, file, (start, stop))
+    assert parts(file) == {}
+
+
+def test_no_ranges(server: RangeServer, file: Path) -> None:
+    server.ranges = False
+    with pytest.raises(NoRanges, match="does not give parts"):
+        fetch(server, file, (0, 10))
+    server.ranges = True
+    for etag in (None, 'W/"weak"'):
+        server.etag = etag
+        with pytest.raises(NoRanges, match="name the file's version"):
+            fetch(server, file, (0, 10))
+    server.faults[NAME] = [partial_answer("bytes 0-9/*", DATA[:10])]
+    with pytest.raises(NoRanges, match="how large"):
+        fetch(server, file, (0, 10))
+    # An answer without a range and with the version that is here is no change.
+    server.etag = '"one"'
+    fetch(server, file, (0, 10))
+    server.ranges = False
+    with pytest.raises(NoRanges, match="does not give parts"):
+        fetch(server, file, (10, 20))
+    assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
+
+
+def test_404_and_silence(server: RangeServer, file: Path) -> None:
+    server.files.clear()
+    with pytest.raises(downloads.NotFound, match="404"):
+        fetch(server, file, (0, 10))
+    server.close()
+    with pytest.raises(InputError, match="an answer of the server"):
+        fetch(server, file, (0, 10))
+
+
+def test_threads_share_two_connections(server: RangeServer, file: Path) -> None:
+    server.delay = 0.02
+    with RangeFetcher(server.url + NAME, file) as fetcher, ThreadPoolExecutor(8) as threads:
+        fetcher.fetch(0, 1000)
+        list(threads.map(lambda n: fetcher.fetch(n * 1000, n * 1000 + 1000), range(30)))
+    assert server.most == downloads.CONNECTIONS == 2
+    assert len(parts(file)) == 31
+    assert fetcher.fetched == 30_000
+    joined = b"".join(data for name, data in parts(file).items() if name != "manifest.json")
+    assert hashlib.sha256(joined).digest() == hashlib.sha256(DATA[:30_000]).digest()
+
+
+def test_a_manifest_that_is_damaged_or_of_another_address(server: RangeServer, file: Path) -> None:
+    assert read_manifest(file) is None
+    fetch(server, file, (0, 10))
+    with pytest.raises(InputError, match="parts of http"):
+        RangeFetcher("http://127.0.0.1/other", file)
+    for text in ("{", '{"url": "x"}', "[]"):
+        (parts_folder(file) / "manifest.json").write_text(text, "utf-8")
+        with pytest.raises(InputError, match="the JSON that fetch wrote"):
+            read_manifest(file)

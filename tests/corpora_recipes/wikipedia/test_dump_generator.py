@@ -1,0 +1,155 @@
+"""Tests of tests/bench/dump_generator.py: dumps of any size in the real layout."""
+
+import bz2
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from bench import dump_generator
+from bench.dump_generator import SAMPLE, generate, read_header, read_pages
+from conftest import corpus_of, read_blocks
+from dump_writer import SamplePage, page_xml, write_dump
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import load_facts
+from corpora_recipes.wikipedia.dump import index_path, parse_page, read_site
+
+NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
+ODD = [
+    SamplePage('A & «B» "c"', "&lt; '''x''' &amp;nbsp; <title>no</title> <id>7</id>\n", id=7),
+    SamplePage("Seco", "#REDIRECCIÓN [[Lago]]", id=9, redirect="Lago"),
+    SamplePage("Lago", "El lago.\n<page>\nno\n</page>\n", id=12),
+]
+
+
+def index_rows(dump: Path) -> list[list[bytes]]:
+    with bz2.open(index_path(dump)) as lines:
+        return [line.rstrip(b"\n").split(b":", 2) for line in lines]
+
+
+def fields(dump: Path) -> list[tuple[str, str, str, bool]]:
+    site = read_site(dump)
+    pages = [parse_page(xml, site) for xml in read_pages(dump)]
+    return [(page.id, page.title(), page.text(), page.redirect) for page in pages]
+
+
+def test_copies_differ_in_id_and_title_alone(tmp_path: Path) -> None:
+    source = write_dump(tmp_path / "odd.xml", ODD)
+    out = tmp_path / NAME
+    assert generate(out, [source], times=3) == 9
+    titles = [page.title + mark for mark in ("", " (×2)", " (×3)") for page in ODD]
+    assert fields(out) == [
+        (str(number + 1), title, ODD[number % 3].text, number % 3 == 1)
+        for number, title in enumerate(titles)
+    ]
+    assert read_header(out) == read_header(source)
+    # Everything but the title and the page's id is as it was.
+    assert list(read_pages(out))[4] == list(read_pages(source))[1].replace(
+        b"<title>Seco</title>", "<title>Seco (×2)</title>".encode()
+    ).replace(b"<id>9</id>", b"<id>5</id>", 1)
+    assert [row[1:] for row in index_rows(out)[:1]] == [
+        [b"1", "A &amp; «B» &quot;c&quot;".encode()]
+    ]
+
+
+def test_titles_that_stand_in_several_dumps_are_told_apart(tmp_path: Path) -> None:
+    first = write_dump(tmp_path / "a.xml", ODD)
+    second = write_dump(tmp_path / "b.xml.bz2", ODD[2:])
+    out = tmp_path / NAME
+    generate(out, [first, second], pages=7)
+    assert [title for _, title, _, _ in fields(out)] == [
+        'A & «B» "c"',
+        "Seco",
+        "Lago",
+        "Lago (×2)",
+        'A & «B» "c" (×2)',
+        "Seco (×2)",
+        "Lago (×3)",
+    ]
+
+
+def test_index_offsets_are_the_starts_of_streams_of_100_pages(tmp_path: Path) -> None:
+    out = tmp_path / NAME
+    assert generate(out, pages=450) == 450
+    rows = index_rows(out)
+    assert [int(row[1]) for row in rows] == list(range(1, 451))
+    assert len({row[2] for row in rows}) == 450
+    data = out.read_bytes()
+    starts = []
+    pages = []
+    for offset, group in groupby(rows, key=lambda row: int(row[0])):
+        decompressor = bz2.BZ2Decompressor()
+        stream = decompressor.decompress(data[offset:])
+        assert decompressor.eof
+        starts.append((offset, len(data) - len(decompressor.unused_data)))
+        titles = [row[2] for row in group]
+        pages.append(len(titles))
+        assert stream.startswith(b"  <page>\n")
+        assert [
+            line[11:-8] for line in stream.split(b"\n") if line[:11] == b"    <title>"
+        ] == titles
+    assert pages == [100, 100, 100, 100, 50]
+    # Each ends where the next begins; before them stands the header, after them the footer.
+    assert [stop for _, stop in starts[:-1]] == [start for start, _ in starts[1:]]
+    assert bz2.decompress(data[: starts[0][0]]) == read_header(SAMPLE)
+    assert bz2.decompress(data[starts[-1][1] :]) == b"</mediawiki>\n"
+
+
+def test_the_recipe_reads_each_copy_alike(tmp_path: Path) -> None:
+    corpus = replace(corpus_of("wikipedia"), options=load_facts("wikipedia")["options"])
+    once = read_blocks(SAMPLE.parent, corpus)
+    generate(tmp_path / NAME, times=3)
+    thrice = read_blocks(tmp_path, corpus)
+    assert len(thrice.records) == 3 * len(once.records) > 300
+    assert len({record.id for record in thrice.records}) == len(thrice.records)
+    assert thrice.drops.seen == {unit: 3 * n for unit, n in once.drops.seen.items()}
+    assert thrice.drops.dropped == {reason: 3 * n for reason, n in once.drops.dropped.items()}
+
+
+def test_two_runs_give_the_same_bytes_and_the_command_gives_them_too(tmp_path: Path) -> None:
+    files = [tmp_path / name / NAME for name in ("a", "b")]
+    generate(files[0], times=1)
+    command = [sys.executable, dump_generator.__file__, "--times", "1", "--out", files[1]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{len(list(read_pages(SAMPLE)))} pages" in done.stdout
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert index_path(files[0]).read_bytes() == index_path(files[1]).read_bytes()
+
+
+def test_a_file_of_pages_alone_gets_the_header_of_the_sample(tmp_path: Path) -> None:
+    bare = tmp_path / "pages.xml"
+    bare.write_text("".join(page_xml(page, 5) for page in ODD).rstrip("\n"), "utf-8")
+    generate(tmp_path / NAME, [bare])
+    assert read_header(tmp_path / NAME) == read_header(SAMPLE)
+    assert [row[2] for row in fields(tmp_path / NAME)] == [page.text for page in ODD]
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"<mediawiki>\n</mediawiki>\n", "no page"),
+        (b"  <page>\n    <title>A</title>\n", "a page without an end"),
+        (b"  <page>\n    <title>A</title>\n  </page>\n", "<title>A</title>"),
+    ],
+)
+def test_what_is_no_dump_is_an_input_error_and_nothing_appears(
+    tmp_path: Path, content: bytes, found: str
+) -> None:
+    source = tmp_path / "a.xml"
+    source.write_bytes(content)
+    with pytest.raises(InputError, match=found):
+        generate(tmp_path / NAME, [source])
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_a_cut_file_and_a_name_that_readers_do_not_know_are_input_errors(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.xml.bz2"
+    cut.write_bytes(SAMPLE.read_bytes()[:-20_000])
+    with pytest.raises(InputError, match="whole dump"):
+        generate(tmp_path / NAME, [cut])
+    with pytest.raises(InputError, match=r"mine\.xml\.bz2"):
+        generate(tmp_path / "mine.xml.bz2")
+    assert list(tmp_path.iterdir()) == [cut]

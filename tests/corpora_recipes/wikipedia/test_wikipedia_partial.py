@@ -1,0 +1,321 @@
+"""Tests of corpora_recipes/wikipedia/partial.py: a quota from a part of a remote dump."""
+
+import bz2
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from dump_writer import write_dump
+from loopback import RangeServer, break_off, refuse
+
+from corpora_recipes import downloads, sources
+from corpora_recipes.errors import InputError
+from corpora_recipes.ranges import parts_folder
+from corpora_recipes.reading import read
+from corpora_recipes.recipes import Corpus, load_facts
+from corpora_recipes.wikipedia import partial
+from corpora_recipes.wikipedia.dump import find_dump, list_blocks
+
+NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
+INDEX = NAME.replace(".xml.bz2", "-index.txt.bz2")
+DUMP_PATH, INDEX_PATH = f"/{NAME}", f"/{INDEX}"
+# Two streams in five hold redirects and other pages that no quota counts.
+TEXTS = [
+    (
+        f"Lago {i}",
+        "#REDIRECCIÓN [[Lago 1]]"
+        if i // 5 % 5 < 2
+        else f"El lago {i} es pequeño y está lejos. Nadie sabe por qué se llama así.",
+    )
+    for i in range(800)
+]
+PER_STREAM = 5
+PER_BLOCK = 4 * PER_STREAM
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("server") / NAME
+    return write_dump(path, TEXTS, per_stream=PER_STREAM)
+
+
+@pytest.fixture
+def server(dump: Path) -> Iterator[RangeServer]:
+    index = dump.with_name(INDEX)
+    server = RangeServer({DUMP_PATH: dump.read_bytes(), INDEX_PATH: index.read_bytes()})
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
+    monkeypatch.chdir(tmp_path)
+
+
+def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
+    facts = load_facts("wikipedia")
+    for source in facts["sources"]:
+        source["url"] = f"{server.url}/{source['file']}"
+    options = facts["options"] | {"date": "20260101", "partial": True} | options
+    return Corpus("wiki", "wikipedia", "es", documents, 1111, options, {}, facts)
+
+
+def records(raw: Path, what: Corpus, out: Path, workers: int = 1) -> bytes:
+    read(what, raw, out, workers=workers, executor="local")
+    return out.read_bytes() + out.with_suffix(".json").read_bytes()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+@pytest.mark.parametrize("documents", [1, 120, 479, 480, 2000])
+def test_records_of_a_part_are_those_of_the_whole_dump(
+    server: RangeServer, tmp_path: Path, documents: int
+) -> None:
+    some = corpus(server, documents)
+    sources.fetch(some, "upstream", Path("part"))
+    assert not Path("part", NAME).exists()
+    sources.fetch(corpus(server, documents, partial=False), "upstream", Path("whole"))
+    assert names(Path("whole")) == [".fetched.json", INDEX, NAME]
+    expected = records(Path("whole"), some, tmp_path / "whole.parquet")
+    assert pq.read_metadata(tmp_path / "whole.parquet").num_rows == min(documents, 480)
+    assert records(Path("part"), some, tmp_path / "part.parquet") == expected
+    if documents == 120:
+        # Two workers read beyond the quota, where there is nothing.
+        assert records(Path("part"), some, tmp_path / "two.parquet", workers=2) == expected
+
+
+def test_blocks_have_the_same_keys_and_order(server: RangeServer, dump: Path) -> None:
+    sources.fetch(corpus(server, 1), "upstream", Path("part"))
+    found = list_blocks(find_dump(Path("part"), "es"))
+    whole = list_blocks(dump)
+    assert [b.key for b in found] == [b.key for b in whole]
+    assert [b.streams for b in found] == [b.streams for b in whole]
+    assert found[0].site == whole[0].site
+    assert {b.part for b in whole} == {""}
+    ends = [int(b.part.split("-")[1]) for b in found]
+    assert ends == [b.start for b in found[1:]] + [dump.stat().st_size]
+
+
+def test_bytes_fetched_are_those_of_the_streams_used_and_two_blocks(
+    server: RangeServer, tmp_path: Path
+) -> None:
+    some = corpus(server, 120)
+    sources.fetch(some, "upstream", Path("part"))
+    records(Path("part"), some, tmp_path / "part.parquet")
+    report = json.loads((tmp_path / "part.json").read_text("utf-8"))
+    used = report["documents"]["seen"] / PER_BLOCK
+    assert used >= 10
+    folder = parts_folder(Path("part", NAME))
+    sizes = sorted(p.stat().st_size for p in folder.iterdir() if p.name != "manifest.json")
+    # The header is one of them.
+    assert len(sizes) <= 1 + used + partial.LOOK_AHEAD
+    assert server.sent[DUMP_PATH] == sum(sizes)
+    assert server.sent[DUMP_PATH] <= 1.5 * used * sum(sizes) / len(sizes)
+    assert server.most <= 2
+    ranges = server.asked(DUMP_PATH)
+    assert len(set(ranges)) == len(ranges) == len(sizes)
+
+
+def test_a_larger_quota_fetches_only_what_is_new(server: RangeServer, tmp_path: Path) -> None:
+    sources.fetch(corpus(server, 120), "upstream", Path("part"))
+    before = set(server.asked(DUMP_PATH))
+    assert server.sent[INDEX_PATH] == len(server.files[INDEX_PATH])
+    server.requests.clear()
+    server.sent.clear()
+    sources.fetch(corpus(server, 120), "upstream", Path("part"))
+    sources.fetch(corpus(server, 40), "upstream", Path("part"))
+    assert server.requests == []
+    more = corpus(server, 200)
+    with pytest.raises(InputError, match="run it again") as error:
+        records(Path("part"), more, tmp_path / "x.parquet")
+    assert "no such file" in error.value.found
+    assert "fetch@CORPUS" in error.value.todo
+    assert not (tmp_path / "x.parquet").exists()
+    sources.fetch(more, "upstream", Path("part"))
+    assert not before & set(server.asked(DUMP_PATH))
+    assert 0 < server.sent[DUMP_PATH] < len(server.files[DUMP_PATH]) / 3
+    assert server.sent[INDEX_PATH] == 0
+    records(Path("part"), more, tmp_path / "x.parquet")
+
+
+def test_an_interrupted_fetch_goes_on(server: RangeServer, tmp_path: Path) -> None:
+    some = corpus(server, 120)
+    answers = [lambda handler: False] * 6 + [refuse(404)]
+    server.faults[DUMP_PATH] = list(answers)
+    with pytest.raises(InputError, match="404"):
+        sources.fetch(some, "upstream", Path("part"))
+    kept = len(names(Path("part")))
+    assert 5 <= kept <= 11
+    torn = max(parts_folder(Path("part", NAME)).glob("0*"))
+    torn.write_bytes(b"torn")
+    with pytest.raises(InputError, match="4 bytes"):
+        records(Path("part"), some, tmp_path / "x.parquet")
+    server.faults[DUMP_PATH] = [break_off(100), refuse(503), break_off(7)]
+    sources.fetch(some, "upstream", Path("part"))
+    records(Path("part"), some, tmp_path / "x.parquet")
+
+
+def test_a_dump_that_changes_is_an_error(server: RangeServer, dump: Path) -> None:
+    def change(handler: BaseHTTPRequestHandler) -> bool:
+        server.etag = '"two"'
+        return False
+
+    server.faults[DUMP_PATH] = [lambda handler: False] * 4 + [change]
+    with pytest.raises(InputError, match="all of one version"):
+        sources.fetch(corpus(server, 120), "upstream", Path("part"))
+    with pytest.raises(InputError, match="all of one version"):
+        sources.fetch(corpus(server, 200), "upstream", Path("part"))
+    # What the message says to do helps.
+    for path in parts_folder(Path("part", NAME)).iterdir():
+        path.unlink()
+    sources.fetch(corpus(server, 120), "upstream", Path("part"))
+
+
+def no_ranges(server: RangeServer) -> None:
+    server.ranges = False
+
+
+def no_version(server: RangeServer) -> None:
+    server.etag = None
+
+
+def no_index(server: RangeServer) -> None:
+    del server.files[INDEX_PATH]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "documents", "why"),
+    [
+        (no_ranges, 120, "the server does not give parts of files"),
+        (no_version, 120, "the server does not name the file's version"),
+        (no_index, 120, f"the server has no {INDEX}"),
+        (lambda server: None, None, "corpora.wiki.documents wants all"),
+    ],
+)
+def test_else_the_whole_dump_and_a_message(
+    server: RangeServer,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    spoil: Callable[[RangeServer], None],
+    documents: int | None,
+    why: str,
+) -> None:
+    size = len(server.files[DUMP_PATH])
+    spoil(server)
+    some = corpus(server, documents)
+    sources.fetch(some, "upstream", Path("raw"))
+    assert f"fetching the whole of {NAME}, {size:,} bytes: {why}" in capsys.readouterr().err
+    assert Path("raw", NAME).read_bytes() == server.files[DUMP_PATH]
+    assert names(Path("raw")) == sorted(
+        {".fetched.json", NAME, INDEX} - ({INDEX} if spoil is no_index else set())
+    )
+    lock = json.loads(Path("sources.lock").read_text("utf-8"))
+    assert {entry["file"] for entry in lock.values()} == set(names(Path("raw"))) - {".fetched.json"}
+    records(Path("raw"), some, tmp_path / "x.parquet")
+    # The next run finds it there.
+    server.sent.clear()
+    sources.fetch(some, "upstream", Path("raw"))
+    assert not server.sent
+    assert capsys.readouterr().err == ""
+
+
+def test_a_dump_that_is_not_there(server: RangeServer) -> None:
+    del server.files[DUMP_PATH]
+    with pytest.raises(InputError, match="404") as error:
+        sources.fetch(corpus(server, 120), "upstream", Path("raw"))
+    assert error.value.where == server.url + DUMP_PATH
+
+
+def test_parts_go_when_the_whole_dump_or_another_source_comes(
+    server: RangeServer, tmp_path: Path
+) -> None:
+    some = corpus(server, 120)
+    sources.fetch(some, "upstream", Path("raw"))
+    parts = parts_folder(Path("raw", NAME))
+    assert parts.is_dir()
+    sources.fetch(corpus(server, 120, partial=False), "upstream", Path("raw"))
+    assert names(Path("raw")) == [".fetched.json", INDEX, NAME]
+    # The whole dump serves any quota.
+    server.requests.clear()
+    sources.fetch(some, "upstream", Path("raw"))
+    assert server.requests == []
+    for other in ("sample", "mirror", "20260201"):
+        sources.fetch(some, "upstream", Path("again"))
+        assert parts_folder(Path("again", NAME)).is_dir()
+        if other == "20260201":
+            for path in (DUMP_PATH, INDEX_PATH):
+                server.files[path.replace("20260101", other)] = server.files[path]
+            sources.fetch(corpus(server, 120, date=other), "upstream", Path("again"))
+            assert find_dump(Path("again"), "es").name == NAME.replace("20260101", other)
+        else:
+            if other == "mirror":
+                for path in (DUMP_PATH, INDEX_PATH):
+                    place = tmp_path / "mirror" / "wikipedia" / path[1:]
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_bytes(server.files[path])
+            sources.fetch(some, other, Path("again"))
+            assert find_dump(Path("again"), "es").exists()
+        assert not parts_folder(Path("again", NAME)).exists()
+
+
+def test_a_users_file_among_the_parts_is_left_alone(server: RangeServer) -> None:
+    sources.fetch(corpus(server, 120), "upstream", Path("raw"))
+    mine = parts_folder(Path("raw", NAME)) / "notes.txt"
+    mine.write_text("mine", "utf-8")
+    for where in ("upstream", "sample"):
+        with pytest.raises(InputError, match=r"notes\.txt"):
+            sources.fetch(corpus(server, 120), where, Path("raw"))
+    assert mine.read_text("utf-8") == "mine"
+
+
+def edit_index(server: RangeServer, edit: Callable[[bytes], bytes]) -> None:
+    server.files[INDEX_PATH] = bz2.compress(edit(bz2.decompress(server.files[INDEX_PATH])))
+
+
+def test_an_index_that_does_not_fit_is_an_error(server: RangeServer, dump: Path) -> None:
+    good = server.files[INDEX_PATH]
+    size = len(server.files[DUMP_PATH])
+    text = bz2.decompress(good)
+    first = int(text.partition(b":")[0])
+    others = write_dump(Path("other") / NAME, TEXTS[7:], per_stream=PER_STREAM)
+    for number, (edit, message) in enumerate(
+        (
+            (lambda text: text + b"%d:99999:Lago\n" % (size + 5), "belongs to another dump"),
+            (lambda text: bz2.decompress(others.with_name(INDEX).read_bytes()), "the index"),
+            (lambda text: text.replace(b"%d:" % first, b"%d:" % (first + 1)), "bz2 stream"),
+            (lambda text: text.replace(b"%d:" % first, b"0:"), "right after the dump's header"),
+            (lambda text: b"x" + text, "offset:id:title"),
+            (lambda text: b"", "an empty index"),
+        )
+    ):
+        server.files[INDEX_PATH] = good
+        edit_index(server, edit)
+        Path("sources.lock").unlink(missing_ok=True)
+        with pytest.raises(InputError, match=message):
+            sources.fetch(corpus(server, 480), "upstream", Path(f"raw{number}"))
+
+
+def test_a_stream_that_is_not_bz2_is_an_error(server: RangeServer, dump: Path) -> None:
+    stream = list_blocks(dump)[3].streams[1]
+    data = bytearray(server.files[DUMP_PATH])
+    data[stream.offset : stream.offset + 40] = b"plain text that nobody has ever compress"
+    server.files[DUMP_PATH] = bytes(data)
+    with pytest.raises(InputError, match=f"stream at byte {stream.offset:,}"):
+        sources.fetch(corpus(server, 480), "upstream", Path("raw"))
+
+
+def test_parts_without_their_index(server: RangeServer) -> None:
+    some = corpus(server, 120)
+    sources.fetch(some, "upstream", Path("raw"))
+    Path("raw", INDEX).unlink()
+    with pytest.raises(InputError, match="fetch the index again"):
+        list_blocks(find_dump(Path("raw"), "es"))
+    sources.fetch(some, "upstream", Path("raw"))
+    assert list_blocks(find_dump(Path("raw"), "es"))
