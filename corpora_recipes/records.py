@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +46,9 @@ def split_at_drops(
         One section more than there are drops, less the empty ones; only an empty first one stays,
         because what follows is not the beginning of the text. Nothing if no sentence is left.
     """
+    if not any(None in paragraph for paragraph in paragraphs):
+        whole = cast("list[list[str]]", [paragraph for paragraph in paragraphs if paragraph])
+        return [Section(heading, level, whole)] if whole else []
     pieces: list[list[list[str]]] = [[]]
     for paragraph in paragraphs:
         pieces[-1].append([])

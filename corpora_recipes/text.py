@@ -58,37 +58,42 @@ _UNTIDY = re.compile(
     r"|(?<=\s\")(?=[,;:.!?)\]]|\Z)"
     r"|(?!\s)(?:(?<=\w\w\w[.!?…])[\"»”)]?|(?<=\w\w\w[\"»”)])[.!?…])(?:[^\W\d_a-z]|[¿¡]))"
 )
+_GLUED = re.compile(r"[.!?…][\"»”)]?(?:[^\W\d_a-z]|[¿¡])")  # what _glued_start needs
 # A blank before a mark, and what takes its place; "...", ".NET", ".5", "3 : 1" and ":)" are let be.
-# What stands before them is looked at last: a pattern that begins with certain characters is fast.
+# First the characters that each begins with: where there are none, it need not be looked for.
 _BEFORE_MARKS = [
-    (re.compile(r" (,)(?<=\S ,)(?=[^\W\d_])"), r"\1 "),
-    (re.compile(r" (,)(?<=\S ,)(?=[\s\"»”]|\Z)"), r"\1"),
-    (re.compile(r" (\.)(?<=[^\s.] \.)(?! \.)(?=[\"»”)\]]*(?:\s|\Z))"), r"\1"),
-    (re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])(?=[^\W\d_])"), r"\1 "),
-    (re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])"), r"\1"),
+    ((" ,",), re.compile(r" (,)(?<=\S ,)(?=[^\W\d_])"), r"\1 "),
+    ((" ,",), re.compile(r" (,)(?<=\S ,)(?=[\s\"»”]|\Z)"), r"\1"),
+    ((" .",), re.compile(r" (\.)(?<=[^\s.] \.)(?! \.)(?=[\"»”)\]]*(?:\s|\Z))"), r"\1"),
+    ((" )", " ]"), re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])(?=[^\W\d_])"), r"\1 "),
+    ((" )", " ]"), re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])"), r"\1"),
     # A straight mark before a stop or at the end closes.
-    (re.compile(r" (\")(?<=[^\s([{¿¡«“\"—–-] \")(?=[,;:!?)\]]|\.(?![.\w])|\Z)"), r"\1"),
+    ((' "',), re.compile(r" (\")(?<=[^\s([{¿¡«“\"—–-] \")(?=[,;:!?)\]]|\.(?![.\w])|\Z)"), r"\1"),
 ]
 _AFTER_MARKS = [
-    (re.compile(r"([(\[]) (?<=[^\W\d_][(\[] )(?=\d)"), r" \1"),  # on the wrong side
-    (re.compile(r"([(\[]) (?<![^\s\"«“¿¡(][(\[] )(?=[\w\"«“¿¡])"), r"\1"),
-    (re.compile(r"([¿¡]) (?=[\w\"«“(])"), r"\1"),
+    (
+        ("( ", "[ "),
+        re.compile(r"([(\[]) (?<=[^\W\d_][(\[] )(?=\w[^()\[\]]*+[)\]])"),
+        r" \1",
+    ),  # on the wrong side
+    (("( ", "[ "), re.compile(r"([(\[]) (?<![^\s\"«“¿¡(][(\[] )(?=[\w\"«“¿¡])"), r"\1"),
+    (("¿ ", "¡ "), re.compile(r"([¿¡]) (?=[\w\"«“(])"), r"\1"),
 ]
 # Not in French, which sets these apart.
 _SET_APART = [
-    (re.compile(r" (;)(?<=\S ;)(?=[^\W\d_])"), r"\1 "),
-    (re.compile(r" (;)(?<=\S ;)(?=[\s\"»”]|\Z)"), r"\1"),
-    (re.compile(r" (:)(?<=[^\s\d] :)(?=\s|\Z)"), r"\1"),
-    (re.compile(r" (?=[!?])(?<=[\w.…\"»”)\]] )([!?]+)(?=[\s\"»”.,;:)\]]|\Z)"), r"\1"),
+    ((" ;",), re.compile(r" (;)(?<=\S ;)(?=[^\W\d_])"), r"\1 "),
+    ((" ;",), re.compile(r" (;)(?<=\S ;)(?=[\s\"»”]|\Z)"), r"\1"),
+    ((" :",), re.compile(r" (:)(?<=[^\s\d] :)(?=\s|\Z)"), r"\1"),
+    ((" !", " ?"), re.compile(r" (?=[!?])(?<=[\w.…\"»”)\]] )([!?]+)(?=[\s\"»”.,;:)\]]|\Z)"), r"\1"),
 ]
 _ANGLED = [
-    (re.compile(r"(«) (?<![^\s([¿¡—]« )(?=[\w¿¡(])"), r"\1"),
-    (re.compile(r" (»)(?<=[\w.,;:!?…)] »)(?=[\s.,;:!?)\]]|\Z)"), r"\1"),
+    (("« ",), re.compile(r"(«) (?<![^\s([¿¡—]« )(?=[\w¿¡(])"), r"\1"),
+    ((" »",), re.compile(r" (»)(?<=[\w.,;:!?…)] »)(?=[\s.,;:!?)\]]|\Z)"), r"\1"),
 ]
 _CURLY = [
-    (re.compile(r"(“) (?<![^\s([¿¡—]“ )(?=[\w¿¡(])"), r"\1"),
-    (re.compile(r" (”)(?<=[\w.,;:!?…)] ”)(?=[.,;:!?)\]]|\Z)"), r"\1"),
-    (re.compile(r"(“[^“”]*[^\s“”]) (?=”)"), r"\1"),
+    (("“ ",), re.compile(r"(“) (?<![^\s([¿¡—]“ )(?=[\w¿¡(])"), r"\1"),
+    ((" ”",), re.compile(r" (”)(?<=[\w.,;:!?…)] ”)(?=[.,;:!?)\]]|\Z)"), r"\1"),
+    ((" ”",), re.compile(r"(“[^“”]*[^\s“”]) (?=”)"), r"\1"),
 ]
 # Two full stops after a word are one too many: "a. C..", "11-M..".
 _TWO_STOPS = re.compile(r"(?<=[^\s.])\.\.(?![.\w])")
@@ -150,11 +155,13 @@ def tidy(text: str, language: str) -> str:
     starts = _glued_start(code)
     while True:
         tidied = text
-        for pattern, put in rules:
-            tidied = pattern.sub(put, tidied)
-        tidied = starts.sub(_part, tidied)
-        if tidied == text:
-            return text
+        for beginnings, pattern, put in rules:
+            if any(beginning in tidied for beginning in beginnings):
+                tidied = pattern.sub(put, tidied)
+        if _GLUED.search(tidied):
+            tidied = starts.sub(_part, tidied)
+        if tidied == text or not _UNTIDY.search(tidied):
+            return tidied
         text = tidied
 
 
@@ -330,7 +337,7 @@ def _cases(abbreviation: str) -> set[str]:
     return {abbreviation}
 
 
-def split_sentences(text: str, language: str) -> list[str]:
+def split_sentences(text: str, language: str, *, is_clean: bool = False) -> list[str]:
     """Split running text into sentences.
 
     Args:
@@ -338,18 +345,21 @@ def split_sentences(text: str, language: str) -> list[str]:
         language: ISO 639 code. Its abbreviations stand in abbreviations.yaml; a language that is
             not there is split by the rules that need none (case, initials, numbers, brackets).
 
+        is_clean: whether the text comes from ``clean``; it saves a look at its blanks.
+
     Returns:
         The sentences in order, none empty; joined with one space they are the text with every run
         of blanks as one space. A sentence ends only before a blank.
     """
     rules = _rules(language)
-    if not _is_single_spaced(text):
+    if not (is_clean or _is_single_spaced(text)):
         text = " ".join(text.split())
     sentences = []
     words: list[str] = []
     start = 0  # where the sentence begins, in characters
     first = first_at = 0  # the same in words, as far as they were counted
     last = last_at = 0  # the word that may end the sentence
+    spoken = 0  # the first word since then with a letter or a digit
     marks = [pair for pair in _PAIRS if pair[0] in text]
     for match in _MAY_END.finditer(text):
         blank = match.end() - 1
@@ -361,8 +371,13 @@ def split_sentences(text: str, language: str) -> list[str]:
             first += text.count(" ", first_at, start)
             last += text.count(" ", last_at, blank)
             first_at, last_at = start, blank
-            if not _is_boundary(words, first, last, rules):
+            spoken = max(spoken, first)
+            while spoken <= last and not _ALPHANUMERIC.search(words[spoken]):
+                spoken += 1
+            if spoken > last or not _is_boundary(words, first, last, rules):
                 continue
+            if words[last + 1] == '"' and text.count('"', start, blank) % 2:
+                continue  # it closes
         sentences.append(text[start:blank])
         start = blank + 1
     if text:
@@ -421,7 +436,10 @@ def _all_closed(text: str, start: int, stop: int, opening: str, closing: str) ->
 
 
 def _is_boundary(words: Sequence[str], start: int, i: int, rules: _Rules) -> bool:
-    """Tell whether the sentence that begins at words[start] ends with words[i]."""
+    """Tell whether the sentence that begins at words[start] ends with words[i].
+
+    One of these words has a letter or a digit, and no straight quotation mark is to be closed.
+    """
     word = _NOTE_MARKS.sub("", words[i])
     tail = _TAIL.search(word)
     if tail is None:
@@ -439,10 +457,6 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: _Rules) -> boo
     after = next((w for w in words[i + 1 : i + 1 + _REACH] if _ALPHANUMERIC.search(w)), "")
     after = after.lstrip(_OPENING + _STOPS)
     if not after or (after[0].islower() and not after[1:2].isupper()):
-        return False
-    if following == '"' and " ".join(words[start : i + 1]).count('"') % 2:
-        return False
-    if not any(_ALPHANUMERIC.search(words[k]) for k in range(start, i + 1)):
         return False
     if tail[1] == "." and not _full_stop_ends(words, start, i, word, tail, after, rules):
         return False

@@ -120,7 +120,7 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | 
         hollow = _has_hole(text, language)
         if not hollow:  # A blank before a comma may show a hole.
             text = tidy(text, language)
-    found = split_sentences(text, language)
+    found = split_sentences(text, language, is_clean=True)
     drops.seen["sentences"] += len(found)
     plain = plain and not any(mark in text for mark in _QUOTES)
     kept: list[str | None] = []

@@ -76,8 +76,10 @@ def extract(
 
 
 def _header(site: Site, language: str) -> str:
+    # Without a namespace of templates it would take every page for one.
     names = "\n".join(
-        f'<namespace key="{number}">{escape(name)}</namespace>' for number, name in site.namespaces
+        f'<namespace key="{number}">{escape(name)}</namespace>'
+        for number, name in {10: "Template", **dict(site.namespaces)}.items()
     )
     return (
         f'<mediawiki xml:lang="{escape(language)}">\n<siteinfo>\n<dbname>{escape(site.dbname)}'

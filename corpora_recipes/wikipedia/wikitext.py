@@ -41,11 +41,6 @@ _TOKEN = re.compile(
     r"(?=[\s/>])[^<>]*+>",
     re.IGNORECASE,
 )
-_NOWIKI = re.compile(r"<nowiki>([^<>]*+)</nowiki>|<nowiki ?/>")
-# A reference without other tags in it.
-_REFERENCE = re.compile(r"<ref(?=[\s/>])[^<>]*+>(?:(?<=/>)|[^<>]*+</ref>)")
-# A link into the article namespace without markup in it: target and label.
-_LINK = re.compile(r"\[\[([^\[\]{}<>|\n:]++)(?:\|([^\[\]{}<>|\n]*+))?+\]\]")
 _HEADING_LINE = re.compile(r"\n=[^\n]+=[ \t]*(?=\n|\Z)")
 _PAIRS = (("{{", "}}"), ("[[", "]]"), ("<!--", "-->"))
 _MOST_TRIES = 8  # headings that may stand inside something, such as a commented-out section
@@ -85,6 +80,7 @@ _APOSTROPHES = re.compile(r"'{2,}+")
 _EXTERNAL = re.compile(
     r"\[(?:https?:|ftps?:|irc:|news:|mailto:|//)[^\s\[\]]++(?:[ \t]++([^\[\]\n]*+))?+\]"
 )
+_LONG_REFERENCE = re.compile(r"&#[0-9]{8,};?")
 _VARIANT = re.compile(r"-\{([^{}|:;\n]*+)\}-")
 _MAGIC_WORD = re.compile(r"__[^\W\d]{3,40}?__")
 _SMALL_IMAGE = re.compile(r"\|\s*(?:\d{1,2}(?:x\d+)?|x\d{1,2})\s*px")
@@ -93,7 +89,7 @@ _MEDIA = re.compile(
     re.IGNORECASE,
 )
 _PIPE_TRICK = re.compile(r"\s*\([^()]*\)\s*$|,\s.*$")
-_HEADING = re.compile(rf"(=+)(.+?)(=+)[\s{MARKS}]*")
+_AFTER_HEADING = " \t\r\f\v\u00a0\u2009\u202f\u3000" + MARKS
 _EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
 
 
@@ -140,7 +136,7 @@ class Parser:
 
         marks = [name for name, rule in self.wiki.rules.items() if rule[0] == "disambiguation"]
         self.disambiguation = re.compile(rf"\{{\{{\s*+{_any_of(marks)}\s*+[|}}]")
-        self.topic = re.compile(rf"\[\[\s*+({_any_of(self.category)}\s*+:[^\[\]{{}}<>|\n]++)[|\]]")
+        self.topic = re.compile(rf"\[\[\s*+({_any_of(self.category)}\s*+:[^\[\]{{}}<>|\n]++)")
 
     def parse(self, title: str, text: str, *, lead_only: bool = False) -> Article:
         """Return a page's prose and categories.
@@ -176,10 +172,6 @@ class _Page:
 
     def flatten(self, text: str) -> str:
         """Return the text without comments, templates, links and tags with content of their own."""
-        # Most markup is of two kinds, which are taken out all at once.
-        if "<nowiki" in text:
-            text = _NOWIKI.sub(lambda match: _verbatim(match[1] or ""), text)
-        text = _without_plain_links(NOTHING.join(_REFERENCE.split(text)))
         search = _TOKEN.search
         link, template = self._link, self._template
         out: list[str] = []
@@ -338,7 +330,8 @@ class _Page:
             return f"[[{target}{'' if label is None else '|' + label}]]"
         if label is None:
             return target
-        return label or _without_qualifier(target.rpartition(":")[2])
+        # The pipe trick: [[Mercurio (planeta)|]] shows "Mercurio".
+        return label or _PIPE_TRICK.sub("", target.rpartition(":")[2])
 
 
 def _any_of(names: Iterable[str]) -> str:
@@ -354,22 +347,6 @@ def _split_lead(text: str) -> tuple[str, str]:
         if all(lead.count(opening) <= lead.count(closing) for opening, closing in _PAIRS):
             return lead, text[match.start() :]
     return text, ""
-
-
-def _without_plain_links(text: str) -> str:
-    """Put what they show in the place of most links, all at once."""
-    pieces = _LINK.split(text)
-    pieces[1::3] = [
-        target if label is None else label or _without_qualifier(target)
-        for target, label in zip(pieces[1::3], pieces[2::3], strict=True)
-    ]
-    del pieces[2::3]
-    return "".join(pieces)
-
-
-def _without_qualifier(target: str) -> str:
-    """Return what the pipe trick shows: "Mercurio" for [[Mercurio (planeta)|]]."""
-    return _PIPE_TRICK.sub("", target)
 
 
 def _split_link(content: str) -> tuple[str, str | None]:
@@ -409,15 +386,10 @@ def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str,
         content = text[end : closing.start()]
         end = closing.end()
     if tag == "nowiki":
-        return _verbatim(content), end
+        return (HOLE if _MARKUP_CHARACTER.search(content) else content), end
     if tag in _FORMULAS:
         return FORMULA, end
     return (NOTHING if tag in _SHOW_NOTHING else HOLE), end
-
-
-def _verbatim(content: str) -> str:
-    """Return what is shown without being read as wikitext; what looks like markup is none here."""
-    return HOLE if _MARKUP_CHARACTER.search(content) else content
 
 
 _CLOSING: dict[str, re.Pattern[str]] = {}
@@ -472,7 +444,8 @@ def _plain(text: str) -> str:
     if "-{" in text:
         text = _VARIANT.sub(r"\1", text)
     if "&" in text:
-        text = html.unescape(text)
+        # Python refuses to make a number of thousands of digits.
+        text = html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
     return text
 
 
@@ -544,11 +517,16 @@ def _without_quotes(text: str) -> str:
     """Take out ''italics'' and '''bold''', and keep apostrophes, by MediaWiki's rules."""
     if "'''" not in text:
         return text.replace("''", "")
-    lines = text.split("\n")
-    for number, line in enumerate(lines):
-        if "''" in line:
-            lines[number] = _line_without_quotes(line)
-    return "\n".join(lines)
+    out = []
+    position = 0
+    while (found := text.find("''", position)) >= 0:
+        begin = text.rfind("\n", position, found) + 1 or position
+        end = text.find("\n", found)
+        end = len(text) if end < 0 else end
+        out += [text[position:begin], _line_without_quotes(text[begin:end])]
+        position = end
+    out.append(text[position:])
+    return "".join(out)
 
 
 def _line_without_quotes(line: str) -> str:
@@ -594,17 +572,28 @@ def _blocks(text: str) -> list[Block]:
     is_empty = _EMPTY_LINE.fullmatch
     for line in text.split("\n"):
         first = line[:1]
-        if first.isalpha() or (first and first not in " \t=*#:;|{•·" and not is_empty(line)):
+        if first.isalpha() or not (
+            first in " \t=*#:;|{•·" or line == NOTHING or is_empty(line)  # "" is in any string
+        ):
             lines.append(line)
             continue
         if lines:
             block.paragraphs.append("\n".join(lines))
             lines = []
-        if first == "=" and (heading := _HEADING.fullmatch(line)):
-            level = min(len(heading[1]), len(heading[3]), 6)
-            name = heading[1][level:] + heading[2] + heading[3][level:]
-            block = Block(name, max(level, 2))
+        if first == "=" and (heading := _heading(line)):
+            block = Block(*heading)
             blocks.append(block)
     if lines:
         block.paragraphs.append("\n".join(lines))
     return blocks
+
+
+def _heading(line: str) -> tuple[str, int] | None:
+    """Return the name and the level of a heading; None if the line, which begins so, is none.
+
+    Without a regular expression: those that find it take cubic time where it does not end.
+    """
+    line = line.rstrip(_AFTER_HEADING)
+    before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
+    level = min(before, after, 6) if before < len(line) else int(len(line) > 2)
+    return (line[level:-level], max(level, 2)) if level else None

@@ -320,3 +320,35 @@ def test_tidy_sentences() -> None:
         'Vivió en la" casa "azul, que ardió.',
         'En el río (el Lento) hay "paz".',
     ]
+
+
+WORDS = ["Casa.", "el", "Sr.", "(a", "a)", '"Sí."', "«No", "no».", "1.", "XV.", "EE.", "UU.", "B2."]
+WORDS += [
+    "¿Y?",
+    "S.",
+    "A.",
+    "“",
+    "”",
+    '"',
+    ")",
+    "...",
+    "ª.",
+    "año.",
+    "Él",
+    "[1]",
+    "2005.",
+    "p.",
+    "ej.",
+]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), st.sampled_from(["es", "en", "de"])
+)
+def test_what_plainly_ends_a_sentence_does(words: list[str], language: str) -> None:
+    text = " ".join(words)
+    found = split_sentences(text, language)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("corpora_recipes.text._plainly_ends", lambda *_: False)
+        assert split_sentences(text, language) == found

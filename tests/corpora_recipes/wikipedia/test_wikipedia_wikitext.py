@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.records import Drops
+from corpora_recipes.text import clean, split_sentences, tidy
 from corpora_recipes.wikipedia import prose
 from corpora_recipes.wikipedia.recipe import sections_of
 from corpora_recipes.wikipedia.templates import MARKS, format_number, load_wiki
@@ -281,6 +282,7 @@ MARKUP = [
     ("Son muchos (>80 %) hoy.", "Son muchos (>80 %) hoy."),
     ("Es <foo hoy.", "(markup_left)"),
     ("Es foo> hoy.", "(markup_left)"),
+    ("Es &#" + "1" * 5_000 + "; hoy.", "(replacement_character)"),
     ("Vea [[http://a.org/x su página]] hoy.", "Vea su página hoy."),
     ("Nació (, 1900) en Roma.", "(hole)"),
     ("Nació (Roma,) ayer.", "(hole)"),
@@ -530,6 +532,8 @@ ADVERSARIAL = [
 
 # Openings of several kinds, each inside the last one and none ever closed.
 MIXTURES = [
+    ("=" * 1_000 + "a",),
+    ("=", "a"),
     ("{{a|", "[[a|"),
     ("{{a|", "[[a|", "<ref>{{"),
     ("<div>", "'''''", "(("),
@@ -696,6 +700,8 @@ def test_a_category_that_a_template_would_complete_is_no_topic() -> None:
         ("Ana Roble (1882 - 1930) pinta.", None),
         ("Le llaman «Roble»,.", "hole"),
         ("Desde 1990 es obispo Mons.", "unfinished"),
+        ("... Y luego se fue.", None),
+        (".. Y luego se fue.", "hole"),
         ("Entre ellas: # la casa, # el río.", "markup_left"),
     ],
 )
@@ -716,3 +722,62 @@ def test_punctuation_is_put_in_order() -> None:
         None,
     ]
     assert drops.dropped == {("sentences", "broken_quotation"): 1}
+
+
+PIECES = [*" .,;:!?…()[]«»“”\"'-–%&<>=/_#{}|~", *"aAéÉñßǅΩяⅣ²1", "de", "el siglo", "población"]
+PIECES += [*MARKS, "www.", "del", "3,5", "Lima", " y ", " , ", "Lima. ", "fin.El ", "€", "Ã©"]
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(["es", "fr"]))
+def test_what_the_fast_search_passes_is_sound(pieces: list[str], language: str) -> None:
+    text = clean("".join(pieces))
+    if text and prose._are_plain([text], language)[0]:
+        assert not prose._is_suspect(text)
+        assert not prose._has_hole(text, language)
+        assert tidy(text, language) == text
+        assert not any(prose._damage(sentence) for sentence in split_sentences(text, language))
+
+
+@settings(max_examples=1500, deadline=None)
+@given(st.lists(st.sampled_from([*PIECES, ". ", "Casa. ", "(a) "]), min_size=1, max_size=16))
+def test_sentences_of_what_the_fast_search_passes_are_the_same(pieces: list[str]) -> None:
+    text = clean("".join(pieces))
+    if text and prose._are_plain([text], "es")[0]:
+        fast, slow = Drops(), Drops()
+        kept = prose._kept(text, "es", fast, plain=True)
+        assert kept == prose._kept(text, "es", slow, plain=False)
+        assert fast == slow
+
+
+LUGO = """'''Lugo''' es una ciudad.<!-- == Nada == -->
+{{Ficha
+|a=b
+== no ==
+}}
+Está en Galicia.
+
+== Historia ==
+Tiene muralla. [[Categoría:Ciudades|Lugo]]
+[[category:Lugo (ciudad)]]
+"""
+
+
+def test_the_lead_is_what_stands_before_the_first_heading() -> None:
+    whole = parse(LUGO)
+    lead = PARSERS["es"].parse("Lugo", LUGO, lead_only=True)
+    assert [block.heading for block in whole.blocks] == ["", " Historia "]
+    assert lead.blocks == whole.blocks[:1]
+    assert lead.topics == whole.topics == ["Ciudades", "Lugo (ciudad)"]
+    assert not lead.disambiguation
+
+
+@pytest.mark.parametrize("mark", ["{{desambiguación}}", "{{ Desambig|x}}", "{{DES\n|a}}"])
+def test_the_mark_of_a_disambiguation_page_may_stand_after_the_lead(mark: str) -> None:
+    text = f"Lugo es:\n== Lugares ==\n* Uno.\n{mark}"
+    assert PARSERS["es"].parse("Lugo", text, lead_only=True).disambiguation
+
+
+def test_a_page_without_headings_is_all_lead() -> None:
+    text = "Es uno.\n\nEs {{fecha|1|2|1903}}. [[Categoría:A]]"
+    assert PARSERS["es"].parse("Uno", text, lead_only=True) == parse(text)
