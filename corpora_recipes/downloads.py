@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
 
 # Stands in the working folder, beside params.yaml.
 LOCK = Path("sources.lock")
-USER_AGENT = "Probeta/0.1 (corpus download for research)"
+# The environment variable with an address at which servers' owners can reach the user: Wikimedia
+# asks for one (Wikimedia Foundation User-Agent Policy).
+CONTACT = "PROBETA_CONTACT"
 # Wikimedia's dump server gives an address two at most (dumps.wikimedia.org/backup-index.html).
 CONNECTIONS = 2
 TIMEOUT = 60.0  # seconds without a byte
@@ -52,18 +55,7 @@ def download_locked(
         todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
         download(url, target, sha256=sha256, size=size, todo=todo)
         return
-    lock: dict[str, dict[str, Any]] = {}
-    if LOCK.is_file():
-        try:
-            lock = json.loads(LOCK.read_text("utf-8"))
-        except ValueError as error:
-            raise InputError(
-                LOCK,
-                expected="the JSON that fetch wrote",
-                found=str(error),
-                todo="restore the file, or remove it to accept what the servers have now",
-            ) from None
-    known = lock.get(url)
+    known = _read_lock().get(url)
     if known is not None:
         todo = (
             f"the file at the server has changed since {known['date']}; to accept the new one "
@@ -73,7 +65,9 @@ def download_locked(
         return
     sha256, size = download(url, target, size=size)
     date = datetime.now(UTC).date().isoformat()
-    lock[url] = {"date": date, "file": file, "sha256": sha256, "size": size}
+    # Read again: fetches of other corpora may have written to it in the meantime.
+    entry = {"date": date, "file": file, "sha256": sha256, "size": size}
+    lock = _read_lock() | {url: entry}
     with whole_file(LOCK) as temporary:
         text = json.dumps(lock, ensure_ascii=False, indent=2, sort_keys=True)
         temporary.write_text(text + "\n", "utf-8")
@@ -182,8 +176,14 @@ def open_session() -> "requests.Session":
         )
         session.mount(scheme, adapter)
     # Compressed transfer would make lengths and ranges mean something else than the file's bytes.
-    session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
+    session.headers.update({"User-Agent": user_agent(), "Accept-Encoding": "identity"})
     return session
+
+
+def user_agent() -> str:
+    """Return how we name ourselves to servers."""
+    contact = os.environ.get(CONTACT, "")
+    return f"Probeta/0.1 (corpus download for research{contact and '; ' + contact})"
 
 
 def get(session: "requests.Session", url: str, headers: dict[str, str]) -> "requests.Response":
@@ -209,11 +209,14 @@ def get(session: "requests.Session", url: str, headers: dict[str, str]) -> "requ
 def refused(url: str, response: "requests.Response") -> InputError:
     """Return the error for an answer to ``url`` that is no file."""
     kind = NotFound if response.status_code in (404, 410) else InputError
+    todo = "check the address in a browser; if it has moved, correct corpus.yaml"
+    if response.status_code == 403 and not os.environ.get(CONTACT):
+        todo = f"name an address of yours, which some servers ask for: export {CONTACT}=you@…"
     return kind(
         url,
         expected="the file",
         found=f"the server answers {response.status_code} {response.reason}",
-        todo="check the address in a browser; if it has moved, correct corpus.yaml",
+        todo=todo,
     )
 
 
@@ -229,6 +232,21 @@ def size_of(url: str) -> int | None:
             return None
     length = response.headers.get("Content-Length", "")
     return int(length) if response.ok and length.isdecimal() else None
+
+
+def _read_lock() -> dict[str, dict[str, Any]]:
+    try:
+        lock: dict[str, dict[str, Any]] = json.loads(LOCK.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise InputError(
+            LOCK,
+            expected="the JSON that fetch wrote",
+            found=str(error),
+            todo="restore the file, or remove it to accept what the servers have now",
+        ) from None
+    return lock
 
 
 def _transfer(

@@ -1,11 +1,13 @@
 """Where work runs: processes of this machine, or a Dask cluster. A lost worker costs time only."""
 
 import os
+import pickle
 import signal
 import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -26,6 +28,8 @@ PATIENCE = 300
 POLL = 2
 # Processes that one call may lose before it is given up.
 ATTEMPTS = 3
+# Seconds that processes have to clean up, before they are killed.
+GRACE = 5
 
 Result = TypeVar("Result")
 
@@ -61,10 +65,13 @@ class Processes(ThreadPoolExecutor):
             self._ended = True
             for process in self._processes:
                 process.terminate()
+        deadline = time.monotonic() + GRACE
+        for process in self._processes:
+            process.join(max(0, deadline - time.monotonic()))
+            process.kill()
+        # Not before: the threads wait for their processes.
         self.shutdown(cancel_futures=True)
         for process in self._processes:
-            process.join(5)
-            process.kill()
             process.join()
 
     def _call(
@@ -77,7 +84,7 @@ class Processes(ThreadPoolExecutor):
             process, connection = getattr(self._own, "worker", None) or self._start()
             try:
                 connection.send((function, arguments, named))
-                result, error = connection.recv()
+                reply = connection.recv_bytes()
             except (EOFError, OSError):
                 connection.close()
                 self._own.worker = None
@@ -86,6 +93,7 @@ class Processes(ThreadPoolExecutor):
                     raise CancelledError from None
                 print(f"a worker was lost ({_end_of(process)}); going on", file=sys.stderr)
                 continue
+            result, error = pickle.loads(reply)
             if error is not None:
                 raise error
             return result  # type: ignore[no-any-return]
@@ -295,12 +303,13 @@ def _serve(connection: "Connection[Any, Any]") -> None:
     with suppress(EOFError, OSError):
         while True:
             function, arguments, named = connection.recv()
-            result = error = None
             try:
-                result = function(*arguments, **named)
-            except Exception as raised:
-                error = raised
-            connection.send((result, error))
+                reply = pickle.dumps((function(*arguments, **named), None))
+            except Exception as error:
+                # The traceback stays here.
+                error.add_note("".join(traceback.format_exception(error)))
+                reply = pickle.dumps((None, error))
+            connection.send_bytes(reply)
 
 
 def _end_with_driver() -> None:

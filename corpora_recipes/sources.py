@@ -1,11 +1,12 @@
 """The `fetch` command: bring a corpus's raw files from its sample, a mirror or its servers."""
 
 import json
+import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -61,16 +62,18 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         out: the folder.
 
     Raises:
-        InputError: a file is missing, wrong or not to be had from there.
+        InputError: a file is missing, wrong or not to be had from there, or another fetch is at
+            work in the folder.
     """
     sources = corpus.sources or sources
-    if sources == "upstream" and corpus.options.get("path") is None:
-        _fetch_upstream(corpus, out)
-        return
-    source, files = _local_files(corpus, sources)
-    _claim(out, source, [name for name, _ in files])
-    for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-        _link(path, out / name)
+    with _alone(out):
+        if sources == "upstream" and corpus.options.get("path") is None:
+            _fetch_upstream(corpus, out)
+            return
+        source, files = _local_files(corpus, sources)
+        _claim(out, source, [name for name, _ in files])
+        for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
+            _link(path, out / name)
 
 
 def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
@@ -224,6 +227,36 @@ def _link(path: Path, target: Path) -> None:
             temporary.symlink_to(path.resolve())
         except OSError:
             shutil.copyfile(path, temporary)
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Hold folder ``out`` for one fetch at a time: two would write into one unfinished download.
+
+    The lock goes with the process. Windows and some network folders have none.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    folder = os.open(out, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(
+                out,
+                expected="a folder that no other fetch is at work in",
+                found="one that is still running",
+                todo="wait until it has ended, or give this one a folder of its own",
+            ) from None
+        except OSError:
+            pass
+        yield
+    finally:
+        os.close(folder)
 
 
 def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:

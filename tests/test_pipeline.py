@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -296,7 +297,8 @@ def test_the_readmes_python_runs(project: Path) -> None:
 def test_the_readmes_commands_run(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "probeta"
     shutil.copytree(project, folder, symlinks=True)
-    commands = [line for block in blocks("console") for line in block.splitlines()]
+    by_line = [block for block in blocks("console") if " &\n" not in block]
+    commands = [line for block in by_line for line in block.splitlines()]
     commands = [line.removeprefix("$ ") for line in commands if line.startswith("$ ")]
     assert len(commands) >= 6
     for command in commands:
@@ -314,6 +316,22 @@ def test_the_readmes_commands_run(project: Path, tmp_path: Path) -> None:
             words.append("--collect-only")
         done = run(shlex.join(words), folder)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+
+
+def test_the_readmes_cluster_runs(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "probeta"
+    shutil.copytree(project, folder, symlinks=True)
+    (block,) = [block for block in blocks("console") if " &\n" in block]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    # Whatever fails, what runs in the background ends.
+    script = "trap 'kill $(jobs -p)' EXIT\n" + block.replace("$ ", "").replace("8786", port)
+    done = run(f"bash -emc {shlex.quote(script)}", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    read = "python -m corpora_recipes read wikipedia --raw data/raw/wikipedia --out one.parquet"
+    assert run(f"{read} --workers 1", folder).returncode == 0
+    assert (folder / "wiki.parquet").read_bytes() == (folder / "one.parquet").read_bytes()
 
 
 @pytest.mark.parametrize("package", ["corpora_recipes", "builders", "evaluation"])

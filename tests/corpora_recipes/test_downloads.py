@@ -39,7 +39,7 @@ def test_whole_file(server: Server, tmp_path: Path) -> None:
     assert downloads.download(server.url, target) == (SHA, len(DATA))
     assert target.read_bytes() == DATA
     assert listing(tmp_path / "new") == ["corpus.zip"]
-    assert server.header("User-Agent") == [downloads.USER_AGENT]
+    assert server.header("User-Agent") == [downloads.user_agent()]
     assert server.header("Accept-Encoding") == ["identity"]
 
 
@@ -165,6 +165,21 @@ def test_404_is_an_error_at_once(server: Server, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="404 Not Found"):
         downloads.download(server.url, tmp_path / "corpus.zip")
     assert len(server.requests) == 1
+
+
+def test_a_contact_is_named_and_asked_for(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.script = [status(403)]
+    monkeypatch.delenv(downloads.CONTACT, raising=False)
+    with pytest.raises(InputError, match=downloads.CONTACT):
+        downloads.download(server.url, tmp_path / "corpus.zip")
+    monkeypatch.setenv(downloads.CONTACT, "ana@example.org")
+    with pytest.raises(InputError, match="check the address"):
+        downloads.download(server.url, tmp_path / "corpus.zip")
+    first, second = server.header("User-Agent")
+    assert first is not None
+    assert second == first.removesuffix(")") + "; ana@example.org)"
 
 
 def test_503_then_file(server: Server, tmp_path: Path) -> None:

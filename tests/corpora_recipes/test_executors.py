@@ -31,6 +31,15 @@ def sleep(seconds: float) -> float:
     return seconds
 
 
+def unsendable() -> object:
+    return lambda: 1
+
+
+def shrug_off_sigterm() -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(60)
+
+
 def repeated(count: int) -> bytes:
     return b"x" * count
 
@@ -93,9 +102,17 @@ def test_an_error_in_a_process_is_the_same_error_here(pool: Processes) -> None:
     error = caught.value
     assert (error.where, error.expected, error.found) == ("a.xml", "one", "two")
     assert error.todo == "three"
-    with pytest.raises(KeyError, match="nothing"):
+    with pytest.raises(KeyError, match="nothing") as other:
         pool.submit(fail_otherwise).result()
+    assert "in fail_otherwise\n" in other.value.__notes__[0]
     assert pool.submit(len, "abc").result() == 3
+
+
+def test_a_result_that_cannot_be_sent_is_no_lost_worker(pool: Processes, capsys) -> None:
+    with pytest.raises(AttributeError, match="Can't pickle"):
+        pool.submit(unsendable).result()
+    assert pool.submit(len, "abc").result() == 3
+    assert capsys.readouterr().err == ""
 
 
 def test_a_killed_process_costs_no_result(pool: Processes, tmp_path: Path, capsys) -> None:
@@ -127,6 +144,18 @@ def test_the_end_does_not_wait_for_what_is_under_way(tmp_path: Path) -> None:
     assert time.monotonic() - started < 15
     assert not active_children()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_process_that_does_not_end_is_killed(monkeypatch) -> None:
+    monkeypatch.setattr(executors, "GRACE", 0.2)
+    started = time.monotonic()
+    with open_executor("local", 2) as pool:
+        assert pool
+        call = pool.submit(shrug_off_sigterm)
+        until(call.running)
+        time.sleep(0.5)
+    assert time.monotonic() - started < 15
+    assert not active_children()
 
 
 def test_processes_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
@@ -239,10 +268,12 @@ def test_an_error_in_the_cluster_is_the_same_error_here(cluster) -> None:
             executor.result(executor.submit(fail_otherwise))
 
 
-def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path) -> None:
+def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, monkeypatch) -> None:
+    # Of Dask's default, 3, each costs the two seconds of a worker's start.
+    monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
-        with pytest.raises(InputError, match="4 were lost over the same block") as caught:
+        with pytest.raises(InputError, match="2 were lost over the same block") as caught:
             executor.result(executor.submit(count_and_die, tmp_path / "marks", 99))
         assert "more memory" in caught.value.todo
         assert executor.result(executor.submit(repeated, 3)) == b"xxx"

@@ -69,7 +69,7 @@ def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, f
     assert server.asked(NAME) == ["bytes=0-9", "bytes=500-999", "bytes=255000-255999"]
     headers = [headers for _, headers in server.requests]
     assert [h.get("If-Range") for h in headers] == [None, '"one"', '"one"']
-    assert {h["User-Agent"] for h in headers} == {downloads.USER_AGENT}
+    assert {h["User-Agent"] for h in headers} == {downloads.user_agent()}
     assert {h["Accept-Encoding"] for h in headers} == {"identity"}
     assert part_range(part_name(5, 17)) == (5, 17)
 
