@@ -47,9 +47,10 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor:
             found="no such folder",
             todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
         )
-    if out.is_dir():
+    if out.is_dir() or out.suffix == ".json":
         todo = "name a file, such as records.parquet"
-        raise InputError(out, expected="a file to write", found="a folder", todo=todo)
+        found = "a folder" if out.is_dir() else "where the counts would go"
+        raise InputError(out, expected="a file to write", found=found, todo=todo)
     # Workers on other machines have other working directories.
     blocks = load_recipe(corpus.recipe).blocks(raw.absolute(), corpus)
     schema = record_schema(corpus.facts["records"])

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
@@ -13,14 +12,6 @@ from corpora_recipes import downloads
 from corpora_recipes.errors import InputError
 
 SHA = hashlib.sha256(DATA).hexdigest()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.httpd.shutdown()
-    server.httpd.server_close()
 
 
 @pytest.fixture(autouse=True)

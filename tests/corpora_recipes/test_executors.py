@@ -184,21 +184,11 @@ def test_one_worker_is_this_process() -> None:
         assert executor is None
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as found:
-        yield found
-
-
 @pytest.fixture
 def empty_cluster():
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=0, dashboard_address=None) as found:
+    with LocalCluster(n_workers=0, dashboard_address=":0") as found:
         yield found
 
 
@@ -329,7 +319,7 @@ def test_a_scheduler_that_goes_ends_the_run(monkeypatch) -> None:
     from distributed import LocalCluster
 
     cluster = LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, protocol="tcp"
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0", protocol="tcp"
     )
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)

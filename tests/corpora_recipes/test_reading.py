@@ -55,16 +55,6 @@ def ids(path: Path) -> list[str]:
     return pq.read_table(path, columns=["id"])["id"].to_pylist()
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    from distributed import LocalCluster
-
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as found:
-        yield found
-
-
 def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpus, cluster) -> None:
     read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
     read(corpus, raw, tmp_path / "two.parquet", workers=2, executor="local")
@@ -258,3 +248,8 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     assert not list(tmp_path.glob(".killed.parquet.*.part"))
     read(corpus, raw, tmp_path / "whole.parquet", workers=1, executor="local")
     assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+
+
+def test_records_do_not_go_where_the_counts_go(tmp_path, raw, corpus) -> None:
+    with pytest.raises(InputError, match="where the counts would go"):
+        read(corpus, raw, tmp_path / "out.json", workers=1, executor="local")

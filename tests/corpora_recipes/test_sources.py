@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,14 +15,6 @@ from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
 
 SHA = hashlib.sha256(DATA).hexdigest()
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
-    yield server
-    server.httpd.shutdown()
-    server.httpd.server_close()
 
 
 @pytest.fixture(autouse=True)
@@ -54,6 +46,18 @@ def listing(folder: Path) -> list[str]:
         for p in folder.rglob("*")
         if p.is_file() and p.name != sources.MANIFEST
     )
+
+
+def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> None:
+    pytest.importorskip("fcntl")
+    out = tmp_path / "out"
+    with sources._alone(out):
+        with pytest.raises(InputError, match="no other fetch"):
+            sources.fetch(corpus([]), "sample", out)
+        assert listing(out) == []
+        sources.fetch(corpus([]), "sample", tmp_path / "another")
+    sources.fetch(corpus([]), "sample", out)
+    assert listing(out) == ["a.txt", "sub/b.txt"]
 
 
 class TestUpstream:
@@ -101,6 +105,20 @@ class TestUpstream:
         entries = self.entries(server, sha256=SHA, size=len(DATA))
         sources.fetch(corpus(entries, date=1), "upstream", tmp_path / "out")
         assert not (tmp_path / "sources.lock").exists()
+
+    def test_the_lock_keeps_what_another_fetch_wrote_meanwhile(
+        self, server: Server, tmp_path: Path
+    ) -> None:
+        lock = tmp_path / "sources.lock"
+
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            lock.write_text('{"http://another": {}}', "utf-8")
+            whole()(handler)
+
+        server.script = [answer]
+        sources.fetch(corpus(self.entries(server), date=1), "upstream", tmp_path / "out")
+        ours = server.url.replace("corpus", "es-1")
+        assert set(json.loads(lock.read_text("utf-8"))) == {"http://another", ours}
 
     def test_corpus_that_must_be_asked_for(self, tmp_path: Path) -> None:
         entries = [{"file": "a.zip"}, {"pattern": "train/*.rs3"}]
