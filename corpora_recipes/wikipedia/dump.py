@@ -25,6 +25,8 @@ LONGEST_PAGE = 32 << 20
 LONGEST_HEADER = 1 << 20
 _CHUNK = 1 << 18
 _DECOMPRESSED = 1 << 20
+# Of an index, in bytes; MediaWiki keeps titles under 256.
+_LONGEST_LINE = 1 << 16
 
 _DUMP_NAME = re.compile(
     r"(?P<wiki>\w+)-(?P<date>\d{8}|latest)-pages-articles(?:-multistream)?\.xml(?:\.bz2)?"
@@ -322,8 +324,8 @@ def _index_lines(index: Path) -> Iterator[bytes]:
             while chunk := file.read(_DECOMPRESSED):
                 text = rest + chunk
                 end = text.rfind(b"\n") + 1
-                if not end and len(text) > _DECOMPRESSED:
-                    # No line is that long: let it be refused as it is.
+                if not end and len(text) > _LONGEST_LINE:
+                    # No index: let it be refused as it is.
                     end = len(text)
                 yield text[:end]
                 rest = text[end:]
