@@ -21,7 +21,7 @@ def run(command: Callable[[], None]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted: the same command goes on where it can", file=sys.stderr)
+        print("interrupted: run it again; a download goes on where it stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of our output, such as `head`, has seen enough.

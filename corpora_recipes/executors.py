@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import re
 import signal
 import socket
 import sys
@@ -30,6 +31,8 @@ POLL = 2
 ATTEMPTS = 3
 # Seconds that processes have to clean up, before they are killed.
 GRACE = 5
+
+_ADDRESS = re.compile(r"inproc://.+|(?:tcp|tls|wss?)://.+:\d{1,5}")
 
 Result = TypeVar("Result")
 
@@ -148,17 +151,25 @@ class Cluster(Executor):
                 found="it is not installed",
                 todo="pip install 'probeta[cluster]'",
             ) from None
+        if not _ADDRESS.fullmatch(address):
+            # Client would wait for it, and say less.
+            raise InputError(
+                where,
+                expected="the address of a Dask scheduler with its port, such as tcp://host:8786",
+                found=repr(address),
+                todo="correct it: `dask scheduler` prints its address",
+            )
         try:
             self._client = Client(
                 address, timeout=ANSWER, set_as_default=False, direct_to_workers=True
             )
-        except (OSError, TimeoutError, ValueError) as error:
-            raise InputError(
-                where,
-                expected="a Dask scheduler that answers",
-                found=str(error),
-                todo="check the address, and that the scheduler runs",
-            ) from None
+        except (OSError, TimeoutError, ValueError, TypeError) as error:
+            # TypeError is how it says that nothing is configured for tls://.
+            todo = "check the address, and that the scheduler runs"
+            if address.startswith("tls:"):
+                todo += "; TLS must be configured: https://distributed.dask.org/en/stable/tls.html"
+            expected = "a Dask scheduler that answers"
+            raise InputError(where, expected=expected, found=str(error), todo=todo) from None
         self._where = where
         self._calls = self._client.get_executor(pure=False)
         try:

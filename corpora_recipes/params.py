@@ -149,11 +149,12 @@ def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
     facts = load_facts(recipe)
     entry = _mapping(entry, where, (*COMMON_KEYS, *facts["options"]))
     documents = entry.get("documents")
+    documents = None if documents == "all" else documents
     language = entry.get("language", facts["language"])
     datasets = entry.get("datasets") or {}
     sources = entry.get("sources")
     for key, value, fits, expected in (
-        ("documents", documents, _is_quota(documents), "a positive integer, or nothing for all"),
+        ("documents", documents, _is_quota(documents), "a positive integer, or all"),
         ("language", language, _is_language(language), 'a language code such as "es"'),
         ("datasets", datasets, isinstance(datasets, dict), "dataset names, each with its task"),
         ("sources", sources, sources is None or isinstance(sources, str), "a text, or nothing"),
@@ -222,10 +223,12 @@ def _options(entry: dict[str, Any], defaults: dict[str, Any], where: str) -> dic
         value = entry.get(key, default)
         # A default without a value is a text that may be left out.
         kind = str if default is None else type(default)
+        if kind is str and type(value) is int:
+            value = str(value)  # such as a date: 20260101
         if not isinstance(value, kind) and not (value is None and default is None):
             raise InputError(
                 f"{where}.{key}",
-                expected=f"a value of type {kind.__name__}",
+                expected={str: "a text", bool: "true or false"}.get(kind, kind.__name__),
                 found=repr(value),
                 todo=f"correct it; the default is {default!r}",
             )

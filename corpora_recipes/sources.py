@@ -130,8 +130,21 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
         note = f"corpora.{corpus.name}.path is not set: took the sample of {corpus.recipe}"
         tqdm.write(note, file=sys.stderr)
     if sources == "sample":
+        _check_sample(corpus)
         return sources, _files_below(RECIPES / corpus.recipe / "sample")
     return f"mirror {sources}", _mirror_files(corpus, Path(sources))
+
+
+def _check_sample(corpus: Corpus) -> None:
+    """Refuse the sample of a recipe for any language to a corpus in another one."""
+    language = corpus.facts.get("sample_language", corpus.language)
+    if corpus.language.partition("-")[0] != language:
+        raise InputError(
+            f"corpora.{corpus.name}.sources",
+            expected=f"raw files in {corpus.language}",
+            found=f"sample, and that of {corpus.recipe} is in {language}",
+            todo="say `sources: upstream`, or name a folder, in this entry of params.yaml",
+        )
 
 
 def _files_below(folder: Path) -> list[tuple[str, Path]]:

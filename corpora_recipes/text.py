@@ -40,8 +40,9 @@ _DASHES = "—–―-•"
 _OPENING = "¿¡«‹“„‘‚\"'([{<*" + _DASHES
 _CLOSING = "»›”“’\"')]}>*"
 _MAY_END = re.compile(rf"[{_STOPS}{re.escape(_CLOSING)}] ")
-_TAIL = re.compile(rf"([{_STOPS}]+)([{re.escape(_CLOSING)}]*)$")
-_NOTE_MARKS = re.compile(r"(?:\[\d+\])+$")
+# The lookbehinds keep time linear in the length of a word.
+_TAIL = re.compile(rf"(?<![{_STOPS}])([{_STOPS}]+)([{re.escape(_CLOSING)}]*)$")
+_NOTE_MARKS = re.compile(r"(?<!\d\])(?:\[\d+\])+$")
 _ALPHANUMERIC = re.compile(r"[^\W_]")
 _NUMBER_IN_BRACKETS = re.compile(r"\(\d[\d.:/–-]*\)")
 _FIRST_WORD = re.compile(r"[^\W_]+")
@@ -59,6 +60,7 @@ _UNTIDY = re.compile(
     r"|(?!\s)(?:(?<=\w\w\w[.!?…])[\"»”)]?|(?<=\w\w\w[\"»”)])[.!?…])(?:[^\W\d_a-z]|[¿¡]))"
 )
 _GLUED = re.compile(r"[.!?…][\"»”)]?(?:[^\W\d_a-z]|[¿¡])")  # what _glued_start needs
+_OF_ADDRESS = re.compile(r"[/@.]")
 # A blank before a mark, and what takes its place; "...", ".NET", ".5", "3 : 1" and ":)" are let be.
 # First the characters that each begins with: where there are none, it need not be looked for.
 _BEFORE_MARKS = [
@@ -106,6 +108,7 @@ _BRACKETS = (("(", ")"), ("[", "]"))
 _QUOTES = (("«", "»"), ("“", "”"))
 _PAIRS = (*_BRACKETS, *_QUOTES, ('"', '"'))
 _REACH = 30  # words to each side in which a bracket or a quotation must open and close
+_LONGEST_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
 
 
 def clean(text: str) -> str:
@@ -159,7 +162,7 @@ def tidy(text: str, language: str) -> str:
             if any(beginning in tidied for beginning in beginnings):
                 tidied = pattern.sub(put, tidied)
         if _GLUED.search(tidied):
-            tidied = starts.sub(_part, tidied)
+            tidied = _part(tidied, starts)
         if tidied == text or not _UNTIDY.search(tidied):
             return tidied
         text = tidied
@@ -179,12 +182,21 @@ def _glued_start(language: str) -> re.Pattern[str]:
     )
 
 
-def _part(match: re.Match[str]) -> str:
-    closing, blank, stop = match.groups()
-    word = match.string[match.string.rfind(" ", 0, match.start()) + 1 : match.start()]
-    is_address = any(mark in word for mark in "/@.")
-    is_stop = not blank or stop[0] == "."
-    return match[0] if is_address or not is_stop else f"{closing}{stop} "
+def _part(text: str, starts: re.Pattern[str]) -> str:
+    """Put a blank wherever a sentence starts, but for inside an address."""
+    out = []
+    position = 0
+    begin = searched = 0  # where the word begins, and up to where that was looked for
+    for match in starts.finditer(text):
+        closing, blank, stop = match.groups()
+        begin = max(begin, text.rfind(" ", searched, match.start()) + 1)
+        searched = match.start()
+        is_stop = not blank or stop[0] == "."
+        if is_stop and not _OF_ADDRESS.search(text, begin, searched):
+            out += [text[position:searched], closing, stop, " "]
+            position = begin = match.end()
+    out.append(text[position:])
+    return "".join(out)
 
 
 def pair_quotes(sentence: str) -> str:
@@ -344,7 +356,6 @@ def split_sentences(text: str, language: str, *, is_clean: bool = False) -> list
         text: natural text of one paragraph; line breaks count as blanks.
         language: ISO 639 code. Its abbreviations stand in abbreviations.yaml; a language that is
             not there is split by the rules that need none (case, initials, numbers, brackets).
-
         is_clean: whether the text comes from ``clean``; it saves a look at its blanks.
 
     Returns:
@@ -398,7 +409,7 @@ def _plainly_ends(
     So do most: in a full stop, after a word that is part of no abbreviation, before a capital
     letter, with all brackets and quotations closed. ``_is_boundary`` would say the same of them.
     """
-    if text[blank - 1] != "." or not text[blank + 1].isupper():
+    if text[blank - 1] != "." or not text[blank + 1].isupper() or blank - start > _LONGEST_PLAIN:
         return False
     begin = text.rfind(" ", start, blank) + 1
     word = text[begin : blank - 1]

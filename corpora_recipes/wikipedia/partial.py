@@ -70,13 +70,15 @@ def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
         with (
             _FetchFirst(parts) as executor,
             tqdm(
-                total=corpus.documents, desc=f"read {corpus.name}", unit="doc", disable=None
+                total=corpus.documents, desc=f"accept {corpus.name}", unit="doc", disable=None
             ) as bar,
         ):
             for records, _ in read_corpus(blocks, corpus, executor, ahead=1 + LOOK_AHEAD):
                 bar.update(len(records))
         assert parts.manifest is not None
-        note = f"{dump.file}: fetched {parts.fetched:,} of its {parts.manifest.size:,} bytes"
+        here = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
+        note = f"{dump.file}: {here:,} of its {parts.manifest.size:,} bytes are here, "
+        note += f"{parts.fetched:,} of them new"
         tqdm.write(note, file=sys.stderr)
 
 

@@ -103,7 +103,7 @@ def _possible_faults(language: str) -> str:
     if wiki.possible_holes:
         patterns.append(wiki.possible_holes)
     if wiki.dangling:
-        patterns.append(rf" (?:{'|'.join(sorted(wiki.dangling))})[.!?…]")
+        patterns.append(rf" (?:{'|'.join(sorted(wiki.dangling))})[{''.join(_STOPS)}]")
     return "|".join(patterns)
 
 

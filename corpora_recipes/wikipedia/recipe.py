@@ -1,10 +1,12 @@
 """Reads a Wikipedia dump into documents: blocks of streams, pages, sections, sentences."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import BlockResult, Corpus
@@ -20,7 +22,12 @@ from corpora_recipes.wikipedia.dump import (
 )
 from corpora_recipes.wikipedia.wikitext import Article, Parser
 
-CHOICES = {"extractor": ("native", "wikiextractor"), "sections": ("all", "lead")}
+# What options may say: as a pattern, and in words.
+OPTIONS = {
+    "extractor": ("native|wikiextractor", "native or wikiextractor"),
+    "sections": ("all|lead", "all or lead"),
+    "date": (r"latest|\d{8}", "latest, or a date such as 20260101"),
+}
 # Articles whose paragraphs are searched together: few calls, each of which costs a millisecond.
 TOGETHER = 400
 
@@ -29,17 +36,50 @@ def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
     """List the blocks of the newest dump of the corpus's language in folder ``raw``.
 
     Raises:
-        InputError: no such dump, a damaged header or index, an unknown extractor.
+        InputError: no such dump, one of another wiki, a damaged header or index, or an option that
+            is none.
     """
-    for option, choices in CHOICES.items():
-        if corpus.options[option] not in choices:
+    _check_options(corpus)
+    dump = find_dump(raw, corpus.language)
+    found = list_blocks(dump)
+    wiki = found[0].site.dbname
+    if wiki and not dump.name.startswith(f"{wiki}-"):
+        raise InputError(
+            dump,
+            expected=f"the dump of {dump.name.partition('-')[0]}, as its name says",
+            found=f"<dbname>{wiki}</dbname> in its header",
+            todo="give it its own name, and say its language in params.yaml",
+        )
+    return found
+
+
+def sources(corpus: Corpus) -> list[dict[str, Any]]:
+    """Return the raw files, as corpus.yaml lists them.
+
+    Raises:
+        InputError: an option that is none, such as a date in another form.
+    """
+    _check_options(corpus)
+    listed: list[dict[str, Any]] = corpus.facts["sources"]
+    return listed
+
+
+def _check_options(corpus: Corpus) -> None:
+    for option, (pattern, expected) in OPTIONS.items():
+        if not re.fullmatch(pattern, corpus.options[option]):
             raise InputError(
                 f"corpora.{corpus.name}.{option}",
-                expected=" or ".join(choices),
+                expected=expected,
                 found=repr(corpus.options[option]),
                 todo="correct it in params.yaml",
             )
-    return list_blocks(find_dump(raw, corpus.language))
+    if corpus.options["extractor"] != "native" and corpus.options["sections"] != "all":
+        raise InputError(
+            f"corpora.{corpus.name}.sections",
+            expected="all, with the extractor wikiextractor",
+            found=repr(corpus.options["sections"]),
+            todo="use the native extractor",
+        )
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:

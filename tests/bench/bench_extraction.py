@@ -1,13 +1,9 @@
 """Compares our text of Wikipedia pages with wikiextractor's: damage, leftovers, what is missing."""
 
 import argparse
-import bz2
 import csv
 import html
-import json
 import re
-import sys
-import tempfile
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+from dump_generator import read_header, read_pages
 
 from builders import damage
 from corpora_recipes.records import Drops
@@ -47,8 +43,6 @@ LEFTOVER = re.compile(
     r"|(?P<heading>==)|(?P<magic>__\w+__)|(?P<placeholder>\bformula_\d)|(?P<mark>[\ufdd0-\ufdef])"
 )
 _QUOTES = str.maketrans("“”„‟«»″‘’‚‛′", '"""""""' + "'''''")
-_HEADING = re.compile(r"<h([1-6])>(.*)</h[1-6]>")
-_LIST_TAG = re.compile(r"<(/?)(?:ul|ol|dl)>")
 _SHOWN = str.maketrans({NOTHING: None, SILENT: None, HOLE: "□", FORMULA: "■"})
 # What wikiextractor writes for a formula or for code.
 _PLACEHOLDER = re.compile(r"\b(?:formula|codice)_\d")
@@ -83,22 +77,8 @@ class Figures:
 
 def read_dump(path: Path) -> tuple[Site, Iterator[bytes]]:
     """Return what the header of a dump says, and its pages; bare ``<page>`` elements will do."""
-    with _open(path) as file:
-        has_header = b"<mediawiki" in file.read(1 << 16)
-    return (read_site(path) if has_header else Site("", ())), _pages(path)
-
-
-def _open(path: Path) -> bz2.BZ2File:
-    return bz2.open(path) if path.suffix == ".bz2" else path.open("rb")  # type: ignore[return-value]
-
-
-def _pages(path: Path) -> Iterator[bytes]:
-    rest = b""
-    with _open(path) as file:
-        while chunk := file.read(1 << 20):
-            *pages, rest = (rest + chunk).split(b"</page>")
-            for page in pages:
-                yield page[page.index(b"<page>") :]
+    site = read_site(path) if read_header(path) else Site("", ())
+    return site, read_pages(path)
 
 
 def articles(
@@ -136,48 +116,15 @@ def theirs(
     pages: list[tuple[str, str, str, Article]], site: Site, language: str
 ) -> dict[str, list[str]]:
     """Return the sentences that wikiextractor makes of pages, by page id."""
-    if not any(number == 10 for number, _ in site.namespaces):
-        # Without it, wikiextractor takes every page for a template.
-        site = Site(site.dbname, (*site.namespaces, (10, "Template")))
-    with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
-        dump, output = Path(folder, "pages.xml"), Path(folder, "pages.jsonl")
-        with dump.open("w", encoding="utf-8") as file:
-            file.write(wikiextractor._header(site, language))
-            for page_id, title, text, _ in pages:
-                file.write(
-                    f"<page>\n<title>{html.escape(title)}</title>\n<ns>0</ns>\n<id>{page_id}</id>\n"
-                    f"<revision>\n<id>1</id>\n<text>{html.escape(text)}</text>\n</revision>\n</page>\n"
-                )
-            file.write("</mediawiki>\n")
-        wikiextractor._run(dump, output)
-        with output.open(encoding="utf-8") as lines:
-            rows = [json.loads(line) for line in lines]
     return {
-        row["id"]: [
+        page_id: [
             sentence
-            for paragraph in prose_lines(row["text"])
+            for block in article.blocks
+            for paragraph in block.paragraphs
             for sentence in tidy_sentences(clean(paragraph), language)
         ]
-        for row in rows
+        for page_id, _, _, article in wikiextractor.extract(iter(pages), site, language)
     }
-
-
-def prose_lines(text: str) -> Iterator[str]:
-    """Yield the lines of wikiextractor's HTML that are neither headings nor in lists."""
-    depth = 0
-    repeated = ""
-    for line in text.split("\n"):
-        if match := _HEADING.fullmatch(line):
-            # It writes a heading twice, the second time like a sentence.
-            depth, repeated = 0, wikiextractor._plain(match[2]) + "."
-            continue
-        if lists := _LIST_TAG.findall(line):
-            depth = max(0, depth + sum(-1 if closing else 1 for closing in lists))
-            continue
-        plain = wikiextractor._plain(line)
-        if depth == 0 and plain and plain != repeated and not line.startswith("<li>"):
-            yield plain
-        repeated = ""
 
 
 def normal(sentence: str) -> str:

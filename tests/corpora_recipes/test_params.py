@@ -97,6 +97,17 @@ def test_the_quota_of_the_command_line(make_corpus) -> None:
     assert with_documents(corpus, None).documents == 7
     assert with_documents(corpus, "all").documents is None
     assert with_documents(corpus, "12").documents == 12
+
+
+def test_all_documents_and_a_date_that_looks_like_a_number(write_params) -> None:
+    wiki = {"recipe": "wikipedia", "language": "es", "documents": "all", "date": 20260101}
+    corpus = load_corpus(write_params({"wiki": wiki}), "wiki")
+    assert corpus.documents is None
+    assert corpus.options["date"] == "20260101"
+
+
+def test_wrong_quotas_of_the_command_line(make_corpus) -> None:
+    corpus = make_corpus(documents=7)
     for wrong in ("0", "many", "-3"):
         with pytest.raises(InputError, match="positive integer, or all"):
             with_documents(corpus, wrong)

@@ -220,7 +220,9 @@ def test_too_many_drops_fail_the_stage(tmp_path, raw, make_corpus) -> None:
     assert not list(tmp_path.glob(".*"))
 
 
-@pytest.mark.parametrize("address", ["cluster", "tcp://127.0.0.1:9"])
+@pytest.mark.parametrize(
+    "address", ["cluster", "tcp://127.0.0.1:9", "tcp://host", "tcp://host:abc"]
+)
 def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypatch) -> None:
     monkeypatch.setattr("corpora_recipes.executors.ANSWER", 1)
     with pytest.raises(InputError, match="Dask scheduler"):

@@ -322,29 +322,16 @@ def test_tidy_sentences() -> None:
     ]
 
 
-WORDS = ["Casa.", "el", "Sr.", "(a", "a)", '"Sí."', "«No", "no».", "1.", "XV.", "EE.", "UU.", "B2."]
-WORDS += [
-    "¿Y?",
-    "S.",
-    "A.",
-    "“",
-    "”",
-    '"',
-    ")",
-    "...",
-    "ª.",
-    "año.",
-    "Él",
-    "[1]",
-    "2005.",
-    "p.",
-    "ej.",
-]
+WORDS = (
+    'Casa. el Sr. (a a) "Sí." «No no». 1. XV. EE. UU. B2. ¿Y? S. A. “ ” " ) ... ª. año. Él [1] '
+    "2005. p. ej."
+)
 
 
 @settings(max_examples=1500, deadline=None)
 @given(
-    st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), st.sampled_from(["es", "en", "de"])
+    st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=14),
+    st.sampled_from(["es", "en", "de"]),
 )
 def test_what_plainly_ends_a_sentence_does(words: list[str], language: str) -> None:
     text = " ".join(words)
@@ -352,3 +339,25 @@ def test_what_plainly_ends_a_sentence_does(words: list[str], language: str) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("corpora_recipes.text._plainly_ends", lambda *_: False)
         assert split_sentences(text, language) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("." * 1_000_000 + "a. A", 2),
+        ("[1]" * 300_000 + "a. A", 2),
+        ("«ab Casa. Xx», y " * 60_000, 1),
+        ('"ab Casa. Xx", y ' * 60_000, 1),
+        ("casa.El," * 60_000, 60_001),
+    ],
+    ids=lambda value: value[-12:] if isinstance(value, str) else "",
+)
+def test_long_texts_end(text: str, sentences: int) -> None:
+    # A quadratic step would take minutes.
+    assert len(tidy_sentences(clean(text), "es")) == sentences
+
+
+def test_parts_of_one_word_are_parted_but_not_those_of_an_address() -> None:
+    assert tidy("Vive en casa.Los ríos.Los lagos", "es") == "Vive en casa. Los ríos. Los lagos"
+    assert tidy("una casa.El,casa.El,", "es") == "una casa. El,casa. El,"
+    assert tidy("una casa.El,a@casa.El,casa.El,", "es") == "una casa. El,a@casa.El,casa.El,"

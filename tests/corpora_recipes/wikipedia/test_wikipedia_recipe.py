@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from dump_writer import SamplePage, write_dump
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.records import Document, Record, Section
+from corpora_recipes.sources import fetch
 from corpora_recipes.wikipedia import recipe, wikiextractor
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
@@ -118,9 +120,34 @@ def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
         read(tmp_path, corpus())
 
 
-def test_an_unknown_extractor_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="native or wikiextractor"):
-        recipe.blocks(tmp_path, corpus("gensim"))
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"extractor": "gensim"}, "native or wikiextractor"),
+        ({"sections": "leads"}, "all or lead"),
+        ({"sections": "lead", "extractor": "wikiextractor"}, "use the native extractor"),
+        ({"date": "2026-01-01"}, "a date such as 20260101"),
+    ],
+)
+def test_options_that_are_none_are_input_errors(
+    tmp_path: Path, options: dict[str, str], message: str
+) -> None:
+    wrong = replace(corpus(), options={**corpus().options, **options})
+    for use in (recipe.sources, lambda wrong: recipe.blocks(tmp_path, wrong)):
+        with pytest.raises(InputError, match=message):
+            use(wrong)
+
+
+def test_a_dump_of_another_wiki_than_its_name_says_is_an_input_error(tmp_path: Path) -> None:
+    write_dump(tmp_path / NAME.replace("eswiki", "ptwiki"), PLAIN_PAGES, wiki="eswiki")
+    with pytest.raises(InputError, match=r"<dbname>eswiki</dbname> in its header"):
+        recipe.blocks(tmp_path, corpus(language="pt"))
+
+
+def test_the_sample_is_for_its_language_alone(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="that of wikipedia is in es"):
+        fetch(corpus(language="pt"), "sample", tmp_path / "raw")
+    fetch(corpus(language="es-CL"), "sample", tmp_path / "raw")
 
 
 def test_names_of_namespaces_come_from_the_header_and_the_language(tmp_path: Path) -> None:
@@ -152,7 +179,7 @@ def test_wikiextractor_and_the_native_extractor_share_what_both_can_render(tmp_p
     write_dump(tmp_path / NAME, [("Lago", text)])
     kept = [
         {s for record in read(tmp_path, corpus(extractor)).records for s in _sentences(record)}
-        for extractor in recipe.CHOICES["extractor"]
+        for extractor in ("native", "wikiextractor")
     ]
     assert kept[0] == {"El lago es así.", "Mide 5 m.", "Tiene peces y aves.", "Es hondo."}
     assert kept[0] & kept[1] == {"El lago es así.", "Es hondo."}

@@ -726,6 +726,7 @@ def test_punctuation_is_put_in_order() -> None:
 
 PIECES = [*" .,;:!?…()[]«»“”\"'-–%&<>=/_#{}|~", *"aAéÉñßǅΩяⅣ²1", "de", "el siglo", "población"]
 PIECES += [*MARKS, "www.", "del", "3,5", "Lima", " y ", " , ", "Lima. ", "fin.El ", "€", "Ã©"]
+PIECES += [" de。"]
 
 
 @settings(max_examples=1500, deadline=None)
