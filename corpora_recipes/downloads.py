@@ -210,7 +210,9 @@ def refused(url: str, response: "requests.Response") -> InputError:
     """Return the error for an answer to ``url`` that is no file."""
     kind = NotFound if response.status_code in (404, 410) else InputError
     todo = "check the address in a browser; if it has moved, correct corpus.yaml"
-    if response.status_code == 403 and not os.environ.get(CONTACT):
+    if response.status_code == 429 or response.status_code >= 500:
+        todo = "the server is busy or broken: run fetch again later; it goes on where it stopped"
+    elif response.status_code == 403 and not os.environ.get(CONTACT):
         todo = f"name an address of yours, which some servers ask for: export {CONTACT}=you@…"
     return kind(
         url,

@@ -89,7 +89,7 @@ _MEDIA = re.compile(
     re.IGNORECASE,
 )
 _PIPE_TRICK = re.compile(r"\s*\([^()]*\)\s*$|,\s.*$")
-_AFTER_HEADING = " \t\r\f\v\u00a0\u2009\u202f\u3000" + MARKS
+_AFTER_HEADING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + MARKS
 _EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
 
 

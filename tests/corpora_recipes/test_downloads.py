@@ -181,8 +181,9 @@ def test_503_then_file(server: Server, tmp_path: Path) -> None:
 
 def test_503_for_ever(server: Server, tmp_path: Path) -> None:
     server.script = [status(503)]
-    with pytest.raises(InputError, match="503 Service Unavailable"):
+    with pytest.raises(InputError, match="503 Service Unavailable") as error:
         downloads.download(server.url, tmp_path / "corpus.zip")
+    assert "run fetch again later" in error.value.todo
     assert len(server.requests) == downloads.ATTEMPTS
 
 
