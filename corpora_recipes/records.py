@@ -330,7 +330,7 @@ def to_row(record: Record) -> dict[str, Any]:
             "split": record.split,
         }
     sections = [
-        {"heading": s.heading, "level": s.level, "paragraphs": [list(p) for p in s.paragraphs]}
+        {"heading": s.heading, "level": s.level, "paragraphs": s.paragraphs}
         for s in record.sections
     ]
     return {

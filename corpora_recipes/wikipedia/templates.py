@@ -150,13 +150,21 @@ def render(content: str, title: str, wiki: Wiki) -> str:
         The text, or HOLE, NOTHING, SILENT or DISAMBIGUATION. A template that is not in the tables
         is a HOLE if it is written on one line, and NOTHING if it takes several: then it is a box.
     """
+    # The same few thousand are on most pages.
+    shown = _render(content, wiki) if len(content) < 100 else _render.__wrapped__(content, wiki)
+    return title if shown is None else shown
+
+
+@lru_cache(maxsize=1 << 14)
+def _render(content: str, wiki: Wiki) -> str | None:
+    """Return what a template shows; None for the page's title."""
     name, bar, rest = content.partition("|")
     rule, star = find_rule(name, wiki)
     if rule is None and ":" in name:
         head, _, argument = content.partition(":")
         head = head.strip(MARKS + " \t\n").lower()
         if head in wiki.template:
-            return render(argument, title, wiki)
+            return _render(argument, wiki)
         return _parser_function(head, argument, wiki)
     if rule is None:
         return NOTHING if "\n" in content else HOLE
@@ -164,7 +172,7 @@ def render(content: str, title: str, wiki: Wiki) -> str:
     if kind == "nothing":
         return NOTHING
     if kind == "title":
-        return title
+        return None
     if kind == "show":
         return _show(form, rest.split("|") if bar else [], star, wiki)
     if kind == "date":

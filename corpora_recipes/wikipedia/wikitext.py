@@ -251,6 +251,8 @@ class _Page:
         rule, _ = find_rule(name[0], self.parser.wiki)
         if rule is None or rule[0] != "nothing":
             return 0
+        if end := _end_of_plain_box(text, name.end()):
+            return end
         depth = 1
         for match in _BRACES.finditer(text, name.end()):
             if match[1]:
@@ -332,6 +334,21 @@ class _Page:
             return target
         # The pipe trick: [[Mercurio (planeta)|]] shows "Mercurio".
         return label or _PIPE_TRICK.sub("", target.rpartition(":")[2])
+
+
+def _end_of_plain_box(text: str, begin: int) -> int:
+    """Return where a template ends that holds no other than whole templates; 0 if it is unsure."""
+    depth = 1
+    end = begin
+    while depth:
+        closing = text.find("}}", end)
+        if closing < 0:
+            return 0
+        depth += text.count("{{", end, closing) - 1
+        end = closing + 2
+    # Runs of other lengths, and braces that do not count.
+    odd = ("{{{", "}}}", "<!--", "<nowiki")
+    return 0 if any(text.find(mark, begin, end + 1) >= 0 for mark in odd) else end
 
 
 def _any_of(names: Iterable[str]) -> str:
