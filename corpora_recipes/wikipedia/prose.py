@@ -35,7 +35,8 @@ _SUSPECT = re.compile(
     "[\\[\\]{}|<>=~_&#ÃÂ€\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]"
 )
 _MARKUP = re.compile(
-    r"\[\[|\]\]|\[\s*\]|[{}|]|<\s*[/!?]?\s*[a-zA-Z][^<>]*>|<[/!?a-zA-Z<]|>(?<=[\w\"'?/>]>)|==|\w=[\"']|~~~|__|&[#\w]{2,31};|''|://|www\.|\bformula_\d"
+    r"\[\[|\]\]|\[\s*\]|[{}|]|<\s*[/!?]?\s*[a-zA-Z][^<>]*>|<[/!?a-zA-Z<]|>(?<=[\w\"'?/>]>)"
+    r"|==|\w=[\"']|~~~|__|&[#\w]{2,31};|''|://|www\.|\bformula_\d"
     r"|[:,;.] # |\b(?:style|class|align|colspan|rowspan|bgcolor|width)\s*="
 )
 # "( , 1900)", "(- 1900)", "(Lima,)", "en 1900;.", "griego:,", "de .", "« »"; but not "(.ar)",
