@@ -10,13 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import whole_file
 
 if TYPE_CHECKING:
     import requests
+    from tqdm import tqdm
 
 # Stands in the working folder, beside params.yaml.
 LOCK = Path("sources.lock")
@@ -104,6 +103,7 @@ def download(
     """
     import requests
     import urllib3
+    from tqdm import tqdm
 
     if sha256 is not None and target.is_file():
         found = _sha256(target)

@@ -15,8 +15,6 @@ from time import sleep
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tqdm import tqdm
-
 from corpora_recipes import downloads
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import whole_file
@@ -106,6 +104,8 @@ class RangeFetcher:
             raise self._changed(f"parts of {self.manifest.url}")
 
     def __enter__(self) -> "RangeFetcher":
+        from tqdm import tqdm
+
         self._session = self._stack.enter_context(downloads.open_session())
         self._bar: tqdm[Any] = self._stack.enter_context(
             tqdm(desc=self.file.name, unit="B", unit_scale=True, disable=None)

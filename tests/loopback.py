@@ -190,10 +190,11 @@ class RangeServer:
         self._head(handler, data, code, content_range)
         if data:
             cut = getattr(handler, "cut", len(data))
-            handler.wfile.write(data[:cut])
-            handler.close_connection = cut < len(data)
+            # Before they are sent: who gets them may look at the count at once.
             with self._lock:
                 self.sent[handler.path] += len(data[:cut])
+            handler.wfile.write(data[:cut])
+            handler.close_connection = cut < len(data)
 
 
 def refuse(code: int, **headers: str) -> Callable[[BaseHTTPRequestHandler], bool]:

@@ -11,5 +11,6 @@ block, which only one worker can read.
     templates.py      what a template shows, by the tables of wikis.yaml (data for each language)
     prose.py          paragraphs to whole sentences, the rest dropped and counted
     wikiextractor.py  the same through the wikiextractor command, to compare with
+    partial.py        fetches of a dump what a quota needs
     recipe.py         the interface of a recipe
 """

@@ -168,6 +168,7 @@ class _Page:
         self.title = title
         self.topics: dict[str, None] = {}
         self.disambiguation = False
+        self.plain_boxes = True
         self.unclosed_box = False
 
     def flatten(self, text: str) -> str:
@@ -251,8 +252,11 @@ class _Page:
         rule, _ = find_rule(name[0], self.parser.wiki)
         if rule is None or rule[0] != "nothing":
             return 0
-        if end := _end_of_plain_box(text, name.end()):
-            return end
+        if self.plain_boxes:
+            if end := _end_of_plain_box(text, name.end()):
+                return end
+            # It may have looked at the whole page, and is not tried again: time stays linear.
+            self.plain_boxes = False
         depth = 1
         for match in _BRACES.finditer(text, name.end()):
             if match[1]:
