@@ -21,16 +21,11 @@ Marks = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleTask(Task):
-    """A task whose rows are examples; their corpus names the classes.
-
-    Attributes:
-        trained: whether a probe is trained for it; else all rows are test.
-    """
+    """A task whose rows are examples; their corpus names the classes."""
 
     records: tuple[str, ...] = ("examples",)
     labels: tuple[str, ...] = ()
     constructed: bool = False
-    trained: bool = True
 
     def fits(self, facts: Mapping[str, Any]) -> bool:
         """Tell whether a collection (its part of corpus.yaml) has what the task asks for."""

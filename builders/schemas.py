@@ -46,6 +46,7 @@ class Task:
         constructed: whether the labels come from how we build rows, so that no trivial cue may
             give them away; False where people annotated them.
         target: the column that is asked for: "label", a class, or "score", a number.
+        trained: whether a probe is trained for it; else all rows are test.
         example: a text of our own and what the task makes of it, as Markdown.
     """
 
@@ -59,6 +60,7 @@ class Task:
     example: str
     provenance: Mapping[str, Column] = field(default_factory=dict)
     target: Literal["label", "score"] = "label"
+    trained: bool = True
 
     def columns(
         self,

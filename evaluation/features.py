@@ -7,12 +7,11 @@ editions (Araujo et al. 2022, "Evaluation benchmarks for Spanish sentence repres
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-import builders.tasks
+from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
 from evaluation.encoders import Form
 from evaluation.instances import Dataset
@@ -28,55 +27,24 @@ PairFeatures = Literal["difference_product", "four_part"]
 for entailment)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """How a task is probed.
-
-    Attributes:
-        sentences: how many texts each text column of a row holds; None if the number varies.
-        hidden: units of the hidden layer in front of the logistic regression, 0 for none.
-        trained: whether there is a probe; if not, the answer is the cosine of two texts.
-    """
-
-    sentences: int | None
-    hidden: int = 0
-    trained: bool = True
-
-
-TASKS = {
-    "sentence_position": Task(5),
-    "sentence_ordering": Task(2),
-    # "a hidden layer of 2000 dimensions and a sigmoid": DiscoEval, section 3.4.
-    "discourse_coherence": Task(6, hidden=2000),
-    "section_prediction": Task(1),
-    "discourse_relations": Task(None),
-    "sentence_classification": Task(1),
-    "linguistic_probing": Task(1),
-    "pair_classification": Task(1),
-    "relatedness": Task(1),
-    "similarity": Task(1, trained=False),
+# Task to the number of texts that each text column of a row holds; None if it varies.
+TEXTS: dict[str, int | None] = {
+    "sentence_position": 5,
+    "sentence_ordering": 2,
+    "discourse_coherence": 6,
+    "section_prediction": 1,
+    "discourse_relations": None,
+    "sentence_classification": 1,
+    "linguistic_probing": 1,
+    "pair_classification": 1,
+    "relatedness": 1,
+    "similarity": 1,
 }
-
-
-def task_of(dataset: Dataset) -> Task:
-    """Return how the dataset's task is probed.
-
-    Raises:
-        InputError: the task is unknown.
-    """
-    if dataset.task not in TASKS:
-        raise InputError(
-            dataset.folder,
-            expected=f"a task of {', '.join(sorted(TASKS))}",
-            found=repr(dataset.task),
-            todo="correct `task:` in params.yaml, or add the task to evaluation/features.py",
-        )
-    return TASKS[dataset.task]
 
 
 def text_columns(task: str, form: Form) -> tuple[str, ...]:
     """Return the columns of a task's instances that hold the texts in one of their forms."""
-    texts = builders.tasks.TASKS[task].texts
+    texts = TASKS[task].texts
     return tuple(text.natural if form == "natural" else text.tokens for text in texts)
 
 
@@ -85,7 +53,6 @@ def unique_texts(dataset: Dataset, form: Form) -> set[str]:
     import pyarrow.compute as pc
 
     texts: set[str] = set()
-    task_of(dataset)
     columns = text_columns(dataset.task, form)
     for split in dataset.files:
         table = dataset.read(split, columns)
@@ -130,7 +97,7 @@ def features(
     if task == "similarity":
         return np.concatenate(x, axis=1)
     (whole,) = x
-    first, *others = np.split(whole, TASKS[task].sentences or 1, axis=1)
+    first, *others = np.split(whole, TEXTS[task] or 1, axis=1)
     if task == "sentence_position":
         return np.concatenate([first, *(first - other for other in others)], axis=1)
     if task == "sentence_ordering":
@@ -148,7 +115,7 @@ def _vectors(task: str, table: "pa.Table", column: str, lookup: Lookup) -> Float
         float32 [rows, dimension * texts of a row], or [rows, dimension].
     """
     texts, lengths = _texts(table, column)
-    count = TASKS[task].sentences
+    count = TEXTS[task]
     if count is None:
         _check_lengths(table, column, lengths > 0, "at least one text", lengths)
         starts = np.cumsum(lengths) - lengths

@@ -57,6 +57,11 @@ class Dataset:
         return list(self.files) == ["train"]
 
     @property
+    def trained(self) -> bool:
+        """Whether a probe is trained; if not, the answer is the cosine of two texts."""
+        return TASKS[self.task].trained
+
+    @property
     def target(self) -> Literal["label", "score"]:
         """The column that is asked for."""
         return TASKS[self.task].target
@@ -113,8 +118,8 @@ def find_datasets(root: Path) -> list[Dataset]:
             train if there is a column ``fold``, only test if nothing is trained for the task.
 
     Raises:
-        InputError: there are none, a split or a shard is missing, two have the same name, or a
-            file does not describe itself.
+        InputError: there are none, a split or a shard is missing, two have the same name, a task
+            is unknown, or a file does not describe itself.
     """
     folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
         lambda: defaultdict(dict)
@@ -173,6 +178,13 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
         description = own
     assert description is not None
     facts, labels, columns = description
+    if facts["task"] not in TASKS:
+        raise InputError(
+            folder,
+            expected=f"a task of {', '.join(sorted(TASKS))}",
+            found=repr(facts["task"]),
+            todo="correct `task:` in params.yaml, or add the task to builders/tasks.py",
+        )
     _check_splits(folder, list(files), facts["task"], columns)
     return Dataset(
         name=str(facts["dataset"]),
@@ -189,7 +201,7 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
 def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[str]) -> None:
     whole = list(SPLITS)
     wanted: list[Split] = whole
-    if task == "similarity":
+    if not TASKS[task].trained:
         wanted = ["test"]
     elif "fold" in columns:
         wanted = ["train"]

@@ -13,10 +13,9 @@ import builders.tasks
 from corpora_recipes.errors import InputError
 from corpora_recipes.params import PROBING
 from evaluation.features import (
-    TASKS,
+    TEXTS,
     PairFeatures,
     features,
-    task_of,
     text_columns,
     unique_texts,
 )
@@ -100,7 +99,7 @@ def test_the_forms_of_pairs_are_those_of_params_yaml() -> None:
 
 
 def test_the_tasks_are_those_of_the_builders() -> None:
-    assert TASKS.keys() == builders.tasks.TASKS.keys()
+    assert TEXTS.keys() == builders.tasks.TASKS.keys()
     assert text_columns("section_prediction", "natural") == ("sentence",)
     assert text_columns("discourse_relations", "tokens") == ("left_tokens", "right_tokens")
 
@@ -164,13 +163,3 @@ def test_unique_texts_of_a_dataset_with_test_alone(tmp_path: Path) -> None:
     write_dataset(tmp_path / "sts", "similarity", {"test": rows})
     (dataset,) = find_datasets(tmp_path)
     assert unique_texts(dataset, "natural") == {"a", "b"}
-
-
-def test_an_unknown_task(tmp_path: Path) -> None:
-    rows = [row(0, 0)]
-    write_dataset(
-        tmp_path / "x", "haiku", {"train": rows, "validation": rows, "test": rows}, labels=["a"]
-    )
-    with pytest.raises(InputError, match="'haiku'") as caught:
-        task_of(find_datasets(tmp_path)[0])
-    assert "sentence_position" in str(caught.value)

@@ -170,3 +170,13 @@ def test_a_null(tmp_path: Path, sentences: list[str | None] | None) -> None:
     write_dataset(tmp_path / "bso", "sentence_ordering", {**SPLITS, "test": [ROWS[0], bad]})
     with pytest.raises(InputError, match="null in row 1"):
         find_datasets(tmp_path)[0].read("test", ["sentences"])
+
+
+def test_an_unknown_task(tmp_path: Path) -> None:
+    rows = [row(0, 0)]
+    write_dataset(
+        tmp_path / "x", "haiku", {"train": rows, "validation": rows, "test": rows}, labels=["a"]
+    )
+    with pytest.raises(InputError, match="'haiku'") as caught:
+        find_datasets(tmp_path)
+    assert "sentence_position" in str(caught.value)
