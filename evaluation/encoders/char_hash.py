@@ -32,6 +32,9 @@ class CharHash:
     name: ClassVar[str] = "char_hash"
     revision: ClassVar[str] = "1"
     form: ClassVar[Literal["natural"]] = "natural"
+    layers: ClassVar[tuple[str, ...]] = ("output",)
+    layer: ClassVar[str] = "output"
+    parallel: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (self.dimension >= 1 and 1 <= self.shortest <= self.longest):
@@ -43,13 +46,13 @@ class CharHash:
         return asdict(self)
 
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return float32 [len(texts), dimension], rows of length 1 (0 for a text with no word)."""
+        """Return float32 [len(texts), 1, dimension], vectors of length 1 (0 without a word)."""
         import numpy as np
         from sklearn.feature_extraction import FeatureHasher
         from sklearn.feature_extraction.text import CountVectorizer
 
         if not texts:
-            return np.zeros((0, self.dimension), np.float32)
+            return np.zeros((0, 1, self.dimension), np.float32)
         ngrams = CountVectorizer(
             analyzer="char_wb", ngram_range=(self.shortest, self.longest)
         ).build_analyzer()
@@ -63,4 +66,4 @@ class CharHash:
         vectors: np.ndarray[Any, np.dtype[np.float32]] = (
             counts / np.where(norms > 0, norms, 1.0)
         ).astype(np.float32)
-        return vectors
+        return vectors[:, None]

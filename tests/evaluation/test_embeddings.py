@@ -1,4 +1,4 @@
-"""The embedding store: once a text, crashes, damage, change of encoder, bad encoders."""
+"""The embedding store: once a text, layers, crashes, damage, change of encoder, bad encoders."""
 
 import shutil
 from collections.abc import Sequence
@@ -17,18 +17,28 @@ from evaluation.encoders import make_encoder
 
 @dataclass
 class Fake:
-    """Encodes a text as its length and its first letter, and notes what it was asked for."""
+    """Encodes a text as its length and its first letter, and notes what it was asked for.
+
+    Layer "2" of its layers is twice that, and so on.
+    """
 
     revision: str = "1"
     dimension: int = 2
     options: dict[str, Any] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    layers: tuple[str, ...] = ("1",)
     name: ClassVar[str] = "fake"
     form: ClassVar[Any] = "natural"
+    parallel: bool = False
+
+    @property
+    def layer(self) -> str:
+        return self.layers[-1]
 
     def encode(self, texts: Sequence[str]) -> Any:
         self.asked += texts
-        return np.array([[len(t), ord(t[0])] for t in texts], np.float32)
+        first = np.array([[len(t), ord(t[0])] for t in texts], np.float32)
+        return np.stack([first * int(layer) for layer in self.layers], axis=1)
 
 
 class Interrupted(Exception):
@@ -59,16 +69,16 @@ def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
     store = EmbeddingStore(tmp_path, Fake())
     assert len(store) == 20
     asked = [words(20)[i] for i in (19, 0, 7, 7, 3)]
-    vectors = store.lookup(asked)
+    vectors = store.lookup(asked, "1")
     assert vectors.dtype == np.float32
     assert vectors.tolist() == [[20, 116], [1, 97], [8, 104], [8, 104], [4, 100]]
-    assert store.lookup([]).shape == (0, 2)
+    assert store.lookup([], "1").shape == (0, 2)
 
 
 def test_lookup_of_an_unknown_text(tmp_path: Path) -> None:
     embed(tmp_path, Fake(), words(3))
     with pytest.raises(InputError, match="'unknown'") as caught:
-        EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"])
+        EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"], "1")
     assert "evaluation embed" in str(caught.value)
 
 
@@ -90,12 +100,12 @@ def test_a_killed_run_loses_the_unfinished_part_only(
     encoder = Fake()
     assert embed(tmp_path, encoder, words(20)) == len(encoder.asked) == 12
     assert (
-        EmbeddingStore(tmp_path, encoder).lookup(words(20)).tolist()
-        == encode(encoder, words(20)).tolist()
+        EmbeddingStore(tmp_path, encoder).lookup(words(20), "1").tolist()
+        == encode(encoder, words(20))[:, 0].tolist()
     )
 
 
-@pytest.mark.parametrize("kind", ["vectors", "keys"])
+@pytest.mark.parametrize("kind", ["vectors.1", "keys"])
 def test_a_run_killed_while_writing(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +129,7 @@ def test_a_run_killed_while_writing(
     assert len(list(tmp_path.glob("*.npy"))) == 4
 
 
-@pytest.mark.parametrize("kind", ["vectors", "keys"])
+@pytest.mark.parametrize("kind", ["vectors.1", "keys"])
 @pytest.mark.parametrize("left", [0, 60, 129, -1])
 def test_a_truncated_file_costs_its_part_only(tmp_path: Path, kind: str, left: int) -> None:
     embed(tmp_path, Fake(), words(12))
@@ -127,7 +137,59 @@ def test_a_truncated_file_costs_its_part_only(tmp_path: Path, kind: str, left: i
     file.write_bytes(file.read_bytes()[:left])
     assert len(EmbeddingStore(tmp_path, Fake())) == 8
     assert embed(tmp_path, Fake(), words(12)) == 4
-    assert EmbeddingStore(tmp_path, Fake()).lookup(words(12))[:, 0].tolist() == list(range(1, 13))
+    store = EmbeddingStore(tmp_path, Fake())
+    assert store.lookup(words(12), "1")[:, 0].tolist() == list(range(1, 13))
+
+
+def test_fewer_layers_are_there_already(tmp_path: Path) -> None:
+    embed(tmp_path, Fake(layers=("1", "2", "3")), words(9))
+    assert len(list(tmp_path.glob("*.npy"))) == 3 * 4
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    for layers in (("2",), ("3", "1"), ("1", "2", "3")):
+        encoder = Fake(layers=layers)
+        assert embed(tmp_path, encoder, words(9)) == 0
+        assert encoder.asked == []
+        store = EmbeddingStore(tmp_path, encoder)
+        for layer in layers:
+            expected = [int(layer) * length for length in range(1, 10)]
+            assert store.lookup(words(9), layer)[:, 0].tolist() == expected
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == before
+
+
+def test_more_layers_encode_again(tmp_path: Path) -> None:
+    embed(tmp_path, Fake(layers=("2",)), words(9))
+    both = Fake(layers=("1", "2"))
+    assert len(EmbeddingStore(tmp_path, both)) == 0
+    assert embed(tmp_path, both, words(10)) == 10
+    assert sorted(both.asked) == sorted(words(10))
+    store = EmbeddingStore(tmp_path, both)
+    assert store.lookup(words(10), "2").tolist() == (2 * store.lookup(words(10), "1")).tolist()
+    # What was there stays usable, and is not asked for twice.
+    assert embed(tmp_path, Fake(layers=("2",)), words(10)) == 0
+    assert embed(tmp_path, both, words(10)) == 0
+
+
+@pytest.mark.parametrize("damage", ["missing", "truncated", "another dimension", "another dtype"])
+def test_a_damaged_layer_is_encoded_again(tmp_path: Path, damage: str) -> None:
+    both = Fake(layers=("1", "2"))
+    embed(tmp_path, both, words(12))
+    file = sorted(tmp_path.glob("*.vectors.2.npy"))[1]
+    vectors = np.load(file)
+    if damage == "missing":
+        file.unlink()
+    elif damage == "truncated":
+        file.write_bytes(file.read_bytes()[:-1])
+    else:
+        np.save(file, vectors[:, :1] if damage == "another dimension" else vectors.astype(float))
+    assert len(EmbeddingStore(tmp_path, both)) == 8
+    # The part's other layer is whole.
+    assert embed(tmp_path, Fake(layers=("1",)), words(12)) == 0
+    again = Fake(layers=("1", "2"))
+    assert embed(tmp_path, again, words(12)) == len(again.asked) == 4
+    store = EmbeddingStore(tmp_path, both)
+    assert store.lookup(words(12), "2")[:, 0].tolist() == list(range(2, 26, 2))
+    assert np.array_equal(np.load(file), vectors)
+    assert len(list(tmp_path.glob("*.npy"))) == 3 * 3
 
 
 def test_damaged_keys_do_not_give_wrong_vectors(tmp_path: Path) -> None:
@@ -163,8 +225,10 @@ def test_no_store_is_an_error(tmp_path: Path) -> None:
         (lambda v: np.where(v == 3, np.nan, v), ["NaN", "'cxx'"]),
         (lambda v: np.where(v == 3, np.inf, v), ["infinite", "'cxx'"]),
         (lambda v: np.where(v == 3, 1e300, v.astype(np.float64)), ["infinite", "'cxx'"]),
-        (lambda v: v[:-1], ["4 vectors of dimension 2", "(3, 2)", "begins with"]),
-        (lambda v: np.hstack([v, v]), ["4 vectors of dimension 2", "(4, 4)"]),
+        (lambda v: v[:-1], ["4 times 1 vectors of dimension 2", "(3, 1, 2)", "begins with"]),
+        (lambda v: np.dstack([v, v]), ["4 times 1 vectors of dimension 2", "(4, 1, 4)"]),
+        (lambda v: np.hstack([v, v]), ["4 times 1 vectors of dimension 2", "(4, 2, 2)"]),
+        (lambda v: v[:, 0], ["4 times 1 vectors of dimension 2", "(4, 2)"]),
         (lambda v: v.astype(np.int64), ["float32", "int64"]),
     ],
 )
@@ -189,7 +253,7 @@ def test_history_and_workers_do_not_matter(tmp_path: Path) -> None:
         embed(tmp_path / "thrice", encoder, part)
     embed(tmp_path / "parallel", encoder, texts, workers=2)
     vectors = [
-        EmbeddingStore(tmp_path / name, encoder).lookup(texts)
+        EmbeddingStore(tmp_path / name, encoder).lookup(texts, "output")
         for name in ("once", "thrice", "parallel")
     ]
     assert np.array_equal(vectors[0], vectors[1])

@@ -1,0 +1,66 @@
+"""How much of each dataset an encoder with a vocabulary of words knows.
+
+It is counted when the texts are encoded, while the vocabulary is in memory, and kept beside the
+vectors in ``coverage.json``: dataset to the numbers of "tokens" and of those "out_of_vocabulary",
+over all its splits and each different text once, with the digest of the dataset's files.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from corpora_recipes.outputs import whole_file
+from evaluation.encoders import Encoder
+from evaluation.features import unique_texts
+from evaluation.instances import Dataset
+
+FILE = "coverage.json"
+
+
+@runtime_checkable
+class HasVocabulary(Protocol):
+    """An encoder with a vocabulary of words."""
+
+    def coverage(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of "tokens" and of those "out_of_vocabulary"."""
+
+
+def measure_coverage(encoder: Encoder, datasets: Sequence[Dataset], store: Path) -> None:
+    """Bring ``coverage.json`` up to date; nothing is counted again for datasets as they were.
+
+    Args:
+        encoder: unless it has a vocabulary, there will be no file.
+        datasets: whose texts are encoded.
+        store: folder of the embedding store.
+    """
+    if not isinstance(encoder, HasVocabulary):
+        (store / FILE).unlink(missing_ok=True)
+        return
+    known = _read(store)
+    found = {}
+    for dataset in datasets:
+        digest = dataset.digest()
+        own = known.get(dataset.name, {})
+        if own.get("digest") != digest or own.get("revision") != encoder.revision:
+            counts = encoder.coverage(sorted(unique_texts(dataset, encoder.form)))
+            own = {"digest": digest, "revision": encoder.revision, **counts}
+        found[dataset.name] = own
+    with whole_file(store / FILE) as temporary:
+        temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+
+
+def read_coverage(store: Path, dataset: Dataset) -> dict[str, int] | None:
+    """Return the counts of a dataset, or None if the encoder has no vocabulary."""
+    own = _read(store).get(dataset.name)
+    if own is None or own["digest"] != dataset.digest():
+        return None
+    return {name: own[name] for name in ("tokens", "out_of_vocabulary")}
+
+
+def _read(store: Path) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = json.loads((store / FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found
