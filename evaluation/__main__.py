@@ -1,23 +1,28 @@
-"""The command line: python -m evaluation embed | probe | invariance | report."""
+"""The command line: python -m evaluation list | embed | probe | invariance | report."""
 
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.commands import positive, run
 from corpora_recipes.errors import InputError
 from corpora_recipes.params import load_params
 
+if TYPE_CHECKING:
+    from evaluation.encoders import Encoder
+
 _EXAMPLES = """\
 examples:
+  python -m evaluation list
   python -m evaluation embed char_hash --instances dist/hub --out data/embeddings/char_hash
   python -m evaluation probe char_hash --instances dist/hub \\
-      --embeddings data/embeddings/char_hash --out data/results/char_hash.json
+      --embeddings data/embeddings/char_hash --out data/results/char_hash
   python -m evaluation invariance --instances dist/hub --out data/invariance.json
-  python -m evaluation report data/results/*.json --audit dist/hub/audit.json --out reports
+  python -m evaluation report data/results/* --instances dist/hub \\
+      --audit dist/hub/audit.json --out reports
 """
 _EMBED = """\
 examples:
@@ -31,25 +36,35 @@ stopped; a run with nothing new encodes nothing.
 _PROBE = """\
 examples:
   python -m evaluation probe char_hash --instances dist/hub \\
-      --embeddings data/embeddings/char_hash --out data/results/char_hash.json
+      --embeddings data/embeddings/char_hash --out data/results/char_hash
 
-The results do not depend on the number of workers. `probing: {pair_features: four_part}` in
-params.yaml probes pairs on [x1, x2, x1*x2, |x1-x2|] in place of [|x1-x2|, x1*x2].
+The results do not depend on the number of workers. In params.yaml, `probing: {protocol: senteval}`
+probes by the schedule of the papers, five times; `pair_features: four_part` probes pairs on
+[x1, x2, x1*x2, |x1-x2|] in place of [|x1-x2|, x1*x2].
 """
 _INVARIANCE = """\
 examples:
   python -m evaluation invariance --instances dist/hub --out data/invariance.json
 
 Every dataset is probed five times, on a part of its rows: its embeddings scaled, the datasets in
-reverse, Python hashing with another seed. Fails, after writing, if the answers change.
+reverse, Python hashing with another seed; always by the protocol `standard`. Fails, after writing,
+if the answers change.
 """
 _REPORT = """\
 examples:
-  python -m evaluation report data/results/*.json --audit dist/hub/audit.json --out reports
-  python -m evaluation report data/results/*.json --audit dist/hub/audit.json \\
-      --invariance data/invariance.json --out reports
+  python -m evaluation report data/results/* --instances dist/hub \\
+      --audit dist/hub/audit.json --out reports
+  python -m evaluation report data/results/* --instances dist/hub \\
+      --audit dist/hub/audit.json --invariance data/invariance.json --out reports
 
-Writes report.md, scores.svg, scores.png and metrics.json into the folder.
+Writes index.html, one page that needs no network, report.md, tables.tex, figures and metrics.json
+into the folder.
+"""
+_LIST = """\
+examples:
+  python -m evaluation list
+
+Checks the entries, too, without loading a model.
 """
 
 
@@ -68,6 +83,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
+    listing = _command(commands, "list", "show the encoders of params.yaml", _LIST)
+    _params(listing, "encoders and probing")
+    listing.set_defaults(run=_list)
+
     embed = _command(commands, "embed", "encode the sentences of all instances", _EMBED)
     _encoder(embed)
     _common(embed, "seed and encoders")
@@ -83,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
     )
     probe.add_argument(
-        "--out", type=Path, required=True, metavar="FILE.json", help="file for the results"
+        "--out", type=Path, required=True, metavar="DIR", help="folder for the results"
     )
     probe.set_defaults(run=_probe)
 
@@ -98,7 +117,16 @@ def _parser() -> argparse.ArgumentParser:
 
     report = _command(commands, "report", "write the tables and figures", _REPORT)
     _params(report, "encoders; results of one that is not there are left out")
-    report.add_argument("results", type=Path, nargs="+", metavar="RESULT.json")
+    report.add_argument(
+        "results", type=Path, nargs="+", metavar="DIR", help="folders that probe wrote"
+    )
+    report.add_argument(
+        "--instances",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder of the instances that were probed, some of which are shown",
+    )
     report.add_argument(
         "--audit",
         type=Path,
@@ -155,38 +183,55 @@ def _params(parser: argparse.ArgumentParser, what: str) -> None:
     )
 
 
+def _list(options: argparse.Namespace) -> None:
+    from evaluation.probing import make_probing
+
+    content = load_params(options.params)
+    make_probing(content["probing"])
+    for name in content["encoders"]:
+        encoder = _make_encoder(options.params, content, name)
+        entry = content["encoders"][name] or {}
+        said = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
+        print(f"{name}: {encoder.name}" + (f" ({said})" if said else ""))
+    print("probing: " + ", ".join(f"{key} {value}" for key, value in content["probing"].items()))
+
+
 def _embed(options: argparse.Namespace) -> None:
+    from evaluation.coverage import measure_coverage
     from evaluation.embeddings import embed
-    from evaluation.encoders import make_encoder
     from evaluation.features import unique_texts
     from evaluation.instances import find_datasets
 
-    _, params = _read_params(options.params, options.encoder)
-    encoder = make_encoder(options.encoder, params)
+    encoder = _make_encoder(options.params, load_params(options.params), options.encoder)
     datasets = find_datasets(options.instances)
     texts: set[str] = set().union(*(unique_texts(d, encoder.form) for d in datasets))
     new = embed(options.out, encoder, texts, options.workers)
+    measure_coverage(encoder, datasets, options.out)
     print(f"{options.encoder}: {len(texts)} texts in {len(datasets)} datasets, {new} encoded now")
 
 
 def _probe(options: argparse.Namespace) -> None:
-    from evaluation.encoders import make_encoder
     from evaluation.instances import find_datasets
-    from evaluation.results import probe_datasets, write_results
+    from evaluation.probing import make_probing, probe_datasets
+    from evaluation.results import predictions_table, write_results
 
-    content, params = _read_params(options.params, options.encoder)
-    encoder = make_encoder(options.encoder, params)
-    results = probe_datasets(
+    content = load_params(options.params)
+    encoder = _make_encoder(options.params, content, options.encoder)
+    results, predictions = probe_datasets(
         options.encoder,
         encoder,
         find_datasets(options.instances),
         options.embeddings,
         seed=content["seed"],
-        pair_features=content["probing"]["pair_features"],
+        probing=make_probing(content["probing"]),
         workers=options.workers,
     )
-    write_results(results, options.out)
-    for score in results.scores:
+    tables = (
+        predictions_table(score.dataset, score.layer, own)
+        for score, own in zip(results.scores, predictions, strict=True)
+    )
+    write_results(results, tables, options.out)
+    for score in results.main:
         beside = "Pearson" if score.majority is None else f"majority {100 * score.majority:.1f}"
         print(f"{score.dataset}: {100 * score.value:.1f} ({beside})")
 
@@ -210,34 +255,35 @@ def _report(options: argparse.Namespace) -> None:
     from evaluation.results import read_results
 
     listed = load_params(options.params)["encoders"]
-    results = [read_results(path) for path in options.results]
-    for path, result in zip(options.results, results, strict=True):
-        if result.name not in listed:
-            print(f"left out {path}: {result.name} is not in params.yaml", file=sys.stderr)
-    shown = [result for result in results if result.name in listed]
-    write_report(shown, options.audit, options.out, options.invariance)
+    results = [(read_results(folder), folder) for folder in options.results]
+    for own, folder in results:
+        if own.name not in listed:
+            print(f"left out {folder}: {own.name} is not in params.yaml", file=sys.stderr)
+    shown = [(own, folder) for own, folder in results if own.name in listed]
+    write_report(shown, options.instances, options.audit, options.out, options.invariance)
 
 
-def _read_params(path: Path, encoder: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the whole of params.yaml and the entry of an encoder."""
-    content = load_params(path)
+def _make_encoder(path: Path, content: Mapping[str, Any], name: str) -> "Encoder":
+    """Make the encoder of an entry of params.yaml."""
+    from evaluation.encoders import make_encoder
+
     encoders = content["encoders"]
-    if encoder not in encoders:
+    if name not in encoders:
         raise InputError(
             path,
             expected=f"an encoder of {', '.join(map(str, encoders))}",
-            found=repr(encoder),
+            found=repr(name),
             todo="add it under `encoders`, or name one that is there",
         )
-    options = encoders[encoder] or {}
+    options = encoders[name] or {}
     if not isinstance(options, dict):
         raise InputError(
-            f"{path}: encoders.{encoder}",
+            f"{path}: encoders.{name}",
             expected="options, such as {dimension: 512}",
             found=repr(options),
             todo="correct the entry",
         )
-    return content, options
+    return make_encoder(name, options)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Gate 10: what scores must not depend on, measured by probing every dataset five times.
 
 Each pass is a process of its own, which probes the datasets one after the other with the encoder
-``char_hash`` and gives the predictions for test (of all folds, where a dataset has folds):
+``char_hash``, by the protocol ``standard``, and gives the predictions for test (of all folds, where
+a dataset has folds; of the first random start, where there are several):
 
     plain       embeddings as they are, datasets by name, PYTHONHASHSEED=1
     scale       embeddings times 0.1, and times 10
@@ -194,12 +195,12 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
     from evaluation.features import Floats
     from evaluation.instances import find_datasets
     from evaluation.metrics import measure as measured
-    from evaluation.results import METRICS, answer, part_of, read_rows
+    from evaluation.probing import METRICS, Probing, answer, one_thread, part_of, read_rows
 
     encoder = make_encoder(ENCODER, OPTIONS)
 
     def lookup(texts: Sequence[str]) -> Floats:
-        return encoder.encode(texts) * np.float32(one.scale)
+        return encoder.encode(texts)[:, 0] * np.float32(one.scale)
 
     found: Outcomes = {}
     datasets = find_datasets(instances)
@@ -209,9 +210,11 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
             rows = read_rows(dataset, split, encoder.form)
             some = _some(rows, ROWS[split], seed, dataset.name)
             parts[split] = part_of(dataset, split, some, encoder.form, lookup, pair_features)
-        own, metric = answer(dataset, parts, seed), METRICS[dataset.target]
-        value = measured(metric, own.asked.y, own.predictions)
-        found[dataset.name] = Outcome(metric, value, own.predictions.tolist())
+        with one_thread():
+            own = answer(dataset, parts, seed, Probing(pair_features=pair_features))
+        metric, predicted = METRICS[dataset.target], own.predictions[0]
+        value = measured(metric, own.asked.y, predicted)
+        found[dataset.name] = Outcome(metric, value, predicted.tolist())
     return found
 
 

@@ -31,10 +31,22 @@ AUDIT = {
     "datasets": {
         "bso_own": {
             "rows": {"train": 20, "validation": 5, "test": 5},
-            "checks": [{"gate": "baselines", "what": "length", "value": 0.6}],
+            "checks": [
+                {
+                    "gate": "baselines",
+                    "what": "length",
+                    "value": 0.6,
+                    "limit": None,
+                    "verdict": "pass",
+                    "correlation": False,
+                }
+            ],
         }
     },
 }
+
+
+REPORT = ["--instances", "instances", "--audit", "audit.json", "--out", "reports"]
 
 
 def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -44,12 +56,12 @@ def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]
         assert capsys.readouterr().out == f"{encoder}: 31 texts in 1 datasets, 31 encoded now\n"
         assert main(["embed", *common, "--out", f"vectors/{encoder}"]) == 0
         assert "0 encoded now" in capsys.readouterr().out
-        command = ["--embeddings", f"vectors/{encoder}", "--out", f"results/{encoder}.json"]
+        command = ["--embeddings", f"vectors/{encoder}", "--out", f"results/{encoder}"]
         assert main(["probe", *common, *command]) == 0
         assert capsys.readouterr().out == "bso_own: 100.0 (majority 40.0)\n"
-    files = [f"results/{encoder}.json" for encoder in ("char_hash", "use_multilingual")]
+    folders = [f"results/{encoder}" for encoder in ("char_hash", "use_multilingual")]
     Path("audit.json").write_text(json.dumps(AUDIT))
-    assert main(["report", *files, "--audit", "audit.json", "--out", "reports"]) == 0
+    assert main(["report", *folders, *REPORT]) == 0
     assert json.loads((here / "reports" / "metrics.json").read_bytes()) == {
         "bso_own": {"char_hash": 1.0, "use_multilingual": 1.0}
     }
@@ -67,12 +79,14 @@ def test_scores_of_pairs_and_the_option_of_their_features(
     common = ["char_hash", "--instances", "instances", "--workers", "1"]
     assert main(["embed", *common, "--out", "vectors"]) == 0
     capsys.readouterr()
-    assert main(["probe", *common, "--embeddings", "vectors", "--out", "r.json"]) == 0
+    assert main(["probe", *common, "--embeddings", "vectors", "--out", "r"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "bso_own: 100.0 (majority 40.0)"
     assert lines[1].startswith("sts_own: ")
     assert lines[1].endswith(" (Pearson)")
-    assert json.loads(Path("r.json").read_bytes())["protocol"]["pair_features"] == "four_part"
+    assert (
+        json.loads(Path("r/scores.json").read_bytes())["protocol"]["pair_features"] == "four_part"
+    )
 
 
 def test_results_of_an_encoder_that_params_lack_are_left_out(
@@ -80,12 +94,11 @@ def test_results_of_an_encoder_that_params_lack_are_left_out(
 ) -> None:
     test_from_instances_to_report(here, capsys)
     Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
-    files = ["results/char_hash.json", "results/use_multilingual.json"]
-    out = ["--audit", "audit.json", "--out", "reports"]
-    assert main(["report", *files, *out]) == 0
+    folders = ["results/char_hash", "results/use_multilingual"]
+    assert main(["report", *folders, *REPORT]) == 0
     assert "use_multilingual is not in params.yaml" in capsys.readouterr().err
     assert "use_multilingual" not in (here / "reports" / "report.md").read_text("utf-8")
-    assert main(["report", files[1], *out]) == 1
+    assert main(["report", folders[1], *REPORT]) == 1
     assert "probe an encoder" in capsys.readouterr().err
 
 
@@ -98,8 +111,8 @@ def test_results_of_an_encoder_that_params_lack_are_left_out(
             "embed char_hash --instances instances --out s --params p.yaml",
             ["p.yaml", "no such file"],
         ),
-        ("probe char_hash --instances instances --embeddings s --out r.json", ["no store"]),
-        ("report r.json --audit a.json --out reports", ["r.json", "run the probe again"]),
+        ("probe char_hash --instances instances --embeddings s --out r", ["no store"]),
+        ("report r --instances i --audit a.json --out o", ["r/scores.json", "run the probe again"]),
         ("invariance --instances nowhere --out i.json", ["nowhere", "no such folder"]),
     ],
 )
@@ -130,7 +143,7 @@ def test_options_that_are_no_mapping(here: Path, capsys: pytest.CaptureFixture[s
     assert "encoders.char_hash" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["embed", "probe", "invariance", "report"])
+@pytest.mark.parametrize("command", ["list", "embed", "probe", "invariance", "report"])
 def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([command, "--help"])
@@ -152,3 +165,20 @@ def test_workers_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
         main(["embed", "char_hash", "--instances", "i", "--out", "s", "--workers", "0"])
     assert caught.value.code == 2
     assert "not 1 or more" in capsys.readouterr().err
+
+
+def test_list_shows_the_entries_and_finds_what_is_misspelt(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["list"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "char_hash: char_hash (dimension 16)",
+        "use_multilingual: use_multilingual",
+        "probing: protocol standard, engine numpy, pair_features difference_product",
+    ]
+    Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
+    assert main(["list"]) == 1
+    assert "'char_hsah'" in capsys.readouterr().err
+    Path("params.yaml").write_text("seed: 3\nprobing: {engine: torch}")
+    assert main(["list"]) == 1
+    assert "probing.engine" in capsys.readouterr().err

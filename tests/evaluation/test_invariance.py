@@ -6,12 +6,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from instance_files import row, write_dataset
 
 from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
-from evaluation import invariance, probes
+from evaluation import invariance
 from evaluation.__main__ import main
 from evaluation.instances import find_datasets
 from evaluation.invariance import (
@@ -24,6 +25,8 @@ from evaluation.invariance import (
     predict,
     read_invariance,
 )
+from evaluation.probes import PROTOCOLS, standard
+from evaluation.probes.problem import Answers, Problem
 
 PAIRS: Any = "difference_product"
 WORDS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte", "puente", "rana"]
@@ -184,7 +187,9 @@ def test_the_limits_of_correlations(differs: Pass, value: float, verdict: str) -
 def test_scale_is_found_where_features_are_not_standardised(
     instances: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probes, "_standardise", lambda x, mean, scale, kind: x.astype(kind))
+    monkeypatch.setattr(
+        standard, "_standardise", lambda x, mean, scale, kind=np.float64: x.astype(kind)
+    )
     passes = {
         scale: predict(instances, 5, PAIRS, replace(PLAIN, scale=scale)) for scale in (0.1, 1, 10)
     }
@@ -196,17 +201,19 @@ def test_order_is_found_where_a_dataset_leaves_something_behind(
     instances: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in SentEval's engine: settings of coherence stay for what runs after it."""
-    given = probes.probe
-    kept = 0
+    settings: list[int] = []
 
-    def leaks(*args: Any, hidden: int, **options: Any) -> Any:
-        nonlocal kept
-        kept = hidden or kept
-        return given(*args, hidden=kept, **options)
+    def leaks(problem: Problem, seed: int, engine: str) -> Answers:
+        if problem.task == "discourse_coherence":
+            settings.append(20)
+        rows = settings[-1] if settings else len(problem.y)
+        if problem.folds is None:
+            problem = replace(problem, x=problem.x[:rows], y=problem.y[:rows])
+        return standard.PROTOCOL.answer(problem, seed, engine)
 
-    monkeypatch.setattr("evaluation.results.probe", leaks)
+    monkeypatch.setitem(PROTOCOLS, "standard", replace(standard.PROTOCOL, answer=leaks))
     forwards = predict(instances, 5, PAIRS, PLAIN)
-    kept = 0
+    settings.clear()
     backwards = predict(instances, 5, PAIRS, replace(PLAIN, reverse=True))
     assert forwards["dc"] == backwards["dc"]
     assert forwards["ssp"] != backwards["ssp"]

@@ -1,0 +1,479 @@
+"""Probing all datasets with one encoder, each of its layers for itself."""
+
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.executors import open_executor
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.records import Split
+from evaluation.bootstrap import COVERAGE, FEW_DOCUMENTS, RESAMPLES, interval, resample
+from evaluation.coverage import read_coverage
+from evaluation.embeddings import EmbeddingStore
+from evaluation.encoders import Encoder, Form
+from evaluation.features import Lookup, PairFeatures, features, text_columns
+from evaluation.instances import Dataset
+from evaluation.metrics import Metric, Values, measure, measures
+from evaluation.probes import PROTOCOLS
+from evaluation.probes.problem import Floats, Labels, Problem
+from evaluation.results import FORMAT, Predictions, Results, Score
+from evaluation.similarity import cosines
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
+"""What is asked for to what the answers are measured by."""
+_MORE = "build the dataset again with more documents, or leave it out of params.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """How datasets are probed: `probing` in params.yaml.
+
+    Attributes:
+        protocol: a key of ``evaluation.probes.PROTOCOLS``.
+        engine: one of the protocol's.
+        pair_features: the features of pair_classification.
+    """
+
+    protocol: str = "standard"
+    engine: str = "numpy"
+    pair_features: PairFeatures = "difference_product"
+
+    def as_protocol(self) -> dict[str, Any]:
+        """Return what results say of their protocol."""
+        return {
+            "name": self.protocol,
+            "version": PROTOCOLS[self.protocol].version,
+            "engine": self.engine,
+            "pair_features": self.pair_features,
+        }
+
+
+def make_probing(params: Mapping[str, str]) -> Probing:
+    """Return what `probing` in params.yaml says, as ``corpora_recipes.params`` read it.
+
+    Raises:
+        InputError: the protocol does not run on the engine.
+    """
+    probing = Probing(**params)  # type: ignore[arg-type]
+    engines = PROTOCOLS[probing.protocol].engines
+    if probing.engine not in engines:
+        raise InputError(
+            "params.yaml: probing.engine",
+            expected=f"an engine of the protocol {probing.protocol}: {', '.join(engines)}",
+            found=repr(probing.engine),
+            todo="correct the value, or leave it out",
+        )
+    return probing
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """The score of one dataset and layer, and the answers it is of."""
+
+    score: Score
+    predictions: Predictions
+
+
+def probe_datasets(
+    name: str,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    store: Path,
+    *,
+    seed: int,
+    probing: Probing,
+    workers: int = 1,
+) -> tuple[Results, list[Predictions]]:
+    """Probe every dataset with every layer of one encoder, in parallel.
+
+    Args:
+        name: key of the encoder's entry in params.yaml.
+        encoder: whose vectors the store holds.
+        datasets: in any order.
+        store: folder of the embedding store.
+        seed: the run's seed.
+        probing: how.
+        workers: number of processes; the scores do not depend on it.
+
+    Returns:
+        The results, and for each of their scores the answers.
+
+    Raises:
+        InputError: the store lacks a sentence, or a dataset cannot be probed.
+    """
+    from tqdm import tqdm
+
+    EmbeddingStore(store, encoder)
+    # The longest first, so that at the end no process is left alone with one of them.
+    jobs = sorted(
+        ((dataset, layer) for dataset in datasets for layer in encoder.layers),
+        key=lambda job: (-_effort(job[0]), job[0].name, encoder.layers.index(job[1])),
+    )
+    probed: list[Probed] = []
+    # What a GPU computes, one process computes.
+    processes = 1 if probing.engine == "torch" else min(workers, len(jobs))
+    with (
+        open_executor("local", processes) as executor,
+        tqdm(total=len(jobs), desc=f"probe {name}", unit="probe", disable=None) as bar,
+    ):
+        calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
+        if executor is None:
+            found = (probe_dataset(*call) for call in calls)
+        else:
+            waiting = [executor.submit(probe_dataset, *call) for call in calls]
+            found = (future.result() for future in waiting)
+        for one in found:
+            probed.append(one)
+            bar.update()
+    probed.sort(key=lambda one: (one.score.dataset, encoder.layers.index(one.score.layer)))
+    results = Results(
+        format=FORMAT,
+        name=name,
+        encoder={
+            "encoder": encoder.name,
+            "revision": encoder.revision,
+            "form": encoder.form,
+            "dimension": encoder.dimension,
+            "layers": list(encoder.layers),
+            "layer": encoder.layer,
+            "options": encoder.options,
+        },
+        protocol=probing.as_protocol(),
+        bootstrap={
+            "resamples": RESAMPLES,
+            "coverage": COVERAGE,
+            "unit": "document",
+            "few_documents": FEW_DOCUMENTS,
+        },
+        seed=seed,
+        versions=_versions(probing.engine),
+        scores=tuple(one.score for one in probed),
+    )
+    return results, [one.predictions for one in probed]
+
+
+def _effort(dataset: Dataset) -> int:
+    """Return what the time of a probe roughly grows with."""
+    import pyarrow.parquet as pq
+
+    files = chain.from_iterable(dataset.files.values())
+    rows: int = sum(pq.read_metadata(file).num_rows for file in files)
+    # Of ten folds, each is probed without each other one.
+    return rows * max(1, len(dataset.labels)) * (10 if dataset.folds else 1)
+
+
+def probe_dataset(
+    dataset: Dataset, layer: str, encoder: Encoder, store: Path, seed: int, probing: Probing
+) -> Probed:
+    """Probe one dataset with one layer; depends on the arguments and the files they name alone.
+
+    Raises:
+        InputError: a split is empty, validation has one row, train lacks a class or has one score
+            alone, a label is out of range, a score is no number, there are fewer than three folds,
+            or the store lacks a sentence.
+    """
+    parts = _read_parts(dataset, layer, encoder, store, probing.pair_features)
+    if dataset.trained:
+        _check_classes(dataset, parts)
+    with one_thread():
+        own = answer(dataset, parts, seed, probing)
+        metric = METRICS[dataset.target]
+        gold, documents = own.asked.y, own.asked.documents
+        values = np.array([measure(metric, gold, predicted) for predicted in own.predictions])
+        resampled = resample(
+            metric, gold, own.predictions, documents, bootstrap_key(seed, dataset.name)
+        )
+        all_measures = [
+            measures(metric, gold, predicted, own.asked.subsets) for predicted in own.predictions
+        ]
+    classes = metric == "accuracy"
+    score = Score(
+        dataset=dataset.name,
+        task=dataset.task,
+        corpus=dataset.corpus,
+        language=dataset.language,
+        version=dataset.version,
+        digest=dataset.digest(),
+        rows={split: len(part.y) for split, part in parts.items()},
+        folds=len(np.unique(own.asked.folds)) if dataset.folds else 0,
+        test_documents=len(np.unique(documents)),
+        layer=layer,
+        metric=metric,
+        value=float(values.mean()),
+        deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
+        interval=interval(resampled.mean(axis=1)),
+        measures={
+            what: float(np.mean([one[what] for one in all_measures])) for what in all_measures[0]
+        },
+        majority=measure(metric, gold, own.majority) if classes else None,
+        chance=1 / len(dataset.labels) if classes else None,
+        chosen=own.chosen,
+        validation=own.validation,
+        coverage=read_coverage(store, dataset),
+    )
+    return Probed(score, Predictions(own.asked.ids, documents, gold, own.predictions))
+
+
+def bootstrap_key(seed: int, dataset: str) -> int:
+    """Return the seed of a dataset's draws, the same for all encoders and layers."""
+    return keyed_hash(seed, dataset, "bootstrap")
+
+
+def one_thread() -> Any:
+    """Return a context in which linear algebra runs on one thread, for the same bits everywhere."""
+    # scipy brings a BLAS of its own, and only a library that is loaded can be limited.
+    import scipy.linalg  # noqa: F401
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1)
+
+
+def _read_parts(
+    dataset: Dataset, layer: str, encoder: Encoder, store: Path, pair_features: PairFeatures
+) -> dict[Split, "Part"]:
+    """Return all rows of a dataset; the store, which can be large, is closed again."""
+    opened = EmbeddingStore(store, encoder)
+
+    def lookup(texts: Sequence[str]) -> Floats:
+        return opened.lookup(texts, layer)
+
+    return {
+        split: part_of(
+            dataset,
+            split,
+            read_rows(dataset, split, encoder.form),
+            encoder.form,
+            lookup,
+            pair_features,
+        )
+        for split in dataset.files
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows as a probe takes them, an array a column.
+
+    Attributes:
+        x: features, float32 [rows, features].
+        y: class numbers int64 [rows], or scores float64 [rows].
+        ids: of the rows.
+        documents: ids of the documents.
+        subsets: names of the subsets; all empty if the dataset has none.
+        folds: numbers of the folds; all 0 if the dataset has none.
+    """
+
+    x: Floats
+    y: Values
+    ids: Values
+    documents: Values
+    subsets: Values
+    folds: Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What was answered, and how.
+
+    Attributes:
+        asked: the rows: of test, or of all folds.
+        predictions: class numbers or scores, [starts, rows].
+        majority: the most frequent answer in the train that goes with each row, [rows]; where
+            nothing is trained, predictions again.
+        chosen: see ``Score``.
+        validation: see ``Score``.
+    """
+
+    asked: Part
+    predictions: Values
+    majority: Values
+    chosen: dict[str, list[float]]
+    validation: float | None
+
+
+def read_rows(dataset: Dataset, split: Split, form: Form) -> "pa.Table":
+    """Return the rows of a split with the columns that ``part_of`` needs."""
+    columns = ["id", "document_id", dataset.target, *text_columns(dataset.task, form)]
+    columns += [name for name in ("subset", "fold") if name in dataset.columns]
+    return dataset.read(split, columns)
+
+
+def part_of(
+    dataset: Dataset,
+    split: Split,
+    rows: "pa.Table",
+    form: Form,
+    lookup: Lookup,
+    pair_features: PairFeatures,
+) -> Part:
+    """Return features and labels, or scores, of rows of a split.
+
+    Args:
+        dataset: whose rows they are.
+        split: theirs.
+        rows: some or all of ``read_rows``.
+        form: the form of text that the encoder takes.
+        lookup: texts to embeddings, float32 [number of texts, dimension].
+        pair_features: the features of pair_classification.
+
+    Raises:
+        InputError: there are no rows, a label is out of range, a score is no number, or a row has
+            a wrong number of texts or one without embedding.
+    """
+    y = rows[dataset.target].to_numpy()
+    if dataset.target == "score":
+        y = y.astype(np.float64)
+    _check_targets(dataset, split, y)
+    try:
+        x = features(dataset.task, rows, form, lookup, pair_features)
+    except InputError as error:
+        raise InputError(
+            f"{dataset.folder}, {split}: {error.where}",
+            expected=error.expected,
+            found=error.found,
+            todo=error.todo,
+        ) from None
+    subsets, folds = (
+        rows[name].to_numpy() if name in rows.column_names else np.full(len(y), missing)
+        for name, missing in (("subset", ""), ("fold", 0))
+    )
+    return Part(x, y, rows["id"].to_numpy(), rows["document_id"].to_numpy(), subsets, folds)
+
+
+def answer(dataset: Dataset, parts: Mapping[Split, Part], seed: int, probing: Probing) -> Answered:
+    """Answer the rows of test, or all rows where there are folds; within ``one_thread``.
+
+    Args:
+        dataset: whose rows they are.
+        parts: for each of its splits the rows, or some of them.
+        seed: the run's seed.
+        probing: how.
+
+    Raises:
+        InputError: train lacks a class or has one score alone, validation has one row, or there are
+            fewer than three folds.
+    """
+    asked = parts["train" if dataset.folds else "test"]
+    if not dataset.trained:
+        similar = cosines(*np.split(asked.x, 2, axis=1))
+        return Answered(asked, similar[None], similar, {}, None)
+    train, metric = parts["train"], METRICS[dataset.target]
+    majority = np.empty_like(asked.y)
+    for learnt, rows in _learnt(dataset, parts):
+        values, counts = np.unique(learnt, return_counts=True)
+        if len(values) < 2:
+            raise _too_alike(dataset, values[0])
+        majority[rows] = values[counts.argmax()]
+    if dataset.folds:
+        problem = Problem(dataset.name, dataset.task, metric, train.x, train.y, folds=train.folds)
+    else:
+        validation = parts["validation"]
+        if len(validation.y) < 2:
+            raise InputError(
+                dataset.files["validation"][0],
+                expected="two rows or more in validation, to choose a probe by",
+                found="one",
+                todo=_MORE,
+            )
+        problem = Problem(
+            dataset.name,
+            dataset.task,
+            metric,
+            train.x,
+            train.y,
+            validation=(validation.x, validation.y),
+            test=asked.x,
+        )
+    found = PROTOCOLS[probing.protocol].answer(problem, seed, probing.engine)
+    return Answered(asked, found.predictions, majority, found.chosen, found.validation)
+
+
+def _learnt(
+    dataset: Dataset, parts: Mapping[Split, Part]
+) -> Iterator[tuple[Values, Values | slice]]:
+    """Give the targets that are learnt from, and the rows that are asked with them.
+
+    Raises:
+        InputError: there are fewer than three folds.
+    """
+    y, folds = parts["train"].y, parts["train"].folds
+    if not dataset.folds:
+        yield y, slice(None)
+        return
+    numbers = np.unique(folds)
+    if len(numbers) < 3:
+        raise InputError(
+            dataset.files["train"][0],
+            expected="three folds or more",
+            found=f"the numbers {', '.join(map(str, numbers))}",
+            todo=_MORE,
+        )
+    for number in numbers:
+        yield y[folds != number], folds == number
+
+
+def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:
+    where = dataset.files[split][0]
+    if not len(y):
+        raise InputError(where, expected="one row or more", found="none", todo=_MORE)
+    if dataset.target == "label":
+        right = (y >= 0) & (y < len(dataset.labels))
+        expected = f"labels 0 … {len(dataset.labels) - 1}"
+    else:
+        right, expected = np.isfinite(y), "finite scores"
+    if not right.all():
+        row = int(np.flatnonzero(~right)[0])
+        raise InputError(
+            where,
+            expected=expected,
+            found=f"{y[row]} in row {row} of {split}",
+            todo="build the dataset again with `python -m builders`",
+        )
+
+
+def _check_classes(dataset: Dataset, parts: Mapping[Split, Part]) -> None:
+    """Check that every class that is asked for can be learnt."""
+    if dataset.target != "label":
+        return
+    asked = parts["train" if dataset.folds else "test"].y
+    where = ("a fold", "the other folds") if dataset.folds else ("test", "train")
+    for learnt, rows in _learnt(dataset, parts):
+        absent = np.setdiff1d(asked[rows], learnt)
+        if len(absent):
+            raise InputError(
+                dataset.files["train"][0],
+                expected=f"every class of {where[0]} in {where[1]} too",
+                found=f"no {', '.join(dataset.labels[number] for number in absent)}, which "
+                f"{int(np.isin(asked[rows], absent).sum())} rows have",
+                todo="put rows of the class there, merge it with another class or leave it out",
+            )
+
+
+def _too_alike(dataset: Dataset, value: Any) -> InputError:
+    label = dataset.target == "label"
+    return InputError(
+        dataset.files["train"][0],
+        expected=f"two {'classes' if label else 'scores'} or more in train",
+        found=f"only {dataset.labels[value] if label else float(value)!r}",
+        todo=_MORE,
+    )
+
+
+def _versions(engine: str) -> dict[str, str]:
+    libraries = ["probeta", "numpy", "scipy", "scikit-learn", "pyarrow"]
+    libraries += ["torch"] if engine == "torch" else []
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{library: version(library) for library in libraries},
+    }

@@ -1,0 +1,471 @@
+"""From instances to scores: determinism, layers, folds, baselines, errors."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from instance_files import LABELS, row, write_dataset
+from scipy import stats
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.records import SPLITS
+from evaluation import probing
+from evaluation.embeddings import embed
+from evaluation.encoders import make_encoder
+from evaluation.features import unique_texts
+from evaluation.instances import find_datasets
+from evaluation.probes import standard
+from evaluation.probes.problem import Answers, Problem, Protocol
+from evaluation.probing import Probing, make_probing, probe_datasets
+from evaluation.results import (
+    Predictions,
+    Results,
+    predictions_table,
+    read_results,
+    write_results,
+)
+
+ENCODER = make_encoder("char_hash", {"dimension": 32})
+NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
+
+
+def sentence(number: int) -> str:
+    return f"El {NOUNS[number % 8]} número {number} sigue donde estaba."
+
+
+def instances(root: Path) -> Path:
+    """Write one dataset a task; BSO can be learnt: the original order begins with "Primero".
+
+    Of FAC, with folds, "gusta" tells the class; of SICK, and STS with test alone, the score is how
+    many words two sentences share.
+    """
+    ordering = [
+        row(i, i % 2, sentences=["Primero llega.", sentence(i)][:: 1 if i % 2 else -1])
+        for i in range(90)
+    ]
+    position = [
+        row(i, keyed_hash(1, str(i)) % 5, sentences=[sentence(5 * i + k) for k in range(5)])
+        for i in range(90)
+    ]
+    coherence = [
+        row(i, keyed_hash(2, str(i)) % 2, sentences=[sentence(6 * i + k) for k in range(6)])
+        for i in range(90)
+    ]
+    relations = [
+        row(i, i % 3, document=f"d{i // 4}", left=[sentence(i)] * (1 + i % 3), right=[sentence(-i)])
+        for i in range(90)
+    ]
+    section = [
+        row(i, i % 2, document=f"d{i // 2}", sentence=("Resumen: " if i % 2 else "") + sentence(i))
+        for i in range(90)
+    ]
+    opinions = [
+        row(i, i % 2, fold=i // 2 % 5, sentence=("Me gusta. " if i % 2 else "") + sentence(i))
+        for i in range(90)
+    ]
+    pairs = [
+        {"sentence1": sentence(i), "sentence2": sentence(i + keyed_hash(3, str(i)) % 3)}
+        for i in range(90)
+    ]
+    shared = [len(set(p["sentence1"].split()) & set(p["sentence2"].split())) for p in pairs]
+    entailment = [row(i, shared[i] % 3, score=shared[i] / 2, **pairs[i]) for i in range(90)]
+    similar = [
+        row(i, None, score=shared[i] / 2, subset=("news", "web")[i // 5 % 2], **pairs[i])
+        for i in range(90)
+    ]
+    write_dataset(root / "corpus" / "fac", "sentence_classification", {"train": opinions})
+    write_dataset(root / "corpus" / "sts", "similarity", {"test": similar})
+    for name, task, rows in (
+        ("bso", "sentence_ordering", ordering),
+        ("sp", "sentence_position", position),
+        ("dc", "discourse_coherence", coherence),
+        ("dr", "discourse_relations", relations),
+        ("ssp", "section_prediction", section),
+        ("sick_e", "pair_classification", entailment),
+        ("sick_r", "relatedness", entailment),
+    ):
+        splits = {"train": rows[:50], "validation": rows[50:70], "test": rows[70:]}
+        labels = LABELS.get(task, LABELS["pair_classification"])
+        write_dataset(root / "corpus" / name, task, splits, labels=labels)
+    return root
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("results")
+    write = instances(root / "instances")
+    texts: set[str] = set()
+    for dataset in find_datasets(write):
+        texts |= unique_texts(dataset, "natural")
+    embed(root / "store", ENCODER, texts)
+    return write, root / "store"
+
+
+def run(folders: tuple[Path, Path], **options: Any) -> Any:
+    only = options.pop("only", None)
+    datasets = [d for d in find_datasets(folders[0]) if only in (None, d.name)]
+    if options.pop("backwards", False):
+        datasets.reverse()
+    options = {"probing": Probing(), **options}
+    return probe_datasets("mine", ENCODER, datasets, folders[1], seed=5, **options)
+
+
+def write(probed: tuple[Results, list[Predictions]], folder: Path) -> None:
+    results, answers = probed
+    tables = (
+        predictions_table(score.dataset, score.layer, own)
+        for score, own in zip(results.scores, answers, strict=True)
+    )
+    write_results(results, tables, folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@dataclass(frozen=True)
+class Layered:
+    """char_hash as two layers, and a third that is the same for all texts."""
+
+    name: ClassVar[str] = "layered"
+    revision: ClassVar[str] = "1"
+    dimension: ClassVar[int] = 32
+    layers: ClassVar[tuple[str, ...]] = ("0", "1", "avg")
+    layer: ClassVar[str] = "1"
+    form: ClassVar[Any] = "natural"
+    options: ClassVar[dict[str, Any]] = {}
+    parallel: ClassVar[bool] = True
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        own = ENCODER.encode(texts)
+        return np.concatenate([own, own, np.ones_like(own)], axis=1)
+
+
+def test_scores(folders: tuple[Path, Path]) -> None:
+    results, _ = run(folders)
+    of = {score.dataset: score for score in results.scores}
+    assert list(of) == ["bso", "dc", "dr", "fac", "sick_e", "sick_r", "sp", "ssp", "sts"]
+    bso, dr, sp, ssp = (of[name] for name in ("bso", "dr", "sp", "ssp"))
+    assert bso.value == bso.validation == 1.0
+    assert (bso.metric, bso.measures, bso.folds, bso.asked) == ("accuracy", {"accuracy": 1}, 0, 20)
+    assert bso.interval == (1.0, 1.0)
+    assert bso.rows == {"train": 50, "validation": 20, "test": 20}
+    assert bso.majority == 0.5
+    assert (bso.chance, dr.chance, sp.chance) == (0.5, pytest.approx(1 / 3), 0.2)
+    assert (bso.test_documents, dr.test_documents, ssp.test_documents) == (20, 6, 10)
+    assert ssp.value > 0.9
+    assert list(sp.chosen) == ["strength"]
+    assert len(sp.chosen["strength"]) == 1
+    for score in results.scores:
+        low, high = score.interval
+        assert -1 <= low <= score.value <= high <= 1
+        assert score.measures[score.metric] == score.value
+    assert results.encoder == {
+        "encoder": "char_hash",
+        "revision": "1",
+        "form": "natural",
+        "dimension": 32,
+        "layers": ["output"],
+        "layer": "output",
+        "options": {"dimension": 32, "shortest": 3, "longest": 5},
+    }
+
+
+def test_folds_are_pooled(folders: tuple[Path, Path]) -> None:
+    (score,) = run(folders, only="fac")[0].scores
+    assert (score.rows, score.folds, score.asked) == ({"train": 90}, 5, 90)
+    assert len(score.chosen["strength"]) == 5
+    assert score.test_documents == 90
+    assert score.value == score.validation == 1.0
+    # In each fold 18 rows, of 72 others 36 a class: the first class wins, and is right in half.
+    assert (score.majority, score.chance) == (0.5, 0.5)
+
+
+def test_each_row_of_a_fold_is_answered_once(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A protocol that answers 1 for the first row of each fold, and notes what it was given."""
+    given: list[Problem] = []
+
+    def first(problem: Problem, seed: int, engine: str) -> Answers:
+        given.append(problem)
+        assert (seed, engine, problem.test, problem.validation) == (5, "numpy", None, None)
+        assert problem.folds is not None
+        firsts = np.unique(problem.folds, return_index=True)[1]
+        predictions = np.zeros((1, len(problem.y)), np.int64)
+        predictions[0, firsts] = 1
+        return Answers(predictions, {"strength": [1.0, 2.0]}, 0.6)
+
+    monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), first))
+    results, (answered,) = run(folders, only="fac")
+    (score,) = results.scores
+    (problem,) = given
+    assert (problem.name, problem.task, problem.metric) == (
+        "fac",
+        "sentence_classification",
+        "accuracy",
+    )
+    assert problem.x.shape == (90, 32)
+    # 45 rows of class 0; each fold's first row is one of them, and is answered with 1.
+    assert score.value == pytest.approx(40 / 90)
+    assert score.chosen == {"strength": [1, 2]}
+    assert (score.validation, score.deviation) == (0.6, None)
+    assert results.protocol["version"] == 9
+    assert answered.predicted.shape == (1, 90)
+    assert sorted(answered.ids) == sorted(f"i{i}" for i in range(90))
+
+
+def test_random_starts_give_mean_and_deviation(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two starts: one right in all twenty rows, one wrong in four."""
+
+    def two(problem: Problem, seed: int, engine: str) -> Answers:
+        right = np.array(gold)
+        wrong = right.copy()
+        wrong[:4] = 1 - wrong[:4]
+        return Answers(np.stack([right, wrong]), {}, 0.5)
+
+    gold = run(folders, only="ssp")[1][0].gold.astype(np.int64)
+    monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), two))
+    (score,) = run(folders, only="ssp")[0].scores
+    assert score.value == pytest.approx(0.9)
+    assert score.deviation == pytest.approx(np.std([1.0, 0.8], ddof=1))
+    assert score.measures == {"accuracy": pytest.approx(0.9)}
+    # Two rows a document, and two of ten documents are worth half: of ten draws with a chance of
+    # 0.2, 5 are the 97.5th percentile, and 0 the 2.5th.
+    assert score.interval == (pytest.approx(0.75), pytest.approx(1.0))
+
+
+def test_relatedness(folders: tuple[Path, Path]) -> None:
+    (score,) = run(folders, only="sick_r")[0].scores
+    assert score.metric == "pearson"
+    assert list(score.measures) == ["pearson", "spearman"]
+    assert score.value > 0.5
+    assert (score.majority, score.chance) == (None, None)
+    assert list(score.chosen) == ["strength"]
+    assert score.rows == {"train": 50, "validation": 20, "test": 20}
+
+
+def test_similarity(folders: tuple[Path, Path]) -> None:
+    (score,) = run(folders, only="sts")[0].scores
+    assert (score.metric, score.rows, score.asked) == ("pearson", {"test": 90}, 90)
+    assert (score.majority, score.chance, score.chosen, score.validation) == (None, None, {}, None)
+    rows = pq.read_table(folders[0] / "corpus" / "sts").to_pylist()
+    gold = [own["score"] for own in rows]
+    found = [
+        float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+        for one, other in (ENCODER.encode([r["sentence1"], r["sentence2"]])[:, 0] for r in rows)
+    ]
+    assert score.value == pytest.approx(stats.pearsonr(gold, found).statistic, abs=1e-6)
+    rounded = stats.spearmanr(gold, np.round(found, 6)).statistic
+    assert score.measures["spearman"] == pytest.approx(rounded, abs=0.001)
+    news = [i for i in range(90) if rows[i]["subset"] == "news"]
+    assert score.measures["pearson, news"] == pytest.approx(
+        stats.pearsonr([gold[i] for i in news], [found[i] for i in news]).statistic, abs=1e-6
+    )
+    assert set(score.measures) == {
+        f"{name}{subset}" for name in ("pearson", "spearman") for subset in ("", ", news", ", web")
+    }
+
+
+def test_pair_features_are_an_option(
+    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    widths = []
+
+    def note(problem: Problem, seed: int, engine: str) -> Answers:
+        widths.append(problem.x.shape[1])
+        return standard.PROTOCOL.answer(problem, seed, engine)
+
+    noting = replace(standard.PROTOCOL, answer=note)
+    monkeypatch.setitem(probing.PROTOCOLS, "standard", noting)
+    (two, _), (four, _) = (
+        run(folders, only="sick_e", probing=Probing(pair_features=pair))
+        for pair in ("difference_product", "four_part")
+    )
+    assert two.protocol["pair_features"] == "difference_product"
+    assert four.protocol == {
+        "name": "standard",
+        "version": 3,
+        "engine": "numpy",
+        "pair_features": "four_part",
+    }
+    assert widths == [64, 128]
+
+
+def test_each_layer_is_probed_for_itself(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    """The second layer is the first one's, the third is the same for all texts."""
+    encoder = Layered()
+    texts = set().union(*(unique_texts(d, "natural") for d in find_datasets(folders[0])))
+    embed(tmp_path, encoder, texts)
+    datasets = [d for d in find_datasets(folders[0]) if d.name in ("bso", "ssp")]
+    results, answers = probe_datasets(
+        "mine", encoder, datasets, tmp_path, seed=5, probing=Probing(), workers=2
+    )
+    assert [(s.dataset, s.layer) for s in results.scores] == [
+        (name, layer) for name in ("bso", "ssp") for layer in ("0", "1", "avg")
+    ]
+    assert [s.layer for s in results.main] == ["1", "1"]
+    zero, one, avg = results.scores[:3]
+    assert zero.value == one.value == 1.0
+    assert replace(zero, layer="1") == one
+    assert avg.value == avg.majority
+    assert (answers[0].predicted == answers[1].predicted).all()
+    plain, _ = run(folders, only="bso")
+    assert replace(plain.scores[0], layer="0") == zero
+
+
+def test_order_and_workers_do_not_matter(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    write(run(folders), tmp_path / "a")
+    write(run(folders, backwards=True, workers=2), tmp_path / "b")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert read_results(tmp_path / "a") == run(folders)[0]
+
+
+def test_the_hash_seed_of_python_does_not_matter(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "params.yaml").write_text(
+        "seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}"
+    )
+    outputs = []
+    for seed in ("1", "2"):
+        store, out = tmp_path / f"store{seed}", tmp_path / seed
+        common = ["mine", "--instances", folders[0], "--params", "params.yaml", "--workers", "1"]
+        for command in (
+            ["embed", *common, "--out", store],
+            ["probe", *common, "--embeddings", store, "--out", out],
+        ):
+            subprocess.run(
+                [sys.executable, "-m", "evaluation", *command],
+                cwd=tmp_path,
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                check=True,
+                capture_output=True,
+            )
+        outputs.append((contents(store), contents(out)))
+    assert outputs[0] == outputs[1]
+    write(run(folders), tmp_path / "here")
+    assert contents(tmp_path / "here") == outputs[0][1]
+
+
+def test_coverage_goes_with_the_scores(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(folders[1], tmp_path / "store")
+    datasets = [d for d in find_datasets(folders[0]) if d.name in ("bso", "ssp")]
+    counts = {"tokens": 7, "out_of_vocabulary": 2}
+    known = {datasets[0].name: {"digest": datasets[0].digest(), "revision": "1", **counts}}
+    (tmp_path / "store" / "coverage.json").write_text(json.dumps(known))
+    results, _ = run((folders[0], tmp_path / "store"))
+    found = {score.dataset: score.coverage for score in results.scores}
+    assert (found["bso"], found["ssp"]) == (counts, None)
+
+
+@pytest.mark.parametrize(
+    ("splits", "words"),
+    [
+        ({"test": []}, ["test-00000", "one row or more"]),
+        ({"validation": []}, ["validation-00000", "one row or more"]),
+        ({"train": [row(0, 1, sentences=["a", "b"])] * 2}, ["no swapped", "2 rows"]),
+        (
+            {split: [row(i, 1, sentences=["a", "b"]) for i in range(2)] for split in SPLITS},
+            ["two classes", "only 'original'"],
+        ),
+        ({"validation": [row(0, 1, sentences=["a", "b"])]}, ["two rows or more", "one"]),
+        ({"test": [row(0, 2, sentences=["a", "b"])]}, ["labels 0 … 1", "2 in row 0 of test"]),
+        ({"test": [row(0, 1, sentences=["a"])]}, ["bso, test: row 0 i0", "2 texts"]),
+        ({"test": [row(0, 1, sentences=["a", "zz"])]}, ["'zz'", "evaluation embed"]),
+    ],
+)
+@pytest.mark.parametrize("workers", [1])
+def test_data_that_cannot_be_probed(
+    tmp_path: Path, splits: dict[str, Any], words: list[str], workers: int
+) -> None:
+    rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
+    whole = {"train": rows, "validation": rows, "test": rows, **splits}
+    write_dataset(tmp_path / "i" / "bso", "sentence_ordering", whole)
+    embed(tmp_path / "s", ENCODER, ["a", "b"])
+    with pytest.raises(InputError) as caught:
+        run((tmp_path / "i", tmp_path / "s"), workers=workers)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("task", "splits", "words"),
+    [
+        ("similarity", {"test": [1.0, float("nan")]}, ["finite scores", "nan in row 1 of test"]),
+        ("similarity", {"test": [float("inf")]}, ["finite scores", "inf in row 0"]),
+        ("relatedness", {"train": [2.5, 2.5]}, ["two scores or more in train", "only 2.5"]),
+    ],
+)
+def test_scores_that_cannot_be_used(
+    tmp_path: Path, task: str, splits: dict[str, list[float]], words: list[str]
+) -> None:
+    if task == "relatedness":
+        splits = {"validation": [1.0, 2.0], "test": [1.0, 2.0]} | splits
+    rows = {
+        split: [row(i, None, score=s, sentence1="a", sentence2="b") for i, s in enumerate(scores)]
+        for split, scores in splits.items()
+    }
+    write_dataset(tmp_path / "i" / "sts", task, rows)
+    embed(tmp_path / "s", ENCODER, ["a", "b"])
+    with pytest.raises(InputError) as caught:
+        run((tmp_path / "i", tmp_path / "s"))
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("folds", "labels", "words"),
+    [
+        ([0, 1, 0, 1], [0, 1, 0, 1], ["three folds or more", "0, 1"]),
+        ([0, 0, 1, 2], [0, 1, 0, 0], ["a fold in the other folds", "no positive, which 1 rows"]),
+        ([0, 1, 2, 2], [0, 0, 0, 0], ["two classes or more in train", "only 'negative'"]),
+    ],
+)
+def test_folds_that_cannot_be_used(
+    tmp_path: Path, folds: list[int], labels: list[int], words: list[str]
+) -> None:
+    rows = [row(i, labels[i], fold=folds[i], sentence="a") for i in range(4)]
+    write_dataset(tmp_path / "i" / "fac", "sentence_classification", {"train": rows})
+    embed(tmp_path / "s", ENCODER, ["a"])
+    with pytest.raises(InputError) as caught:
+        run((tmp_path / "i", tmp_path / "s"))
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_an_error_in_a_worker_keeps_its_message(tmp_path: Path) -> None:
+    rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
+    for name in ("one", "two"):
+        write_dataset(
+            tmp_path / "i" / name,
+            "sentence_ordering",
+            {"train": rows, "validation": rows, "test": []},
+        )
+    embed(tmp_path / "s", ENCODER, ["a", "b"])
+    with pytest.raises(InputError, match="one row or more") as caught:
+        run((tmp_path / "i", tmp_path / "s"), workers=2)
+    assert "one/test-00000" in str(caught.value)
+
+
+def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert make_probing({"protocol": "senteval", "engine": "torch"}).as_protocol() == {
+        "name": "senteval",
+        "version": 1,
+        "engine": "torch",
+        "pair_features": "difference_product",
+    }
+    with pytest.raises(InputError, match="standard: numpy"):
+        make_probing({"protocol": "standard", "engine": "torch"})
