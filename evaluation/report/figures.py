@@ -1,0 +1,224 @@
+"""The figures: the scores of all datasets, and how they change over an encoder's layers."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from io import BytesIO
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal
+
+from evaluation.report.inputs import Datasets, Inputs
+from evaluation.report.layers import Profile
+from evaluation.report.tables import best_layers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+
+# Okabe and Ito 2008, "Color universal design", without black and the yellow that white swallows;
+# a marker of its own for each encoder besides.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
+MARKERS = ("o", "s", "D", "^", "v", "P")
+# So many lines stand in one column of the figure.
+LONGEST = 16
+# Standard deviations at which the colours of the heatmap end.
+FARTHEST = 2.5
+
+
+def draw_scores(inputs: Inputs) -> "Figure":
+    """Draw the scores: a line a dataset, a dot an encoder, with intervals and baselines.
+
+    Returns:
+        A figure of as many columns as keep each within ``LONGEST`` datasets.
+    """
+    from matplotlib.figure import Figure
+
+    encoders, datasets, names = inputs.names, inputs.datasets, list(inputs.datasets)
+    trivial = {name: inputs.best_trivial(name)[1] for name in names}
+    count = -(-len(names) // LONGEST)
+    lines = -(-len(names) // count)
+    height = 0.3 + 0.2 * len(encoders)
+    figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
+    for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
+        own = names[column * lines : (column + 1) * lines]
+        _draw_column(axes, encoders, {name: datasets[name] for name in own}, trivial, lines)
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)
+    return figure
+
+
+def _draw_column(
+    axes: "Axes",
+    encoders: Sequence[str],
+    datasets: Datasets,
+    trivial: dict[str, float],
+    height: int,
+) -> None:
+    any_score = [next(iter(scores.values())) for scores in datasets.values()]
+    ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
+        ("majority", [score.majority for score in any_score], "#666666", "solid"),
+        ("chance", [score.chance for score in any_score], "#666666", "dotted"),
+        ("best trivial", [trivial[dataset] for dataset in datasets], "#000000", "dashed"),
+    ]
+    for label, values, colour, style in ticks:
+        # Correlations have neither majority nor chance.
+        there = [(line, 100 * value) for line, value in enumerate(values) if value is not None]
+        axes.vlines(
+            [value for _, value in there],
+            [line - 0.4 for line, _ in there],
+            [line + 0.4 for line, _ in there],
+            colour,
+            style,
+            linewidth=1.5,
+            label=label,
+        )
+    for i, encoder in enumerate(encoders):
+        offset = 0.6 * ((i + 0.5) / len(encoders) - 0.5)
+        own = [
+            (line, scores[encoder])
+            for line, scores in enumerate(datasets.values())
+            if encoder in scores
+        ]
+        axes.errorbar(
+            [100 * score.value for _, score in own],
+            [line + offset for line, _ in own],
+            # Resampling can leave the score itself just outside of its interval.
+            xerr=[
+                [100 * max(0.0, score.value - score.interval[0]) for _, score in own],
+                [100 * max(0.0, score.interval[1] - score.value) for _, score in own],
+            ],
+            # Of more encoders than colours, those of one colour differ by their markers.
+            fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
+            color=COLOURS[i % len(COLOURS)],
+            markersize=6,
+            capsize=3,
+            # A dot at 0 or 100 is drawn whole.
+            clip_on=False,
+            label=encoder,
+        )
+    named = [
+        f"{score.dataset}\n({'in folds' if score.folds else 'test'}: {score.asked:,})"
+        for score in any_score
+    ]
+    axes.set_yticks(range(len(datasets)), named)
+    axes.set_ylim(height - 0.5, -0.5)
+    # Correlations can be negative.
+    lowest = min(score.interval[0] for scores in datasets.values() for score in scores.values())
+    axes.set_xlim(min(0, 100 * lowest), 100)
+    metrics = {score.metric for score in any_score}
+    axes.set_xlabel(
+        " or ".join(
+            words
+            for metric, words in (
+                ("accuracy", "accuracy (%)"),
+                ("pearson", "Pearson correlation (× 100)"),
+            )
+            if metric in metrics
+        )
+        + " on test, 95 % interval"
+    )
+    axes.grid(axis="x", color="#dddddd")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def draw_layers(profiles: Sequence[Profile]) -> "Figure":
+    """Draw a heatmap for each encoder: rows are layers, columns datasets.
+
+    As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
+    standardised over the layers. Its best layer has a dot; what is no layer, such as their average,
+    stands apart below.
+
+    Args:
+        profiles: of one encoder or more.
+    """
+    from matplotlib.figure import Figure
+
+    heights = [len(profile.rows) + 4 for profile in profiles]
+    widest = max(len(profile.datasets) for profile in profiles)
+    size = (3 + 0.34 * widest, 0.27 * sum(heights) + 1.2)
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(len(profiles), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, profile in zip(panels, profiles, strict=True):
+        mesh = _draw_profile(axes, profile)
+    bar = figure.colorbar(mesh, ax=list(panels), shrink=0.6, aspect=30, pad=0.02)
+    bar.set_label("standard deviations from the column's mean")
+    bar.outline.set_visible(False)
+    return figure
+
+
+def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
+    count = len(profile.layers)
+    # Upwards from the lowest layer; what stands apart is half a row below it.
+    places = [*range(count), *(-1.5 - i for i in range(len(profile.apart)))]
+    columns = range(len(profile.datasets) + 1)
+    blocks = [(0.0, count, 0)]
+    blocks += [(place, 1, count + i) for i, place in enumerate(places[count:])]
+    for place, height, start in blocks:
+        mesh = axes.pcolormesh(
+            columns,
+            [place + i for i in range(height + 1)],
+            profile.standard[start : start + height],
+            cmap="PuOr_r",
+            vmin=-FARTHEST,
+            vmax=FARTHEST,
+            edgecolors="white",
+            linewidth=0.5,
+        )
+    axes.plot(
+        [column + 0.5 for column in range(len(profile.best))],
+        [best + 0.5 for best in profile.best],
+        "o",
+        color="black",
+        markersize=4,
+        label="best layer",
+    )
+    axes.set_yticks([place + 0.5 for place in places], profile.rows)
+    axes.set_xticks([i + 0.5 for i in range(len(profile.datasets))], profile.datasets, rotation=90)
+    start = 0
+    for group, own in groupby(profile.groups):
+        width = len(list(own))
+        axes.text(start + width / 2, count + 0.2, group, ha="center", va="bottom", fontsize=9)
+        if start:
+            axes.axvline(start, color="black", linewidth=1)
+        start += width
+    axes.set_ylabel("layer")
+    axes.set_title(f"{profile.encoder}. {best_layers(profile)}", fontsize=10, loc="left", pad=18)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    return mesh
+
+
+def image(figure: "Figure", kind: str) -> bytes:
+    """Return the figure as "svg" or "png"; the same scores give the same bytes."""
+    import matplotlib
+
+    # Neither a date nor random identifiers.
+    metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
+    stream = BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "probeta"}):
+        figure.savefig(stream, format=kind, metadata=metadata, dpi=150)
+    return stream.getvalue()
+
+
+def inline(figure: "Figure", described: str) -> str:
+    """Return the figure as an SVG element for a page: text is text, black is the page's colour.
+
+    Args:
+        figure: to draw.
+        described: what it shows, for those who do not see it.
+    """
+    import matplotlib
+
+    stream = BytesIO()
+    with matplotlib.rc_context({"svg.hashsalt": "probeta", "svg.fonttype": "none"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    svg = stream.getvalue().decode()
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    # The page gives the size and the colours.
+    svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
+    svg = svg.replace("#000000", "currentColor").replace("#dddddd", "var(--grid)")
+    svg = svg.replace("#666666", "var(--muted)")
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(described)}"', 1)

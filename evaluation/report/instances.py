@@ -1,0 +1,301 @@
+"""The instances that the page shows: some of each dataset's test, with each encoder's answer."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from builders.tasks import TASKS
+from corpora_recipes.errors import InputError
+from corpora_recipes.hashing import keyed_hash
+from evaluation.instances import Dataset, find_datasets
+from evaluation.report.inputs import Inputs, group_of
+from evaluation.results import Predictions, read_predictions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# At most so many of a dataset are shown, and of a text so many characters: the page stays small.
+LIMIT = 50
+LONGEST = 4000
+# A score is far off if it stands so much higher or lower among its dataset's than the gold one
+# does among theirs, as a share of the rows. Cosines and ratings have no scale in common.
+FAR = 0.25
+
+Values = Mapping[str, Any]
+"""Column to value: one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A text of an instance.
+
+    Attributes:
+        units: its units, one after the other; one if it is not divided.
+        tag: where it stands, or what it is, in a word.
+        note: what else is to be said of it.
+        marked: whether it was moved, swapped or replaced.
+    """
+
+    units: tuple[str, ...]
+    tag: str = ""
+    note: str = ""
+    marked: bool = False
+
+
+def browsed(inputs: Inputs, instances: Path) -> list[dict[str, Any]]:
+    """Return what the browser of instances shows, as it stands in the page.
+
+    Args:
+        inputs: the results, with the folders that the predictions are in.
+        instances: the folder of the instances that were probed.
+
+    Returns:
+        For each dataset ``name``, ``group``, ``language``, ``question``, ``labels`` (none for
+        scores), ``encoders`` (those that answered), ``count`` (rows asked), ``columns`` (of
+        provenance), ``rows``, and for trees ``trees``, document to its nodes: first and last unit
+        of the left and of the right span, and the class. A row has ``id``, ``parts`` (``Part``),
+        ``gold``, ``told`` (the gold answer in words, and what is said beside it), ``values`` (of
+        the columns), for trees ``tree`` and ``node``, and ``answers``, one an encoder: the answer,
+        whether it is wrong (or far off), and what is said beside it.
+
+    Raises:
+        InputError: instances are missing or not those that were probed, or predictions are of
+            other rows.
+    """
+    found = {dataset.name: dataset for dataset in find_datasets(instances)}
+    return [_dataset(inputs, found.get(name), name, instances) for name in inputs.datasets]
+
+
+def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path) -> dict[str, Any]:
+    score = inputs.any_score(name)
+    digest = dataset.digest() if dataset else "no such dataset"
+    if dataset is None or digest != score.digest:
+        raise InputError(
+            f"{instances}: {name}",
+            expected=f"the instances that were probed, SHA-256 {score.digest}",
+            found=digest,
+            todo="probe these instances, or pass those that were probed: `dvc repro`",
+        )
+    rows = _rows(dataset)
+    predictions = {
+        own.name: _checked(read_predictions(folder, name, own.encoder["layer"]), rows, folder, name)
+        for own, folder in zip(inputs.encoders, inputs.folders, strict=True)
+        if own.name in inputs.datasets[name]
+    }
+    seed = inputs.encoders[0].seed
+    drawn = draw(rows["id"].to_pylist(), seed, name)
+    answers = [_answers(dataset, own, drawn) for own in predictions.values()]
+    told = _told(dataset, rows, drawn)
+    columns = _provenance(dataset)
+    shown = rows.take(drawn).to_pylist()
+    content: dict[str, Any] = {
+        "name": name,
+        "group": group_of(score),
+        "language": score.language,
+        "question": TASKS[dataset.task].question,
+        "labels": list(dataset.labels) if dataset.target == "label" else [],
+        "encoders": list(predictions),
+        "count": len(rows),
+        "columns": columns,
+        "rows": [
+            {
+                "id": row["id"],
+                "parts": [asdict(part) for part in parts_of(dataset, row)],
+                "gold": row[dataset.target],
+                "told": told[place],
+                "values": [_written(dataset, column, row[column]) for column in columns],
+                "answers": [own[place] for own in answers],
+            }
+            for place, row in enumerate(shown)
+        ],
+    }
+    if "left_first" in dataset.columns:
+        content["trees"] = _trees(rows, {row["document_id"] for row in shown})
+        for row, own in zip(content["rows"], shown, strict=True):
+            row["tree"], row["node"] = own["document_id"], _node(own)
+    return content
+
+
+def draw(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
+    """Return the places of at most ``LIMIT`` rows, drawn by their ids, in their order."""
+    order = sorted(range(len(ids)), key=lambda i: keyed_hash(seed, dataset, ids[i], "report"))
+    return sorted(order[:LIMIT])
+
+
+def parts_of(dataset: Dataset, row: Values) -> list[Part]:
+    """Return the texts of an instance, with what the task did to them."""
+    return _PARTS.get(dataset.task, _texts)(dataset, row)
+
+
+def _texts(dataset: Dataset, row: Values) -> list[Part]:
+    texts = [_cut(row[text.natural]) for text in TASKS[dataset.task].texts]
+    if len(texts) == 1:
+        return [Part((texts[0],))]
+    return [Part((text,), str(number)) for number, text in enumerate(texts, start=1)]
+
+
+def _position(dataset: Dataset, row: Values) -> list[Part]:
+    """The first sentence shown was taken from the place that the class names."""
+    first, *others = row["sentences"]
+    places = [place for place in range(len(others) + 1) if place != row["label"]]
+    note = "moved to the front" if row["label"] else "at the front from the beginning"
+    return [
+        Part((_cut(first),), str(row["label"] + 1), note, True),
+        *(
+            Part((_cut(sentence),), str(place + 1))
+            for place, sentence in zip(places, others, strict=True)
+        ),
+    ]
+
+
+def _ordering(dataset: Dataset, row: Values) -> list[Part]:
+    swapped = dataset.labels[row["label"]] == "swapped"
+    tags = ("2", "1") if swapped else ("1", "2")
+    return [
+        Part((_cut(sentence),), tag, "", swapped)
+        for tag, sentence in zip(tags, row["sentences"], strict=True)
+    ]
+
+
+def _coherence(dataset: Dataset, row: Values) -> list[Part]:
+    return [
+        Part((_cut(sentence),), str(place), f"put in from {row['donor_id']}", True)
+        if place == row["replaced_position"]
+        else Part((_cut(sentence),), str(place))
+        for place, sentence in enumerate(row["sentences"], start=1)
+    ]
+
+
+def _relation(dataset: Dataset, row: Values) -> list[Part]:
+    """The two spans in the order of the text; ``left`` is the nucleus or the first of equals."""
+    names = ("nucleus", "nucleus") if row["order"] == "NN" else ("nucleus", "satellite")
+    spans = [
+        (row[f"{side}_first"], Part(tuple(map(_cut, row[side])), name, _units(row, side)))
+        for side, name in zip(("left", "right"), names, strict=True)
+    ]
+    return [part for _, part in sorted(spans, key=lambda span: span[0])]
+
+
+def _units(row: Values, side: str) -> str:
+    first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
+    return f"unit {first}" if first == last else f"units {first} to {last}"
+
+
+_PARTS: Mapping[str, Callable[[Dataset, Values], list[Part]]] = {
+    "sentence_position": _position,
+    "sentence_ordering": _ordering,
+    "discourse_coherence": _coherence,
+    "discourse_relations": _relation,
+}
+"""Task to what makes its parts; the others just have texts."""
+
+
+def _told(dataset: Dataset, rows: "pa.Table", drawn: Sequence[int]) -> list[list[str]]:
+    """Return for each drawn row the gold answer in words, and what to say beside it."""
+    gold = rows[dataset.target].to_numpy()
+    if dataset.target == "score":
+        ranks = _ranks(gold)
+        return [[f"{gold[i]:g}", f"above {100 * ranks[i]:.0f} %"] for i in drawn]
+    words = {
+        "sentence_position": "the first sentence stood in place {}",
+        "section_prediction": "from the {}",
+    }.get(dataset.task, "{}")
+    return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
+
+
+def _provenance(dataset: Dataset) -> list[str]:
+    """Return the columns that are neither text nor what is shown anyhow."""
+    shown = {"id", "split", "also_in", dataset.target}
+    shown |= {name for text in TASKS[dataset.task].texts for name in (text.natural, text.tokens)}
+    return [name for name in dataset.columns if name not in shown]
+
+
+def _rows(dataset: Dataset) -> "pa.Table":
+    """Return the rows that are asked, with all columns but tokens; nulls stay."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    files = dataset.files["train" if dataset.folds else "test"]
+    tokens = {text.tokens for text in TASKS[dataset.task].texts}
+    columns = [name for name in dataset.columns if name not in tokens]
+    tables = [pq.ParquetFile(file).read(columns=columns) for file in files]
+    return pa.concat_tables(table.replace_schema_metadata() for table in tables)
+
+
+def _checked(own: Predictions, rows: "pa.Table", folder: Path, name: str) -> Predictions:
+    if rows["id"].to_pylist() != own.ids.tolist():
+        raise InputError(
+            folder,
+            expected=f"predictions for the {len(rows)} rows of {name}, in their order",
+            found=f"{len(own.ids)} rows, not the same",
+            todo="run the probe again",
+        )
+    return own
+
+
+def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[list[Any]]:
+    """Return for each drawn row the answer, whether it is wrong, and what to say beside it."""
+    if dataset.target == "label":
+        starts = len(own.predicted)
+        votes = np.stack(
+            [(own.predicted == label).sum(axis=0) for label in range(len(dataset.labels))]
+        )
+        # Of labels with equally many votes the first one.
+        answers = votes.argmax(axis=0)
+        return [
+            [
+                int(answers[i]),
+                bool(answers[i] != own.gold[i]),
+                f"{votes[answers[i], i]} of {starts} starts" if starts > 1 else "",
+            ]
+            for i in drawn
+        ]
+    predicted = own.predicted.mean(axis=0)
+    asked, given = _ranks(own.gold), _ranks(predicted)
+    return [
+        [
+            round(float(predicted[i]), 3),
+            bool(abs(asked[i] - given[i]) > FAR),
+            f"above {100 * given[i]:.0f} %",
+        ]
+        for i in drawn
+    ]
+
+
+def _ranks(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+    """Return the share of the other values that each is above, equal ones counted half."""
+    from scipy.stats import rankdata
+
+    ranks: np.ndarray[Any, Any] = (rankdata(values) - 1) / max(1, len(values) - 1)
+    return ranks
+
+
+def _trees(rows: "pa.Table", documents: set[str]) -> dict[str, list[list[int]]]:
+    """Return document to the nodes of its tree, the widest first."""
+    columns = ["document_id", "label", "left_first", "left_last", "right_first", "right_last"]
+    trees: dict[str, list[list[int]]] = {document: [] for document in sorted(documents)}
+    for row in rows.select(columns).to_pylist():
+        if row["document_id"] in documents:
+            trees[row["document_id"]].append([*_node(row), row["label"]])
+    for nodes in trees.values():
+        nodes.sort(key=lambda node: (min(node[0], node[2]) - max(node[1], node[3]), node))
+    return trees
+
+
+def _node(row: Values) -> list[int]:
+    return [row[f"{side}_{end}"] for side in ("left", "right") for end in ("first", "last")]
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]} … ({len(text) - LONGEST:,} characters more)"
+
+
+def _written(dataset: Dataset, column: str, value: Any) -> str:
+    if column == "label":
+        return dataset.labels[int(value)]
+    return "–" if value in (None, "") else str(value)

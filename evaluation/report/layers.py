@@ -1,0 +1,100 @@
+"""How scores change over the layers of an encoder.
+
+As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the scores of each
+dataset are standardised over the layers, and the best layer of each is marked.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from evaluation.report.inputs import SUITES, Inputs
+from evaluation.results import Results
+
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The scores of an encoder's layers.
+
+    Attributes:
+        encoder: its name.
+        layers: the numbered layers, the lowest first.
+        apart: what else was probed, such as the layers' average.
+        datasets: those that every layer was probed on, group by group.
+        groups: the group of each of them.
+        values: scores, float64 [layers, then apart; datasets].
+        standard: the same less the mean of the numbered layers, divided by their standard deviation
+            (0 where they do not differ).
+        best: for each dataset the index of the best numbered layer, the lowest of equals.
+    """
+
+    encoder: str
+    layers: tuple[str, ...]
+    apart: tuple[str, ...]
+    datasets: tuple[str, ...]
+    groups: tuple[str, ...]
+    values: Doubles
+    standard: Doubles
+    best: tuple[int, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the rows of ``values``."""
+        return self.layers + self.apart
+
+    def average_best(self, groups: Iterable[str]) -> float | None:
+        """Return the mean number of the best layer over the datasets of groups, if there are any.
+
+        Chen et al. (2019), Table 6.
+        """
+        wanted = set(groups)
+        found = [
+            int(self.layers[best])
+            for best, group in zip(self.best, self.groups, strict=True)
+            if group in wanted
+        ]
+        return fmean(found) if found else None
+
+    def average_bests(self) -> dict[str, float]:
+        """Return ``average_best`` of each suite that there are datasets of, and of all."""
+        all_groups = {"all datasets": tuple(self.groups)}
+        found = {name: self.average_best(groups) for name, groups in (SUITES | all_groups).items()}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def profiles(inputs: Inputs) -> list[Profile]:
+    """Return a profile of every encoder that was probed on two numbered layers or more."""
+    found = (_profile(own, inputs) for own in inputs.encoders)
+    return [one for one in found if one]
+
+
+def _profile(own: Results, inputs: Inputs) -> Profile | None:
+    names = own.encoder["layers"]
+    layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
+    if len(layers) < 2:
+        return None
+    apart = tuple(name for name in names if name not in layers)
+    scores = {(score.layer, score.dataset): score.value for score in own.scores}
+    groups = {name: group for group, of in inputs.groups.items() for name in of}
+    datasets = tuple(
+        name for name in groups if all((layer, name) in scores for layer in layers + apart)
+    )
+    values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
+    numbered = values[: len(layers)]
+    spread = numbered.std(axis=0)
+    spread[np.ptp(numbered, axis=0) == 0] = np.inf
+    return Profile(
+        encoder=own.name,
+        layers=layers,
+        apart=apart,
+        datasets=datasets,
+        groups=tuple(groups[name] for name in datasets),
+        values=values,
+        standard=(values - numbered.mean(axis=0)) / spread,
+        best=tuple(int(index) for index in numbered.argmax(axis=0)),
+    )

@@ -1,0 +1,302 @@
+// Sorting and filtering of the page's tables, and the browser of instances.
+"use strict";
+
+const NONE = "–";
+const PER_PAGE = 10;
+const collator = new Intl.Collator("en", { numeric: true });
+
+/* Tables that sort: headers become buttons; cells without a value stay at the end. */
+
+function valueOf(row, column) {
+  const cell = row.cells[column];
+  if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
+  const text = cell.textContent.trim();
+  return text === NONE ? null : text;
+}
+
+function compare(one, other) {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return collator.compare(String(one), String(other));
+}
+
+function sortBy(table, column, descending) {
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => ({ row, value: valueOf(row, column) }));
+  rows.sort((one, other) => {
+    if (one.value === null || other.value === null) {
+      return (one.value === null) - (other.value === null);
+    }
+    return descending ? compare(other.value, one.value) : compare(one.value, other.value);
+  });
+  body.append(...rows.map(({ row }) => row));
+}
+
+function makeSortable(table) {
+  const headers = [...table.tHead.rows[0].cells];
+  headers.forEach((header, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...header.childNodes);
+    header.append(button);
+    button.addEventListener("click", () => {
+      const before = header.getAttribute("aria-sort");
+      // What is a number is first shown with the largest on top.
+      const descending = before ? before === "ascending" : header.classList.contains("number");
+      for (const other of headers) other.removeAttribute("aria-sort");
+      header.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      sortBy(table, column, descending);
+    });
+  });
+}
+
+/* Tables that filter. */
+
+function folded(text) {
+  return text.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
+}
+
+function makeFilterable(controls) {
+  const table = document.getElementById(controls.dataset.table);
+  const [find, group, tone, pair] = ["find", "group", "tone", "pair"].map((name) =>
+    controls.querySelector("." + name)
+  );
+  const rows = [...table.tBodies[0].rows];
+  const texts = new Map(rows.map((row) => [row, folded(row.textContent)]));
+  const update = () => {
+    const words = folded(find.value).split(/\s+/).filter(Boolean);
+    let count = 0;
+    for (const row of rows) {
+      row.hidden =
+        !words.every((word) => texts.get(row).includes(word)) ||
+        Boolean(group?.value && row.dataset.group !== group.value) ||
+        Boolean(tone?.value && !row.querySelector(".tone-" + tone.value));
+      count += !row.hidden;
+    }
+    controls.querySelector(".count").textContent = `${count} of ${rows.length} rows`;
+    if (pair) showPairs(table, pair.value);
+  };
+  for (const control of [find, group, tone, pair]) control?.addEventListener("input", update);
+  controls.hidden = false;
+  update();
+}
+
+function showPairs(table, encoder) {
+  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim().split(" − "));
+  for (const row of table.rows) {
+    [...row.cells].forEach((cell, column) => {
+      cell.hidden = column > 0 && encoder !== "" && !names[column].includes(encoder);
+    });
+  }
+}
+
+/* The browser of instances. */
+
+function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  Object.assign(made, properties);
+  made.append(...children);
+  return made;
+}
+
+function drawing(name, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function classOf(dataset, answer) {
+  return dataset.labels.length ? dataset.labels[answer] : String(answer);
+}
+
+function partElement(part, language) {
+  const units = part.units.map((unit) => element("span", { className: "unit" }, unit));
+  const item = element("li", { className: part.marked ? "marked" : part.tag ? "" : "plain" });
+  if (part.tag) item.append(element("span", { className: "tag" }, part.tag));
+  item.append(element("span", { lang: language }, ...units));
+  if (part.note) item.append(element("span", { className: "note" }, part.note));
+  return item;
+}
+
+function answerElement(dataset, name, [answer, wrong, beside]) {
+  const item = element("li", { className: wrong ? "wrong" : "right" });
+  item.append(element("span", { className: "sign", ariaHidden: "true" }, wrong ? "✗" : "✓"));
+  item.append(` ${name}: `, element("b", {}, classOf(dataset, answer)));
+  if (wrong) item.append(dataset.labels.length ? ", wrong" : ", far off");
+  if (beside) item.append(" ", element("small", {}, beside));
+  return item;
+}
+
+/* A tree of spans: the whole text on top, each node divided into nucleus and satellite. */
+function treeElement(dataset, row) {
+  const nodes = dataset.trees[row.tree];
+  const last = Math.max(...nodes.map((node) => Math.max(node[1], node[3])));
+  const first = Math.min(...nodes.map((node) => Math.min(node[0], node[2])));
+  const width = Math.max(34, Math.min(110, 860 / (last - first + 1)));
+  const height = 26;
+  const open = [];
+  let deepest = 0;
+  const drawn = [];
+  const spans = nodes.map((node) => ({
+    node, start: Math.min(node[0], node[2]), end: Math.max(node[1], node[3]),
+  }));
+  spans.sort((one, other) => one.start - other.start || other.end - one.end);
+  for (const { node, start, end } of spans) {
+    while (open.length && open[open.length - 1] < start) open.pop();
+    const depth = open.length;
+    open.push(end);
+    deepest = Math.max(deepest, depth);
+    const own = row.node.every((place, index) => place === node[index]);
+    const label = dataset.labels[node[4]];
+    const title = `${label}, units ${start + 1} to ${end + 1}`;
+    const group = drawing("g", {}, drawing("title", {}, document.createTextNode(title)));
+    [[node[0], node[1], true], [node[2], node[3], label.startsWith("NN")]].forEach(
+      ([from, to, nucleus]) => {
+        group.append(drawing("rect", {
+          x: (from - first) * width, y: depth * height, width: (to - from + 1) * width,
+          height: height - 3, rx: 3,
+          class: own ? "own" : nucleus ? "nucleus" : "satellite",
+        }));
+      }
+    );
+    const room = Math.floor(((end - start + 1) * width - 10) / 6.4);
+    const short = label.length > room ? label.slice(0, Math.max(1, room - 1)) + "…" : label;
+    const text = drawing("text", { x: (start - first) * width + 6, y: depth * height + 16 });
+    text.textContent = short;
+    group.append(text);
+    drawn.push(group);
+  }
+  const units = drawing("g", { class: "units" });
+  for (let unit = first; unit <= last; unit += 1) {
+    const x = (unit - first + 0.5) * width;
+    const text = drawing("text", { x, y: (deepest + 1) * height + 13 });
+    text.textContent = String(unit + 1);
+    units.append(text);
+  }
+  const size = { width: (last - first + 1) * width, height: (deepest + 1) * height + 20 };
+  const described = `Tree of the text, ${nodes.length} relations over ${last - first + 1} units`;
+  const svg = drawing("svg", { ...size, role: "img", "aria-label": described }, ...drawn, units);
+  return element(
+    "div", { className: "tree", tabIndex: 0 },
+    element("span", { className: "label" }, "Tree of the text: nuclei in colour, this row framed"),
+    svg
+  );
+}
+
+function instanceElement(dataset, row) {
+  const parts = element("ol", { className: "parts" });
+  parts.append(...row.parts.map((part) => partElement(part, dataset.language)));
+  const answers = element("ul", { className: "answers" });
+  const [told, beside] = row.told;
+  const gold = element("li", { className: "gold" }, "gold: ", element("b", {}, told));
+  if (beside) gold.append(" ", element("small", {}, beside));
+  answers.append(gold);
+  dataset.encoders.forEach((name, index) => {
+    answers.append(answerElement(dataset, name, row.answers[index]));
+  });
+  const facts = element("dl");
+  [["id", row.id], ...dataset.columns.map((name, index) => [name, row.values[index]])].forEach(
+    ([name, value]) => {
+      // Where documents do not matter, a row is its own.
+      if (value !== NONE && !(name === "document_id" && value === row.id)) {
+        facts.append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+      }
+    }
+  );
+  const item = element("li", { className: "instance" }, parts, answers);
+  if (row.tree !== undefined) item.append(treeElement(dataset, row));
+  item.append(element("div", { className: "provenance" }, facts));
+  return item;
+}
+
+function searched(row) {
+  return folded(
+    [row.id, ...row.told, ...row.parts.flatMap((part) => part.units), ...row.values].join(" ")
+  );
+}
+
+function makeBrowser(datasets) {
+  const [dataset, encoder, gold, find, wrong, previous, next] = [
+    "dataset", "encoder", "gold", "find", "wrong", "previous", "next",
+  ].map((id) => document.getElementById(id));
+  const [question, list, found, page] = ["question", "rows", "found", "page"].map((id) =>
+    document.getElementById(id)
+  );
+  const option = (value, text) => element("option", { value }, text);
+  let place = 0;
+  let own = datasets[0];
+
+  const groups = new Map();
+  for (const one of datasets) {
+    if (!groups.has(one.group)) groups.set(one.group, element("optgroup", { label: one.group }));
+    groups.get(one.group).append(option(one.name, one.name));
+  }
+  dataset.append(...groups.values());
+
+  function isWrong(row) {
+    const answers = row.answers.map((answer) => answer[1]);
+    if (encoder.value === "all") return answers.every(Boolean);
+    if (encoder.value === "any") return answers.some(Boolean);
+    return answers[own.encoders.indexOf(encoder.value)];
+  }
+
+  function shown() {
+    const words = folded(find.value).split(/\s+/).filter(Boolean);
+    return own.rows.filter((row) =>
+      (!wrong.checked || isWrong(row)) &&
+      (gold.value === "" || String(row.gold) === gold.value) &&
+      words.every((word) => searched(row).includes(word))
+    );
+  }
+
+  function update() {
+    const rows = shown();
+    const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
+    place = Math.min(place, pages - 1);
+    const some = rows.slice(place * PER_PAGE, (place + 1) * PER_PAGE);
+    list.replaceChildren(...some.map((row) => instanceElement(own, row)));
+    found.textContent =
+      `${rows.length} of ${own.rows.length} rows here, of ${own.count.toLocaleString("en")} in all`;
+    page.textContent = `page ${place + 1} of ${pages}`;
+    previous.disabled = place === 0;
+    next.disabled = place >= pages - 1;
+  }
+
+  function choose() {
+    own = datasets.find((one) => one.name === dataset.value);
+    question.textContent = own.question;
+    const before = encoder.value;
+    encoder.replaceChildren(option("any", "any encoder"));
+    if (own.encoders.length > 1) encoder.append(option("all", "all encoders"));
+    encoder.append(...own.encoders.map((name) => option(name, name)));
+    if ([...encoder.options].some((one) => one.value === before)) encoder.value = before;
+    gold.replaceChildren(option("", "all"));
+    own.labels.forEach((label, index) => {
+      if (own.rows.some((row) => row.gold === index)) gold.append(option(String(index), label));
+    });
+    document.getElementById("gold-label").hidden = own.labels.length === 0;
+    again();
+  }
+
+  function again() {
+    place = 0;
+    update();
+  }
+
+  function turn(by) {
+    place += by;
+    update();
+    document.getElementById("instances-title").scrollIntoView();
+  }
+
+  dataset.addEventListener("input", choose);
+  for (const control of [encoder, gold, find, wrong]) control.addEventListener("input", again);
+  previous.addEventListener("click", () => turn(-1));
+  next.addEventListener("click", () => turn(1));
+  document.getElementById("browser").hidden = false;
+  choose();
+}
+
+document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll(".filters[data-table]").forEach(makeFilterable);
+makeBrowser(JSON.parse(document.getElementById("instances-data").textContent));

@@ -1,0 +1,378 @@
+"""Results, audits and instances for the tests of the report."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from builders.schemas import Column, instance_schema
+from builders.tasks import TASKS
+from evaluation.instances import find_datasets
+from evaluation.results import Predictions, Results, Score, predictions_table, write_results
+
+SP = Score(
+    dataset="sp_wiki",
+    task="sentence_position",
+    corpus="wikipedia",
+    language="es",
+    version="1.0.0",
+    digest="5" * 64,
+    rows={"train": 10000, "validation": 4000, "test": 4000},
+    folds=0,
+    test_documents=4000,
+    layer="output",
+    metric="accuracy",
+    value=0.4521,
+    deviation=None,
+    interval=(0.4366, 0.4675),
+    measures={"accuracy": 0.4521},
+    majority=0.2052,
+    chance=0.2,
+    chosen={"strength": [1.0]},
+    validation=0.46,
+    coverage=None,
+)
+DR = replace(
+    SP,
+    dataset="dr_rst",
+    task="discourse_relations",
+    digest="6" * 64,
+    rows={"train": 900, "validation": 120, "test": 130},
+    value=0.3,
+    interval=(0.22, 0.38),
+    majority=0.25,
+    chance=1 / 29,
+)
+# Without parts, and without a probe.
+MC = replace(
+    SP,
+    dataset="mc",
+    task="sentence_classification",
+    digest="8" * 64,
+    rows={"train": 2623},
+    folds=10,
+    test_documents=2623,
+    value=0.7,
+    interval=(0.68, 0.72),
+    majority=0.51,
+    chance=0.5,
+)
+STS = replace(
+    SP,
+    dataset="sts14_es",
+    task="similarity",
+    digest="9" * 64,
+    rows={"test": 804},
+    test_documents=804,
+    metric="pearson",
+    value=0.8,
+    interval=(0.77, 0.83),
+    measures={
+        "pearson": 0.8,
+        "spearman": 0.79,
+        "pearson, news": 0.85,
+        "spearman, news": 0.84,
+        "pearson, wikipedia": 0.75,
+        "spearman, wikipedia": -0.074,
+    },
+    majority=None,
+    chance=None,
+    chosen={},
+    validation=None,
+)
+ONE = Results(
+    format=3,
+    name="char_hash",
+    encoder={
+        "encoder": "char_hash",
+        "revision": "1",
+        "form": "natural",
+        "dimension": 512,
+        "layers": ["output"],
+        "layer": "output",
+        "options": {"dimension": 512, "shortest": 3},
+    },
+    protocol={
+        "name": "standard",
+        "version": 3,
+        "engine": "numpy",
+        "pair_features": "difference_product",
+    },
+    bootstrap={"resamples": 2000, "coverage": 0.95, "unit": "document", "few_documents": 20},
+    seed=1111,
+    versions={"python": "3.11.7", "probeta": "0.1.0"},
+    scores=(DR, SP),
+)
+TWO = replace(
+    ONE,
+    name="use",
+    encoder={**ONE.encoder, "encoder": "use_multilingual", "revision": "0.2.1", "options": {}},
+    scores=(replace(SP, value=0.6, interval=(0.585, 0.615)),),
+)
+BASELINES = {
+    "dr_rst": {"majority": 0.25, "length": 0.08, "first_text_only": 0.22},
+    "sp_wiki": {"majority": 0.2052, "length": 0.231, "character_ngrams": 0.4371},
+}
+ALL_BASELINES = BASELINES | {
+    "mc": {"majority": 0.51, "length": 0.52},
+    "sts14_es": {"overlap": 0.6, "length_difference": -0.1},
+}
+LAYERS = ("0", "1", "2", "avg")
+# Of the numbered layers of sp_wiki, dr_rst: mean 0.4 and 0.2; best layers 2 and 0.
+LAYER_VALUES = {"sp_wiki": (0.3, 0.4, 0.5, 0.45), "dr_rst": (0.3, 0.2, 0.1, 0.35)}
+DEEP = replace(
+    ONE,
+    name="deep",
+    encoder={**ONE.encoder, "encoder": "transformers", "layers": list(LAYERS), "layer": "avg"},
+    scores=tuple(
+        replace(score, layer=layer, value=value, deviation=0.012)
+        for score in (DR, SP)
+        for layer, value in zip(LAYERS, LAYER_VALUES[score.dataset], strict=True)
+    ),
+)
+
+
+def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None) -> Any:
+    """Keep results in folders of their own, with predictions for 20 rows a score.
+
+    Args:
+        folder: of the folders.
+        results: to be kept.
+        right: encoder to how many of them are right, by default 10.
+
+    Returns:
+        What ``write_report`` takes.
+    """
+    found = []
+    for number, own in enumerate(results):
+        tables = []
+        for score in own.scores:
+            gold = np.arange(20.0) % 4
+            count = (right or {}).get(own.name, 10)
+            answers = np.where(np.arange(20) < count, gold, gold + 1)
+            ids = np.array([f"i{place}" for place in range(20)], dtype=object)
+            predictions = Predictions(ids, ids, gold, answers[None])
+            tables.append(predictions_table(score.dataset, score.layer, predictions))
+        path = folder / "results" / f"{number}-{own.name}"
+        write_results(own, tables, path)
+        found.append((own, path))
+    return found
+
+
+def audit_file(folder: Path, baselines: Mapping[str, Mapping[str, float]], **rows: Any) -> Path:
+    """Write what of an audit the report reads; ``rows`` in place of those of the results."""
+    known = {one.dataset: one.rows for one in (DR, SP, MC, STS)}
+    return write_audit(folder, {name: rows.get(name, known[name]) for name in baselines}, baselines)
+
+
+def write_audit(
+    folder: Path,
+    rows: Mapping[str, Mapping[str, int]],
+    baselines: Mapping[str, Mapping[str, float]],
+) -> Path:
+    """Write an audit of two gates."""
+
+    def checks(of: Mapping[str, float]) -> list[dict[str, Any]]:
+        order = {"gate": "row_order", "what": "accuracy from the parity", "value": 0.51}
+        shared = {"limit": None, "verdict": "pass", "correlation": False}
+        return [
+            shared | order | {"limit": 0.52},
+            *(shared | {"gate": "baselines", "what": w, "value": v} for w, v in of.items()),
+        ]
+
+    datasets = {
+        name: {"rows": dict(rows[name]), "inherited": {}, "checks": checks(of)}
+        for name, of in baselines.items()
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "audit.json"
+    path.write_text(json.dumps({"format": 1, "datasets": datasets, "failures": []}), "utf-8")
+    return path
+
+
+def change_audit(path: Path, dataset: str, **check: Any) -> None:
+    """Add a check to a dataset of an audit."""
+    content = json.loads(path.read_text("utf-8"))
+    shared = {"what": "x", "value": 1, "limit": 0, "correlation": False}
+    content["datasets"][dataset]["checks"].append(shared | check)
+    content["datasets"][dataset]["inherited"][check["gate"]] = {"at_most": 1, "because": "it is so"}
+    path.write_text(json.dumps(content), "utf-8")
+
+
+def invariance_file(folder: Path, digest: str) -> Path:
+    """Write what the report reads of gate 10, for SP with a digest, and for DR."""
+    shares = {"scale": 0.005, "order": 0.0, "hash_seed": 0.0}
+    datasets = {
+        score.dataset: {
+            "digest": digest if score is SP else score.digest,
+            "test_rows": 200,
+            **shares,
+            "verdict": "pass",
+        }
+        for score in (SP, DR)
+    }
+    content = {
+        "format": 1,
+        "encoder": {"encoder": "char_hash", "options": {}},
+        "seed": 1,
+        "limits": shares,
+        "correlation_limits": shares | {"scale": 0.002},
+        "datasets": datasets,
+    }
+    path = folder / "invariance.json"
+    path.write_text(json.dumps(content), "utf-8")
+    return path
+
+
+HOSTILE = "</script><script>alert('1 < 2 & 3 > 2')</script> \"¿qué?\""
+"""A text that a page must show as it is."""
+FIVE = ["Por eso nadie se bañaba.", "Hay una laguna.", "No tenía fondo.", "Vino una draga.", "Fin."]
+LABELS = {
+    "sentence_position": ["1", "2", "3", "4", "5"],
+    "sentence_ordering": ["swapped", "original"],
+    "discourse_coherence": ["incoherent", "coherent"],
+    "section_prediction": ["body", "summary"],
+    "discourse_relations": ["NN-Lista", "NS-Causa"],
+    "sentence_classification": ["negative", "positive"],
+    "pair_classification": ["contradiction", "neutral", "entailment"],
+    "similarity": [],
+}
+SUBSET = {"subset": Column("string", "where it comes from")}
+FOLD = {"fold": Column("integer", "fold")}
+RELATION = {"document_id": "t1", "relation": "Causa", "left": ["Llovió", "y heló,"]}
+ROWS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "bso_x": (
+        "sentence_ordering",
+        [{"sentences": ["Tocó fondo.", "Llegó una draga."], "label": i % 2} for i in range(4)],
+    ),
+    "dc_x": (
+        "discourse_coherence",
+        [
+            {"sentences": [f"Frase {n}." for n in range(6)], "label": 0}
+            | {"replaced_position": 3, "donor_id": "d9#1"},
+            {"sentences": [f"Turno {n}." for n in range(6)], "label": 1}
+            | {"replaced_position": None, "donor_id": None},
+        ],
+    ),
+    "dr_x": (
+        "discourse_relations",
+        [
+            RELATION
+            | {"right": ["la carretera se cerró."], "label": 1, "order": "SN"}
+            | {"left_first": 1, "left_last": 2, "right_first": 0, "right_last": 0},
+            RELATION
+            | {"left": ["Llovió"], "right": ["y heló,"], "label": 0, "order": "NN"}
+            | {"left_first": 1, "left_last": 1, "right_first": 2, "right_last": 2},
+        ],
+    ),
+    "mc_x": (
+        "sentence_classification",
+        [{"sentence": f"Crítica {i}.", "label": i % 2, "fold": i % 3} for i in range(60)],
+    ),
+    "nli_x": (
+        "pair_classification",
+        [
+            {"sentence1": text, "sentence2": "El suelo está mojado.", "label": i % 3}
+            for i, text in enumerate((HOSTILE, *(f"Llueve {i}." for i in range(1, 6))))
+        ],
+    ),
+    "sp_x": ("sentence_position", [{"sentences": FIVE, "label": i} for i in (2, 0)]),
+    "ssp_x": (
+        "section_prediction",
+        [{"sentence": f"Noticia {i}.", "label": i % 2} for i in range(4)],
+    ),
+    "sts_x": (
+        "similarity",
+        [
+            {"sentence1": f"Uno {i}.", "sentence2": f"Otro {i}.", "score": i / 2, "subset": "news"}
+            for i in range(5)
+        ],
+    ),
+}
+"""Dataset to task and rows of test (of all folds): every task there is, with its columns."""
+
+
+def write_instances(folder: Path) -> Path:
+    """Write ``ROWS`` as the builders do."""
+    for name, (task, rows) in ROWS.items():
+        further = {"similarity": SUBSET, "sentence_classification": FOLD}.get(task, {})
+        answers = {} if task != "similarity" else {"score": Column("number", "from 0 to 5")}
+        columns = TASKS[task].columns(*([answers] if answers else []), further=further)
+        about = {"dataset": name, "task": task, "corpus": "own", "language": "es"}
+        about |= {"version": "1.0.0"}
+        schema = instance_schema(columns, LABELS[task], about)
+        splits: dict[str, Sequence[dict[str, Any]]] = {"test": rows}
+        if task == "sentence_classification":
+            splits = {"train": rows}
+        elif task != "similarity":
+            splits |= {"train": rows, "validation": rows}
+        (folder / name).mkdir(parents=True)
+        for split, own in splits.items():
+            filled = [_filled(row, f"{name}-{i}", split) for i, row in enumerate(own)]
+            table = pa.Table.from_pylist(filled, schema=schema)
+            pq.write_table(table, folder / name / f"{split}-00000-of-00001.parquet")
+    return folder
+
+
+def _filled(row: Mapping[str, Any], identity: str, split: str) -> dict[str, Any]:
+    shared = {"id": identity, "document_id": identity, "split": split, "licence": "CC0-1.0"}
+    return {**shared, **row}
+
+
+def whole_report(folder: Path) -> dict[str, Any]:
+    """Write instances, results of two encoders on them, one of several layers, and an audit.
+
+    Returns:
+        The arguments of ``write_report`` but ``out``.
+    """
+    instances = write_instances(folder / "instances")
+    scores: list[Score] = []
+    deep: list[Score] = []
+    tables: dict[str, list[pa.Table]] = {"char_hash": [], "deep": []}
+    for dataset in find_datasets(instances):
+        rows = ROWS[dataset.name][1]
+        gold = np.array([float(row[dataset.target]) for row in rows])
+        ids = np.array([f"{dataset.name}-{i}" for i in range(len(rows))], dtype=object)
+        correlated = dataset.target == "score"
+        base = replace(
+            STS if correlated else SP,
+            dataset=dataset.name,
+            task=dataset.task,
+            digest=dataset.digest(),
+            rows={split: len(rows) for split in dataset.files},
+            folds=3 if dataset.folds else 0,
+            test_documents=len(rows),
+        )
+        scores.append(base)
+        # Each first row is answered wrong; of scores the order is turned round.
+        wrong = np.where(np.arange(len(gold)) == 0, (gold + 1) % max(2, len(dataset.labels)), gold)
+        wrong = -gold if correlated else wrong
+        tables["char_hash"].append(
+            predictions_table(dataset.name, "output", Predictions(ids, ids, gold, wrong[None]))
+        )
+        starts = gold[None] if correlated else np.stack([gold, wrong, gold])
+        for number, layer in enumerate(LAYERS):
+            value = base.value - 0.02 * abs(number - 1)
+            deviation = None if correlated else 0.01
+            deep.append(replace(base, layer=layer, value=value, deviation=deviation))
+            tables["deep"].append(
+                predictions_table(dataset.name, layer, Predictions(ids, ids, gold, starts))
+            )
+    found = []
+    for own, its in ((ONE, scores), (DEEP, deep)):
+        path = folder / "results" / own.name
+        results = replace(own, scores=tuple(its))
+        write_results(results, tables[own.name], path)
+        found.append((results, path))
+    trivial = {
+        score.dataset: ({"majority": 0.2} if score.metric == "accuracy" else {}) | {"length": 0.4}
+        for score in scores
+    }
+    audit = write_audit(folder, {score.dataset: score.rows for score in scores}, trivial)
+    change_audit(audit, "mc_x", gate="leakage", verdict="inherited")
+    return {"results": found, "instances": instances, "audit": audit}

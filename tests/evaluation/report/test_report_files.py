@@ -1,0 +1,415 @@
+"""The report's files: instances that are shown, LaTeX, figures, the page's text, same bytes."""
+
+import json
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_files import (
+    ALL_BASELINES,
+    DEEP,
+    DR,
+    FIVE,
+    HOSTILE,
+    MC,
+    ONE,
+    SP,
+    STS,
+    TWO,
+    audit_file,
+    kept,
+    whole_report,
+    write_instances,
+)
+
+from corpora_recipes.errors import InputError
+from evaluation.instances import find_datasets
+from evaluation.report.figures import LONGEST, draw_layers, draw_scores
+from evaluation.report.inputs import Inputs, read_inputs
+from evaluation.report.instances import LIMIT, browsed, draw
+from evaluation.report.instances import LONGEST as LONGEST_TEXT
+from evaluation.report.latex import write_latex, written
+from evaluation.report.layers import profiles
+from evaluation.report.writing import write_report
+
+FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return whole_report(tmp_path_factory.mktemp("given"))
+
+
+@pytest.fixture(scope="module")
+def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report") / "out"
+    write_report(**given, out=out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    inputs = read_inputs(given["results"], given["audit"], None)
+    return {own["name"]: own for own in browsed(inputs, given["instances"])}
+
+
+def inputs_of(folder: Path, *results: Any) -> Inputs:
+    return read_inputs(kept(folder, *results), audit_file(folder, ALL_BASELINES), None)
+
+
+def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
+    own = browser[dataset]["rows"][row]["parts"]
+    return [(part["tag"], *part["units"], part["note"], part["marked"]) for part in own]
+
+
+def test_metrics(written_report: Path) -> None:
+    content = json.loads((written_report / "metrics.json").read_bytes())
+    assert content["sp_x"] == {"char_hash": 0.4521, "deep": pytest.approx(0.4121)}
+    assert content["sts_x"]["char_hash"] == 0.8
+    assert len(content) == 8
+
+
+def test_the_same_results_give_the_same_bytes(
+    given: dict[str, Any], written_report: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "again"
+    (again / "figures").mkdir(parents=True)
+    (again / "figures" / "old.svg").touch()
+    write_report(**{**given, "results": given["results"][::-1]}, out=again)
+    names = sorted(str(path.relative_to(again)) for path in again.rglob("*") if path.is_file())
+    assert names == [
+        *(f"figures/{name}" for name in FIGURES),
+        *("index.html", "metrics.json", "report.md", "tables.tex"),
+    ]
+    for name in names:
+        assert (again / name).read_bytes() == (written_report / name).read_bytes(), name
+    assert b"<dc:date>" not in (again / "figures" / "scores.svg").read_bytes()
+
+
+def test_no_figure_of_layers_without_layers(given: dict[str, Any], tmp_path: Path) -> None:
+    write_report(**{**given, "results": given["results"][:1]}, out=tmp_path)
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == FIGURES[2:]
+    assert "layers.svg" not in (tmp_path / "report.md").read_text("utf-8")
+
+
+def test_the_moved_sentence(browser: dict[str, dict[str, Any]]) -> None:
+    assert parts(browser, "sp_x", 0) == [
+        ("3", FIVE[0], "moved to the front", True),
+        ("1", FIVE[1], "", False),
+        ("2", FIVE[2], "", False),
+        ("4", FIVE[3], "", False),
+        ("5", FIVE[4], "", False),
+    ]
+    assert browser["sp_x"]["rows"][0]["told"] == ["the first sentence stood in place 3", ""]
+    assert parts(browser, "sp_x", 1)[0] == ("1", FIVE[0], "at the front from the beginning", True)
+    assert [tag for tag, *_ in parts(browser, "sp_x", 1)] == ["1", "2", "3", "4", "5"]
+
+
+def test_the_order_of_two_sentences(browser: dict[str, dict[str, Any]]) -> None:
+    texts = ("Tocó fondo.", "Llegó una draga.")
+    assert parts(browser, "bso_x", 0) == [("2", texts[0], "", True), ("1", texts[1], "", True)]
+    assert parts(browser, "bso_x", 1) == [("1", texts[0], "", False), ("2", texts[1], "", False)]
+
+
+def test_the_replaced_sentence(browser: dict[str, dict[str, Any]]) -> None:
+    incoherent, coherent = (parts(browser, "dc_x", row) for row in (0, 1))
+    assert incoherent[2] == ("3", "Frase 2.", "put in from d9#1", True)
+    assert [marked for *_, marked in incoherent] == [False, False, True, False, False, False]
+    assert not any(marked for *_, marked in coherent)
+    own = browser["dc_x"]
+    assert own["columns"] == ["document_id", "replaced_position", "donor_id", "licence"]
+    assert own["rows"][0]["values"] == ["dc_x-0", "3", "d9#1", "CC0-1.0"]
+    assert own["rows"][1]["values"] == ["dc_x-1", "–", "–", "CC0-1.0"]
+
+
+def test_spans_stand_in_the_order_of_the_text(browser: dict[str, dict[str, Any]]) -> None:
+    own = browser["dr_x"]
+    assert parts(browser, "dr_x", 0) == [
+        ("satellite", "la carretera se cerró.", "unit 1", False),
+        ("nucleus", "Llovió", "y heló,", "units 2 to 3", False),
+    ]
+    assert [tag for tag, *_ in parts(browser, "dr_x", 1)] == ["nucleus", "nucleus"]
+    assert own["trees"] == {"t1": [[1, 2, 0, 0, 1], [1, 1, 2, 2, 0]]}
+    assert [(row["tree"], row["node"]) for row in own["rows"]] == [
+        ("t1", [1, 2, 0, 0]),
+        ("t1", [1, 1, 2, 2]),
+    ]
+    assert own["rows"][0]["told"] == ["NS-Causa", ""]
+
+
+def test_texts_pairs_and_sections(browser: dict[str, dict[str, Any]]) -> None:
+    assert parts(browser, "ssp_x", 1) == [("", "Noticia 1.", "", False)]
+    assert browser["ssp_x"]["rows"][1]["told"] == ["from the summary", ""]
+    assert parts(browser, "nli_x", 2) == [
+        ("1", "Llueve 2.", "", False),
+        ("2", "El suelo está mojado.", "", False),
+    ]
+    assert browser["nli_x"]["rows"][2]["told"] == ["entailment", ""]
+
+
+def test_answers(browser: dict[str, dict[str, Any]]) -> None:
+    own = browser["nli_x"]
+    assert own["encoders"] == ["char_hash", "deep"]
+    # One start, and two of three.
+    assert own["rows"][0]["answers"] == [[1, True, ""], [0, False, "2 of 3 starts"]]
+    assert own["rows"][1]["answers"] == [[1, False, ""], [1, False, "3 of 3 starts"]]
+
+
+def test_answers_that_are_scores(browser: dict[str, dict[str, Any]]) -> None:
+    own = browser["sts_x"]
+    assert own["labels"] == []
+    assert [row["told"] for row in own["rows"][::2]] == [
+        ["0", "above 0 %"],
+        ["1", "above 50 %"],
+        ["2", "above 100 %"],
+    ]
+    assert [row["answers"][0] for row in own["rows"][::2]] == [
+        [0.0, True, "above 100 %"],
+        [-1.0, False, "above 50 %"],
+        [-2.0, True, "above 0 %"],
+    ]
+    assert not any(row["answers"][1][1] for row in own["rows"])
+
+
+def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]]) -> None:
+    own = browser["mc_x"]
+    assert (own["count"], len(own["rows"])) == (60, LIMIT)
+    ids = [f"mc_x-{i}" for i in range(60)]
+    drawn = draw(ids, 1111, "mc_x")
+    assert [row["id"] for row in own["rows"]] == [ids[place] for place in drawn]
+    assert drawn == sorted(drawn)
+    assert drawn != draw(ids, 1112, "mc_x")
+    # Which ones does not depend on where they stand.
+    turned = draw(ids[::-1], 1111, "mc_x")
+    assert {ids[::-1][place] for place in turned} == {ids[place] for place in drawn}
+    assert draw(ids[:3], 1111, "mc_x") == [0, 1, 2]
+
+
+def test_long_texts_are_cut(given: dict[str, Any]) -> None:
+    from evaluation.report.instances import parts_of
+
+    (dataset,) = (own for own in find_datasets(given["instances"]) if own.name == "ssp_x")
+    (part,) = parts_of(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
+    assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, there: bool) -> None:
+    inputs = read_inputs(given["results"], given["audit"], None)
+    other = write_instances(tmp_path / "instances")
+    if there:
+        for split in ("train", "validation"):
+            name = f"{split}-00000-of-00001.parquet"
+            shutil.copy(other / "bso_x" / "test-00000-of-00001.parquet", other / "bso_x" / name)
+    else:
+        shutil.rmtree(other / "bso_x")
+    with pytest.raises(InputError, match="the instances that were probed, SHA-256") as caught:
+        browsed(inputs, other)
+    assert "bso_x" in str(caught.value)
+    assert ("no such dataset" in str(caught.value)) != there
+
+
+def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> None:
+    ((results, _), _) = given["results"]
+    scores = tuple(score for score in results.scores if score.dataset == "sp_x")
+    own = kept(tmp_path, replace(results, scores=scores))
+    inputs = read_inputs(own, given["audit"], None)
+    with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
+        browsed(inputs, given["instances"])
+
+
+def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: Path) -> None:
+    page = (written_report / "index.html").read_text("utf-8")
+    assert not re.findall(r"""(?:src|href)=["'](?!#|data:)""", page)
+    assert not re.findall(r"url\((?!#)", page)
+    assert "@import" not in page
+    assert page.count("<script") == page.count("</script>") == 2
+    assert HOSTILE.split("(")[0] not in page
+    data = re.search(r'id="instances-data">(.*?)</script>', page, re.DOTALL)
+    assert data
+    (own,) = (one for one in json.loads(data[1]) if one["name"] == "nli_x")
+    texts = [part["units"][0] for row in own["rows"] for part in row["parts"]]
+    assert HOSTILE in texts
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    assert policy
+    assert re.sub(r"sha256-[\w+/=]+", "…", policy[1]) == (
+        "default-src 'none'; script-src '…'; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def test_names_are_escaped_in_the_page(given: dict[str, Any], tmp_path: Path) -> None:
+    (results, folder), _ = given["results"]
+    named = replace(results, name="<b>&amp;</b>")
+    write_report([(named, folder)], given["instances"], given["audit"], tmp_path)
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page
+    assert "<b>&amp;</b>" not in page
+
+
+def test_the_page_is_well_formed(written_report: Path) -> None:
+    from html.parser import HTMLParser
+
+    open_tags: list[str] = []
+    ids: list[str] = []
+    links: list[str] = []
+
+    class Checker(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            given = dict(attrs)
+            ids.extend(value for name, value in attrs if name == "id" and value)
+            links.extend(v[1:] for n, v in attrs if n == "href" and v and v.startswith("#"))
+            if tag in ("th",):
+                assert given["scope"] in ("col", "row", "colgroup")
+            if tag not in ("meta", "link", "input"):
+                open_tags.append(tag)
+
+        def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            pass
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    page = (written_report / "index.html").read_text("utf-8")
+    # What is in the figure has names of its own.
+    without = re.sub(r'<svg role="img".*?</svg>', "", page, flags=re.DOTALL)
+    Checker().feed(without)
+    assert open_tags == []
+    assert len(ids) == len(set(ids))
+    assert set(links) <= set(ids)
+
+
+def test_latex(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, ONE, TWO, DEEP)
+    text = write_latex(inputs, profiles(inputs))
+    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 6
+    start = text.index(r"\caption{Sentence position (SP).}")
+    assert text[start:].split("\n\\par")[0].splitlines() == [
+        r"\caption{Sentence position (SP).}",
+        r"\label{tab:sp}",
+        r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
+        r"\begin{tabular}{@{}lr@{}}",
+        r"\toprule",
+        r" & sp\_wiki \\",
+        r"\midrule",
+        r"Train / validation / test & 10,000 / 4,000 / 4,000 \\",
+        r"Chance & 20.0 \\",
+        r"Majority & 20.5 \\",
+        r"Best trivial & 43.7 \\",
+        r" & {\scriptsize (character ngrams)} \\",
+        r"\midrule",
+        r"\textbf{char\_hash} & \textbf{45.2}\textsuperscript{\textdagger{}} \\",
+        r" & {\scriptsize [43.7, 46.8]} \\",
+        r"\textbf{deep} & \textbf{45.0 $\pm$ 1.2}\textsuperscript{\textdagger{}} \\",
+        r" & {\scriptsize [43.7, 46.8]} \\",
+        r"\textbf{use} & \textbf{60.0} \\",
+        r" & {\scriptsize [58.5, 61.5]} \\",
+        r"the paper's encoders\textsuperscript{\S{}} & 42.8 \dots{} 52.0 \\",
+        r"\bottomrule",
+        r"\end{tabular}}",
+    ]
+
+
+def test_what_means_something_to_latex() -> None:
+    assert written(r"50 % of a_b & {c} #1 $ ~ ^ \x − 1 … ‡") == (
+        r"50 \% of a\_b \& \{c\} \#1 \$ \textasciitilde{} \textasciicircum{} "
+        r"\textbackslash{}x $-$ 1 \dots{} \textdaggerdbl{}"
+    )
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no pdflatex")
+def test_latex_compiles(written_report: Path, tmp_path: Path) -> None:
+    document = (
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"
+        "\\begin{document}\\extrafloats{60}\n\\input{tables.tex}\n\\end{document}\n"
+    )
+    (tmp_path / "document.tex").write_text(document, "utf-8")
+    shutil.copy(written_report / "tables.tex", tmp_path)
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "document.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_figures(written_report: Path) -> None:
+    for name in FIGURES:
+        content = (written_report / "figures" / name).read_bytes()
+        if name.endswith("png"):
+            assert content.startswith(b"\x89PNG")
+            continue
+        ElementTree.fromstring(content)
+        comments = [line for line in content.decode().splitlines() if "<!--" in line]
+        words = {"scores.svg": ["char_hash", "majority", "best trivial", "chance", "(test: 2)"]}
+        for word in words.get(name, ["SentEval", "avg", "sp_x", "layer"]):
+            assert any(word in line for line in comments), word
+
+
+def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
+    axes = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(DR, STS, SP)), TWO)).axes[0]
+    lines = {
+        lines.get_label(): [segment[0][0] for segment in lines.get_segments()]
+        for lines in axes.collections
+        if not str(lines.get_label()).startswith("_")
+    }
+    assert lines == {
+        "best trivial": pytest.approx([60.0, 43.71, 22.0]),
+        "majority": pytest.approx([20.52, 25.0]),
+        "chance": pytest.approx([20.0, 100 / 29]),
+    }
+    dots = {
+        container.get_label(): container.lines[0].get_xdata().tolist()
+        for container in axes.containers
+    }
+    assert dots == {
+        "char_hash": pytest.approx([80.0, 45.21, 30.0]),
+        "use": pytest.approx([60.0]),
+    }
+    assert [text.get_text() for text in axes.get_yticklabels()] == [
+        "sts14_es\n(test: 804)",
+        "sp_wiki\n(test: 4,000)",
+        "dr_rst\n(test: 130)",
+    ]
+    assert axes.get_xlabel() == (
+        "accuracy (%) or Pearson correlation (× 100) on test, 95 % interval"
+    )
+
+
+def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
+    names = [f"sp_{number:02}" for number in range(LONGEST + 1)]
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(SP,)))
+    many = replace(
+        inputs,
+        datasets={name: {"char_hash": replace(SP, dataset=name)} for name in names},
+        baselines={name: {"length": 0.5} for name in names},
+    )
+    drawn = [
+        container.lines[0].get_xdata()
+        for axes in draw_scores(many).axes
+        for container in axes.containers
+    ]
+    assert [len(own) for own in drawn] == [9, 8]
+
+
+def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP)))
+    (profile,) = profiles(inputs)
+    axes = draw_layers([profile]).axes[0]
+    meshes = [mesh.get_array().ravel().tolist() for mesh in axes.collections]
+    assert meshes == [
+        pytest.approx(profile.standard[:3].ravel().tolist()),
+        pytest.approx(profile.standard[3].tolist()),
+    ]
+    (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
+    assert dots.get_xydata().tolist() == [[0.5, 2.5], [1.5, 0.5]]
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
+    assert axes.get_title(loc="left").startswith("deep. Average best layer, of 0 to 2: 1.0 over")

@@ -1,0 +1,227 @@
+"""The page in a browser: it renders, sorts, filters and browses, and asks for nothing."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from report_files import FIVE, HOSTILE, whole_report
+
+from evaluation.report.writing import write_report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None and "CI" not in os.environ, reason="there is no chromium"
+)
+TABLES = ["averages", "scores", "correlations", "layers-deep", "pairs", "differences", "baselines"]
+TABLES += ["verdicts", "measurements", "encoders"]
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("page")
+    write_report(**whole_report(folder), out=folder / "out")
+    return (folder / "out" / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        own = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield own
+        own.close()
+
+
+@pytest.fixture
+def page(browser: Any, address: str) -> Iterator[Any]:
+    """Open the page; at the end there may be no error, and no request but the one for it."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    own = context.new_page()
+    said: list[str] = []
+    own.on("console", lambda message: said.append(message.text))
+    own.on("pageerror", lambda error: said.append(str(error)))
+    own.on("dialog", lambda dialog: said.append(dialog.message))
+    asked: list[str] = []
+    own.on("request", lambda request: asked.append(request.url))
+    own.goto(address)
+    yield own
+    assert said == []
+    assert asked == [address]
+    context.close()
+
+
+def column(page: Any, table: str, number: int) -> list[str]:
+    cells = page.locator(f"#{table} tbody tr:visible > :nth-child({number})")
+    return [text.split()[0] for text in cells.all_inner_texts()]
+
+
+def test_it_renders(page: Any) -> None:
+    assert page.title() == "Probeta: scores of sentence encoders"
+    for table in TABLES:
+        assert page.locator(f"#{table} tbody tr").count(), table
+        assert page.locator(f"#{table}").is_visible() or table == "measurements"
+    figure = page.locator(".figure svg")
+    box = figure.bounding_box()
+    assert box["width"] > 500
+    assert box["height"] > 200
+    assert "char_hash" in figure.text_content()
+    assert page.locator("#layers-deep td.best").count() == 8
+    # Nothing is wider than the page but what scrolls by itself.
+    for width in (1280, 380):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_headings_and_tables_have_names(page: Any) -> None:
+    for table in page.locator("table").all():
+        assert table.locator("caption").text_content().strip()
+        assert table.locator("thead th[scope]").count()
+        assert table.locator("tbody tr").count() == table.locator("tbody th[scope=row]").count()
+    for control in page.locator("input, select").all():
+        assert control.evaluate("own => own.labels.length") == 1
+
+
+def test_sorting(page: Any) -> None:
+    before = column(page, "scores", 1)
+    names = [name.rstrip("*‡¶") for name in before]
+    assert names == ["mc_x", "nli_x", "sts_x", "sp_x", "bso_x", "dc_x", "ssp_x", "dr_x"]
+    header = page.locator("#scores thead th").nth(2)
+    assert header.get_attribute("aria-sort") is None
+    header.get_by_role("button").click()
+    assert header.get_attribute("aria-sort") == "descending"
+    scores = [float(score) for score in column(page, "scores", 3)]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 80.0
+    # By the keyboard too.
+    header.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert [float(score) for score in column(page, "scores", 3)] == scores[::-1]
+    page.locator("#scores thead th").first.get_by_role("button").click()
+    assert header.get_attribute("aria-sort") is None
+    assert column(page, "scores", 1) == sorted(before)
+
+
+def test_what_has_no_value_is_sorted_to_the_end(page: Any) -> None:
+    header = page.locator("#baselines thead th").nth(1)
+    assert header.inner_text() == "Majority"
+    assert column(page, "baselines", 2)[2] == "–"
+    for _ in range(2):
+        header.get_by_role("button").click()
+        assert column(page, "baselines", 1)[-1] == "sts_x"
+
+
+def test_filtering(page: Any) -> None:
+    filters = page.locator(".filters[data-table=scores]")
+    filters.get_by_label("Find").fill("SP_X bag")
+    assert column(page, "scores", 1) == []
+    filters.get_by_label("Find").fill("SP_x")
+    assert [name.rstrip("*‡¶") for name in column(page, "scores", 1)] == ["sp_x", "ssp_x"]
+    assert filters.locator("output").inner_text() == "2 of 8 rows"
+    filters.get_by_label("Group").select_option("SP")
+    assert filters.locator("output").inner_text() == "1 of 8 rows"
+    filters.get_by_label("Find").fill("")
+    filters.get_by_label("Group").select_option("")
+    assert len(column(page, "scores", 1)) == 8
+    page.locator("details summary").click()
+    page.locator(".filters[data-table=measurements]").get_by_label("Verdict").select_option(
+        "inherited"
+    )
+    assert column(page, "measurements", 1) == ["mc_x"]
+
+
+def test_browsing_instances(page: Any) -> None:
+    rows = page.locator(".instance")
+    page.locator("#dataset").select_option("sp_x")
+    assert rows.count() == 2
+    moved = rows.first.locator("li.marked")
+    assert moved.locator("[lang=es]").inner_text() == FIVE[0]
+    assert moved.locator(".tag").inner_text() == "3"
+    assert rows.first.locator(".gold").inner_text() == "gold: the first sentence stood in place 3"
+    answers = rows.first.locator(".answers li").all_inner_texts()
+    assert [" ".join(text.split()) for text in answers[1:]] == [
+        "✗ char_hash: 4, wrong",
+        "✓ deep: 3 2 of 3 starts",
+    ]
+    page.locator("#wrong").check()
+    assert rows.count() == 1
+    page.locator("#encoder").select_option("deep")
+    assert rows.count() == 0
+    page.locator("#wrong").uncheck()
+    assert rows.count() == 2
+    page.locator("#gold").select_option("1")
+    assert rows.count() == 1
+    page.locator("#dataset").select_option("dc_x")
+    assert rows.first.locator("li.marked .note").inner_text() == "put in from d9#1"
+    # The encoder stays, the class does not.
+    assert page.locator("#encoder").input_value() == "deep"
+    assert rows.count() == 2
+    page.locator("#dataset").select_option("sts_x")
+    assert not page.locator("#gold-label").is_visible()
+    assert "char_hash: 0, far off" in rows.first.inner_text()
+
+
+def test_pages_and_hostile_texts(page: Any) -> None:
+    page.locator("#dataset").select_option("mc_x")
+    assert page.locator("#found").inner_text() == "50 of 50 rows here, of 60 in all"
+    assert page.locator(".instance").count() == 10
+    first = page.locator(".instance").first.inner_text()
+    page.get_by_role("button", name="Next").click()
+    assert page.locator("#page").inner_text() == "page 2 of 5"
+    assert page.locator(".instance").first.inner_text() != first
+    page.locator("#dataset").select_option("nli_x")
+    page.locator("#find").fill("ALERT ¿que?")
+    assert page.locator(".instance").count() == 1
+    assert page.locator(".instance [lang=es]").first.inner_text() == HOSTILE
+
+
+def test_the_tree(page: Any) -> None:
+    page.locator("#dataset").select_option("dr_x")
+    tree = page.locator(".instance").first.locator(".tree svg")
+    assert tree.get_attribute("aria-label") == "Tree of the text, 2 relations over 3 units"
+    assert tree.locator("rect.own").count() == 2
+    assert tree.locator("title").all_text_contents() == [
+        "NS-Causa, units 1 to 3",
+        "NN-Lista, units 2 to 3",
+    ]
+    # The satellite stands first in the text, the nucleus, of two units, after it.
+    places = [
+        [float(own.get_attribute(what)) for what in ("x", "y", "width")]
+        for own in tree.locator("rect").all()
+    ]
+    unit = places[1][2]
+    assert places[:2] == [[unit, 0.0, 2 * unit], [0.0, 0.0, unit]]
+    assert places[2:] == [[unit, 26.0, unit], [2 * unit, 26.0, unit]]
+
+
+def test_dark_and_light(page: Any) -> None:
+    def luminance(what: str, of: str) -> float:
+        colour = page.locator(of).first.evaluate(f"own => getComputedStyle(own).{what}")
+        numbers = [float(part) for part in colour.split("(")[1].rstrip(")").split(",")[:3]]
+        return sum(numbers) / 3
+
+    for scheme, dark in (("light", False), ("dark", True)):
+        page.emulate_media(color_scheme=scheme)
+        assert (luminance("backgroundColor", "body") < 100) == dark
+        assert (luminance("color", "body") > 150) == dark
+        assert (luminance("fill", ".figure svg text") > 150) == dark
+
+
+def test_without_javascript(browser: Any, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    for table in TABLES:
+        assert page.locator(f"#{table} tbody tr").count(), table
+    assert page.locator("#scores").is_visible()
+    assert page.locator(".figure svg").is_visible()
+    assert page.locator(".filters:visible, #browser:visible, th button").count() == 0
+    assert "needs JavaScript" in page.locator("#instances-title ~ noscript").inner_text()
+    context.close()

@@ -1,0 +1,436 @@
+"""What the report shows: rows of every table, marks, and results that must not be compared."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from report_files import (
+    ALL_BASELINES,
+    BASELINES,
+    DEEP,
+    DR,
+    MC,
+    ONE,
+    SP,
+    STS,
+    TWO,
+    audit_file,
+    change_audit,
+    invariance_file,
+    kept,
+)
+
+from corpora_recipes.errors import InputError
+from evaluation.comparison import Difference
+from evaluation.report import tables
+from evaluation.report.inputs import Inputs, read_inputs
+from evaluation.report.layers import profiles
+from evaluation.report.markdown import markdown, write_markdown
+from evaluation.report.tables import Table
+from evaluation.results import Results
+
+
+def inputs_of(folder: Path, *results: Results, **how: Any) -> Inputs:
+    baselines = how.get("baselines", BASELINES)
+    audit = how.get("audit") or audit_file(folder, baselines)
+    own = kept(folder, *results, right=how.get("right"))
+    return read_inputs(own, audit, how.get("invariance"))
+
+
+def report(folder: Path, *results: Results, **how: Any) -> str:
+    inputs = inputs_of(folder, *results, **how)
+    return write_markdown(inputs, profiles(inputs))
+
+
+def section(text: str, title: str) -> str:
+    """Return what stands between a heading and the next one."""
+    return text.split(f"## {title}\n\n")[1].split("\n\n## ")[0].rstrip("\n")
+
+
+def cells(table: Table | None) -> list[list[str]]:
+    assert table
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def test_tables(tmp_path: Path) -> None:
+    text = report(tmp_path, TWO, ONE)
+    assert text.startswith(
+        "# Scores\n\n"
+        "Accuracy on test in per cent, for semantic similarity Pearson's correlation × 100, with "
+        "the 95 % bootstrap interval in brackets (2,000 resamples of the test's documents). "
+        "Majority is the accuracy of always answering with train's most frequent class; Best "
+        "trivial is the best of the other baselines below. Probe protocol standard, version 3, "
+        "engine numpy, pair features difference product; seed 1111.\n\n"
+        "Where a dataset has folds, each is test once and all rows are scored together; Majority "
+        "and the baselines are fitted fold by fold too. Similarity is the cosine of two "
+        "embeddings and needs no probe; all other tasks are probed. In bold is the best encoder "
+        "on a dataset or group, and what is tied with it.\n\n"
+        "## Averages\n\n"
+    )
+    assert section(text, "Averages") == (
+        "Over the datasets of a group (their number in brackets): SP sentence position, DR "
+        "discourse relations.\n\n"
+        "| Encoder | SP (1) | DR (1) |\n"
+        "| --- | ---: | ---: |\n"
+        "| char_hash | **45.2** | 30.0 |\n"
+        "| use | **60.0** | – |"
+    )
+    assert section(text, "Sentence position (SP)") == (
+        "|  | sp_wiki |\n"
+        "| --- | ---: |\n"
+        "| Train / validation / test | 10,000 / 4,000 / 4,000 |\n"
+        "| Chance | 20.0 |\n"
+        "| Majority | 20.5 |\n"
+        "| Best trivial | 43.7 (character ngrams) |\n"
+        "| **char_hash** | **45.2** [43.7, 46.8] † |\n"
+        "| **use** | **60.0** [58.5, 61.5] |\n"
+        "| the paper's encoders § | 42.8 … 52.0 |"
+    )
+    after = section(text, "Discourse relations (DR)").splitlines()
+    assert after[0] == "|  | dr_rst \\* |"
+    assert after[6:8] == ["| **char_hash** | 30.0 [22.0, 38.0] † |", "| **use** | – |"]
+    assert [line[:40] for line in after[8:] if line] == [
+        "\\* The test has fewer than 1,000 rows: d",
+        "† Not shown to beat a trivial baseline: ",
+        "§ As Araujo et al. (2022) report it, on ",
+        "![Scores](figures/scores.svg)",
+    ]
+    assert "Sent2Vec" in text
+    assert section(text, "Trivial baselines").split("\n\n")[1] == (
+        "| Dataset | Majority | Length | Character ngrams | First text only |\n"
+        "| --- | ---: | ---: | ---: | ---: |\n"
+        "| sp_wiki | 20.5 | 23.1 | 43.7 | – |\n"
+        "| dr_rst | 25.0 | 8.0 | – | 22.0 |"
+    )
+    assert section(text, "Encoders") == (
+        "| Name | Encoder | Revision | Layer | Text | Options | Dimensions |\n"
+        "| --- | --- | --- | --- | --- | --- | ---: |\n"
+        "| **char_hash** | char_hash | 1 | output | natural | dimension 512, shortest 3 | 512 |\n"
+        "| **use** | use_multilingual | 0.2.1 | output | natural | – | 512 |"
+    )
+
+
+def test_scores_by_dataset(tmp_path: Path) -> None:
+    both = replace(ONE, scores=(MC, STS, SP))
+    inputs = inputs_of(tmp_path, both, TWO, baselines=ALL_BASELINES)
+    table = tables.scores(inputs)
+    assert [cell.text for cell in table.header] == [
+        *("Dataset", "Group", "char_hash", "use"),
+        *("Best trivial", "Majority", "Chance", "Paper's encoders", "Test rows"),
+    ]
+    assert cells(table) == [
+        ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "–", "2,623"],
+        ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "–", "804"],
+        ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "4,000"],
+    ]
+    mc, sts, sp = table.rows
+    assert (mc.group, mc.cells[2].strip, mc.cells[8].detail) == (
+        "SC",
+        (0.68, 0.72, 0.52),
+        "in 10 folds",
+    )
+    assert sts.cells[2].strip == (0.77, 0.83, 0.6)
+    assert (sp.cells[2].value, sp.cells[2].detail) == (0.4521, "[43.7, 46.8]")
+
+
+def test_the_deviation_over_random_starts(tmp_path: Path) -> None:
+    one = replace(ONE, scores=(replace(SP, deviation=0.0123), DR))
+    text = report(tmp_path, one)
+    assert "and the standard deviation over random starts after ±. Majority" in text
+    assert "| **char_hash** | 45.2 ± 1.2 [43.7, 46.8] † |" in text
+    assert "| **char_hash** | 30.0 [22.0, 38.0] † |" in text
+    assert "In bold" not in text
+
+
+def test_folds_correlations_and_subsets(tmp_path: Path) -> None:
+    text = report(tmp_path, replace(ONE, scores=(MC, STS, SP)), baselines=ALL_BASELINES)
+    assert section(text, "Averages").splitlines()[2:] == [
+        "| Encoder | SC (1) | SS (1) | SP (1) |",
+        "| --- | ---: | ---: | ---: |",
+        "| char_hash | 70.0 | 80.0 | 45.2 |",
+    ]
+    assert section(text, "Sentence classification (SC)") == (
+        "|  | mc |\n"
+        "| --- | ---: |\n"
+        "| Train / validation / test | 2,623 in 10 folds |\n"
+        "| Chance | 50.0 |\n"
+        "| Majority | 51.0 |\n"
+        "| Best trivial | 52.0 (length) |\n"
+        "| **char_hash** | 70.0 [68.0, 72.0] |"
+    )
+    assert section(text, "Semantic similarity (SS)") == (
+        "|  | sts14_es \\* |\n"
+        "| --- | ---: |\n"
+        "| Train / validation / test | – / – / 804 |\n"
+        "| Chance | – |\n"
+        "| Majority | – |\n"
+        "| Best trivial | 60.0 (overlap) |\n"
+        "| **char_hash** | 80.0 [77.0, 83.0] |"
+    )
+    assert section(text, "Correlations").split("\n\n")[1] == (
+        "| Dataset | Rows | char_hash |\n"
+        "| --- | --- | ---: |\n"
+        "| sts14_es | all | 80.0 / 79.0 |\n"
+        "| sts14_es | news | 85.0 / 84.0 |\n"
+        "| sts14_es | wikipedia | 75.0 / -7.4 |"
+    )
+
+
+def test_a_single_subset_is_not_listed_besides_all(tmp_path: Path) -> None:
+    names = ("pearson", "spearman", "pearson, track3", "spearman, track3")
+    score = replace(STS, measures=dict.fromkeys(names, 0.8))
+    baselines = {"sts14_es": ALL_BASELINES["sts14_es"]}
+    text = report(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
+    assert "| sts14_es | all |" in text
+    assert "track3" not in text
+
+
+def test_encoders_compared(tmp_path: Path) -> None:
+    third = replace(ONE, name="third", scores=(DR, SP))
+    right = {"char_hash": 2, "use": 20, "third": 2}
+    inputs = inputs_of(tmp_path, ONE, TWO, third, right=right)
+    text = write_markdown(inputs, [])
+    assert section(text, "Encoders compared").split("\n\n")[1].splitlines()[:2] == [
+        "| Encoders | Better / tied / worse | SP | DR |",
+        "| --- | ---: | ---: | ---: |",
+    ]
+    assert cells(tables.pairs(inputs)) == [
+        ["char_hash − third", "0 / 2 / 0", "0.0", "0.0"],
+        ["char_hash − use", "0 / 0 / 1", "-90.0", "–"],
+        ["third − use", "0 / 0 / 1", "-90.0", "–"],
+    ]
+    table = tables.differences(inputs)
+    assert cells(table) == [
+        ["sp_wiki", "0.0", "-90.0", "-90.0"],
+        ["dr_rst", "0.0", "–", "–"],
+    ]
+    assert table
+    tied, worse = table.rows[0].cells[1:3]
+    assert (tied.detail, tied.tone, tied.strong) == ("[0.0, 0.0] tie", "tie", False)
+    assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -75.0]", "worse", True)
+
+
+def test_what_is_tied_with_the_best_is_bold_too(tmp_path: Path) -> None:
+    def bold(**right: int) -> list[str]:
+        inputs = inputs_of(tmp_path, ONE, TWO, right=right)
+        rows = tables.scores(inputs).rows
+        return [n for n, cell in zip(inputs.names, rows[0].cells[2:4], strict=True) if cell.strong]
+
+    assert bold(char_hash=10, use=10) == ["char_hash", "use"]
+    assert bold(char_hash=2, use=20) == ["use"]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "tone"),
+    [(0.1, 0.01, 0.2, "better"), (-0.1, -0.2, -0.01, "worse"), (0.1, 0.0, 0.2, "tie")],
+)
+def test_the_tone_of_a_difference(value: float, low: float, high: float, tone: str) -> None:
+    assert tables.tone(Difference("dataset", "x", "a", "b", value, (low, high))) == tone
+
+
+def test_no_comparison_of_one_encoder(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, ONE)
+    assert tables.pairs(inputs) is None
+    assert tables.differences(inputs) is None
+
+
+def test_layers(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, ONE, DEEP)
+    (profile,) = profiles(inputs)
+    assert (profile.encoder, profile.layers, profile.apart) == ("deep", ("0", "1", "2"), ("avg",))
+    assert profile.datasets == ("sp_wiki", "dr_rst")
+    assert profile.groups == ("SP", "DR")
+    assert profile.best == (2, 0)
+    spread = (2 / 300) ** 0.5
+    expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
+    assert profile.standard == pytest.approx(np.array(expected) / spread)
+    assert profile.average_bests() == {"DiscoEval": 1.0, "all datasets": 1.0}
+    text = write_markdown(inputs, [profile])
+    assert section(text, "Layers of deep") == (
+        "In bold the best layer of each dataset. Average best layer, of 0 to 2: 1.0 over "
+        "DiscoEval, 1.0 over all datasets.\n\n"
+        "| Layer | sp_wiki | dr_rst |\n"
+        "| --- | ---: | ---: |\n"
+        "| 0 | 30.0 | **30.0** |\n"
+        "| 1 | 40.0 | 20.0 |\n"
+        "| 2 | **50.0** | 10.0 |\n"
+        "| avg | 45.0 | 35.0 |"
+    )
+    # The tables of scores show the main layer alone.
+    assert "| **deep** | **45.0 ± 1.2** [43.7, 46.8] † |" in text
+    assert "| avg (probed: 0, 1, 2, avg) |" in text
+    assert text.endswith("![Scores of layers](figures/layers.svg)\n")
+
+
+def test_layers_that_do_not_differ_and_equals(tmp_path: Path) -> None:
+    same = tuple(replace(score, value=0.3) for score in DEEP.scores)
+    (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=same)))
+    assert profile.standard.tolist() == [[0.0, 0.0]] * 4
+    assert profile.best == (0, 0)
+
+
+def test_no_profile_of_a_single_layer(tmp_path: Path) -> None:
+    assert profiles(inputs_of(tmp_path, ONE)) == []
+
+
+def test_the_words_that_a_vocabulary_lacks(tmp_path: Path) -> None:
+    coverage = {"tokens": 2000, "out_of_vocabulary": 31}
+    one = replace(ONE, scores=(replace(SP, coverage=coverage), DR))
+    text = report(tmp_path, one, TWO)
+    assert section(text, "Words without a vector").split("\n\n")[1] == (
+        "| Dataset | char_hash |\n| --- | ---: |\n| sp_wiki | 1.6 (31 of 2,000) |\n| dr_rst | – |"
+    )
+    assert "Words without" not in report(tmp_path, ONE)
+
+
+def test_the_mark_of_a_source_that_leaks(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, ALL_BASELINES)
+    change_audit(audit, "mc", gate="leakage", verdict="inherited")
+    change_audit(audit, "sp_wiki", gate="leakage", verdict="pass")
+    text = report(tmp_path, replace(ONE, scores=(MC, STS, SP)), audit=audit)
+    assert "|  | mc ¶ |" in text
+    assert text.count("¶") == 2
+
+
+def test_the_papers_scores_stand_beside_those_of_the_same_encoder(tmp_path: Path) -> None:
+    results = [replace(ONE, name="mbert", scores=(STS,)), replace(ONE, scores=(STS,))]
+    text = report(tmp_path, *results, baselines={"sts14_es": ALL_BASELINES["sts14_es"]})
+    assert section(text, "Averages").splitlines()[4:] == [
+        "| char_hash | **80.0** |",
+        "| mbert | **80.0** |",
+        "| mbert, the paper's § | 52.65 |",
+    ]
+    assert text.count("the paper's §") == 1
+
+
+def test_no_note_without_need(tmp_path: Path) -> None:
+    text = report(tmp_path, TWO)
+    assert not {"\\*", "†", "‡"} & set(text.split())
+
+
+@pytest.mark.parametrize(
+    ("interval", "majority", "trivial", "beats"),
+    [
+        ((0.51, 0.6), 0.2, 0.5, True),
+        ((0.5, 0.6), 0.2, 0.5, False),
+        ((0.49, 0.6), 0.2, 0.5, False),
+        ((0.49, 0.6), 0.5, 0.2, False),
+        ((0.51, 0.6), 0.5, 0.2, True),
+    ],
+)
+def test_the_mark_of_what_beats_no_baseline(
+    tmp_path: Path,
+    interval: tuple[float, float],
+    majority: float,
+    trivial: float,
+    beats: bool,
+) -> None:
+    score = replace(MC, interval=interval, majority=majority)
+    baselines = {"mc": {"majority": majority, "length": trivial}}
+    text = report(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
+    assert ("†" not in text) == beats
+    assert f"{100 * trivial:.1f} (length)" in text
+
+
+@pytest.mark.parametrize(("documents", "marked"), [(1, True), (19, True), (20, False)])
+def test_the_mark_of_a_test_of_few_documents(tmp_path: Path, documents: int, marked: bool) -> None:
+    one = replace(ONE, scores=(DR, replace(SP, test_documents=documents)))
+    text = report(tmp_path, one)
+    assert ("|  | sp_wiki ‡ |" in text) == marked
+    assert ("‡ The test is of fewer than 20 documents: rows were resampled" in text) == marked
+    assert "|  | dr_rst \\* |" in text
+
+
+def test_the_section_on_invariance(tmp_path: Path) -> None:
+    text = report(tmp_path, ONE, TWO, invariance=invariance_file(tmp_path, SP.digest))
+    limits = "Limits: scale 0.5, order 0.0, hash seed 0.0; for scale, one prediction if that is"
+    assert f"{limits} more." in text
+    assert "correlation × 100 changes; limits: scale 0.2, order 0.0, hash seed 0.0." in text
+    assert section(text, "Invariance (gate 10)").split("\n\n")[1].splitlines() == [
+        "| Dataset | Test rows | Scale | Order | Hash seed | Verdict |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        "| sp_wiki | 200 | 0.5 | 0.0 | 0.0 | pass |",
+        "| dr_rst | 200 | 0.5 | 0.0 | 0.0 | pass |",
+    ]
+
+
+def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    change_audit(audit, "dr_rst", gate="leakage", verdict="inherited", value=3)
+    change_audit(audit, "dr_rst", gate="text", verdict="miss", value=0.031, limit=0.02)
+    change_audit(audit, "sp_wiki", gate="donors", verdict="not applicable")
+    invariance = invariance_file(tmp_path, SP.digest)
+    inputs = inputs_of(tmp_path, ONE, audit=audit, invariance=invariance)
+    table = tables.verdicts(inputs)
+    assert len(table.header) == 11
+    assert cells(table) == [
+        ["sp_wiki", "–", "–", "pass", "pass", "–", "–", "–", "–", "–", "pass"],
+        ["dr_rst", "inherited", "–", "pass", "pass", "miss", "–", "–", "–", "–", "pass"],
+    ]
+    assert table.rows[1].cells[5].tone == "miss"
+    own = [row for row in cells(tables.measurements(inputs)) if row[0] == "dr_rst"]
+    assert own[0][2:] == ["accuracy from the parity", "pass", "51.00 %", "52.00 %"]
+    assert own[3] == ["dr_rst", "4. Trivial baselines", "first text only", "–", "22.00 %", "–"]
+    assert own[4:] == [
+        ["dr_rst", "1. No leak between splits", "x", "inherited", "3", "0"],
+        ["dr_rst", "5. Undamaged text", "x", "miss", "3.10 %", "2.00 %"],
+    ]
+
+
+def test_names_that_mean_something_to_markdown() -> None:
+    table = Table("x", "a|b", (tables.Cell("a*b"),), (tables.Row((tables.Cell("<c>"),)),))
+    assert markdown(table) == ["## a\\|b", "", "| a\\*b |", "| --- |", "| \\<c> |", ""]
+
+
+def test_no_results(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="one encoder or more"):
+        read_inputs([], tmp_path / "audit.json", None)
+
+
+def test_an_invariance_of_other_rows(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="measure the invariance again") as caught:
+        inputs_of(tmp_path, ONE, invariance=invariance_file(tmp_path, "0" * 64))
+    for words in ("invariance.json: sp_wiki", "5" * 64, "0" * 64):
+        assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("baselines", "rows", "words"),
+    [
+        ({"sp_wiki": BASELINES["sp_wiki"]}, {}, ["audit.json: dr_rst", "no such dataset"]),
+        (
+            BASELINES,
+            {"sp_wiki": {"train": 10000, "validation": 4000, "test": 3998}},
+            ["audit.json: sp_wiki", "'test': 4000", "'test': 3998"],
+        ),
+        (BASELINES | {"dr_rst": {"majority": 0.25}}, {}, ["audit.json: dr_rst", "besides"]),
+    ],
+)
+def test_audits_that_do_not_fit(
+    tmp_path: Path, baselines: dict[str, Any], rows: dict[str, Any], words: list[str]
+) -> None:
+    audit = audit_file(tmp_path, baselines, **rows)
+    with pytest.raises(InputError, match="audit the same instances again") as caught:
+        inputs_of(tmp_path, ONE, audit=audit)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"name": "char_hash"}, "one folder of results an encoder"),
+        ({"seed": 2}, "the seed of char_hash, 1111"),
+        ({"bootstrap": ONE.bootstrap | {"resamples": 10}}, "the bootstrap of char_hash"),
+        ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),
+        ({"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
+        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows that char_hash was probed on"),
+    ],
+)
+def test_results_that_must_not_be_compared(
+    tmp_path: Path, other: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError, match=words):
+        inputs_of(tmp_path, ONE, replace(TWO, **other))
