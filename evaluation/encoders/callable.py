@@ -1,0 +1,163 @@
+"""Any Python function that turns texts into vectors, as an encoder."""
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from traceback import extract_tb
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from corpora_recipes.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from evaluation.encoders import Form
+
+FORMS = ("natural", "tokens")
+# What the function is asked first, for the number of layers and the dimension.
+SHORT_TEXT = "Hola ."
+
+
+@dataclass(frozen=True)
+class FunctionEncoder:
+    """The vectors that a function of the user returns.
+
+    The function takes a list of texts and returns an array of floats, [texts, dimension], or
+    [texts, layers, dimension] with the layers from the lowest to the highest. The vector of a text
+    may not depend on the texts that come with it. The function is called in one process only;
+    what it loads it should keep (``functools.cache``). ``evaluation/encoders/examples/`` has two.
+
+    Attributes:
+        function: "module:function"; the module is looked for in the current directory too.
+        revision: to be changed whenever the function gives other vectors than before.
+        form: the texts it takes, "natural", or "tokens" joined by blanks.
+    """
+
+    function: str
+    revision: str = "1"
+    form: "Form" = "natural"
+    name: ClassVar[str] = "callable"
+    parallel: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        module, colon, function = self.function.partition(":")
+        if not (module and colon and function) or self.form not in FORMS:
+            raise ValueError(f"function: 'module:function', form: {' or '.join(FORMS)}")
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector, that of a short text."""
+        return _shape(self.function)[1]
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """("output",), or "0", "1" … if the function returns layers."""
+        return _shape(self.function)[0]
+
+    @property
+    def layer(self) -> str:
+        """The last layer."""
+        return self.layers[-1]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Function and form."""
+        return {"function": self.function, "form": self.form}
+
+    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.floating[Any]]]":
+        """Return what the function returns, floats [len(texts), layers, dimension].
+
+        Raises:
+            InputError: there is no such function, it fails, or it returns something else.
+        """
+        import numpy as np
+
+        if not texts:
+            return np.zeros((0, len(self.layers), self.dimension), np.float32)
+        vectors = _call(self.function, list(texts))
+        return vectors[:, None] if vectors.ndim == 2 else vectors
+
+
+@cache
+def _shape(name: str) -> tuple[tuple[str, ...], int]:
+    """Return the names of the layers, and the dimension."""
+    vectors = _call(name, [SHORT_TEXT])
+    layers = ("output",) if vectors.ndim == 2 else tuple(map(str, range(vectors.shape[1])))
+    return layers, vectors.shape[-1]
+
+
+def _call(name: str, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.floating[Any]]]":
+    import numpy as np
+
+    function = _function(name)
+    batch = f"in the batch of {len(texts)} texts that begins with {texts[0]!r}"
+    try:
+        vectors: np.ndarray[Any, Any] = np.asarray(function(texts))
+    except InputError:
+        raise
+    except Exception as error:
+        raise _error(
+            name,
+            expected="vectors",
+            found=f"{_said(error)}, {batch}",
+            todo="correct the function; the vectors encoded before are kept",
+        ) from error
+    if not (
+        np.issubdtype(vectors.dtype, np.floating)
+        and vectors.ndim in (2, 3)
+        and len(vectors) == len(texts)
+        and vectors.size
+    ):
+        raise _error(
+            name,
+            expected=f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]",
+            found=f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}",
+            todo="correct what the function returns",
+        )
+    return vectors
+
+
+@cache
+def _function(name: str) -> Callable[[list[str]], Any]:
+    module_name, _, function_name = name.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        module = importlib.import_module(module_name)
+    except Exception as error:
+        raise _error(
+            name,
+            expected=f"a module {module_name}, in {here} or installed",
+            found=_said(error),
+            todo="correct `function:` in params.yaml, or install what is missing",
+        ) from error
+    function = getattr(module, function_name, None)
+    if not callable(function):
+        there = type(function).__name__ if hasattr(module, function_name) else "no such name"
+        raise _error(
+            name,
+            expected=f"a function {function_name} in {module.__file__}",
+            found=there,
+            todo="correct `function:` in params.yaml",
+        )
+    found: Callable[[list[str]], Any] = function
+    return found
+
+
+def _said(error: Exception) -> str:
+    """Return an exception, with the place where the user's code raised it."""
+    places = [
+        f" ({Path(frame.filename).name}, line {frame.lineno})"
+        for frame in extract_tb(error.__traceback__)
+        if frame.filename not in (__file__, importlib.__file__)
+        and not frame.filename.startswith("<frozen importlib")
+    ]
+    return f"{type(error).__name__}: {error}{''.join(places[-1:])}"
+
+
+def _error(name: str, *, expected: str, found: str, todo: str) -> InputError:
+    return InputError(f"encoder callable, {name}", expected=expected, found=found, todo=todo)

@@ -1,0 +1,1 @@
+"""Examples of functions for the encoder ``callable``, to be copied and changed."""

@@ -1,0 +1,32 @@
+"""ELMo (Peters et al. 2018, NAACL) as a function for the encoder ``callable``: three layers.
+
+The package is ``elmoformanylangs`` (Che et al. 2018, CoNLL), which has a model of Spanish. Copy
+this file as ``my_elmo.py``, set ``FOLDER``, and say in params.yaml:
+
+    elmo: {encoder: callable, function: "my_elmo:encode", form: tokens}
+"""
+
+from functools import cache
+from typing import Any
+
+# The folder of the model, which has a config.json.
+FOLDER = "elmo_es"
+
+
+@cache
+def embedder() -> Any:
+    """Load the model once."""
+    from elmoformanylangs import Embedder
+
+    loaded = Embedder(FOLDER, batch_size=1)
+    # Else its LSTM begins each text in the state in which the one before has left it.
+    loaded.model.encoder.stateful = False
+    return loaded
+
+
+def encode(texts: list[str]) -> Any:
+    """Return float32 [len(texts), 3, dimension], the mean over the tokens in each layer."""
+    import numpy as np
+
+    layers = embedder().sents2elmo([text.split(" ") for text in texts], output_layer=-2)
+    return np.stack([layer.mean(axis=1) for layer in layers])

@@ -1,0 +1,230 @@
+"""Functions of the user as encoders: where they are found, layers, errors; the two examples."""
+
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evaluation.encoders.callable as functions
+from corpora_recipes.errors import InputError
+from evaluation.embeddings import EmbeddingStore, embed, encode_checked
+from evaluation.encoders import make_encoder
+
+MODULE = '''"""Vectors of a test."""
+import numpy as np
+
+calls = []
+number = 3
+
+
+def flat(texts):
+    calls.append(texts)
+    return np.array([[len(t), t.count("a"), 1] for t in texts], float)
+
+
+def layers(texts):
+    return np.stack([flat(texts), 2 * flat(texts)], axis=1)
+
+
+def ragged(texts):
+    return [[1.0] * len(t) for t in texts]
+
+
+def bare(texts):
+    return np.zeros(len(texts))
+
+
+def whole(texts):
+    return np.zeros((len(texts), 3), int)
+
+
+def short(texts):
+    return np.zeros((1, 3))
+
+
+def grows(texts):
+    return np.zeros((len(texts), 3 + (len(texts) > 1)))
+
+
+def unknown(texts):
+    return np.full((len(texts), 3), np.nan if len(texts) > 1 else 1.0)
+
+
+def nothing(texts):
+    return None
+
+
+def dies(texts):
+    if len(texts) > 1:
+        raise KeyError("no such word")
+    return flat(texts)
+'''
+TEXTS = ["la casa", "el mar", "año"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Work in a folder with the module ``mine``, and forget it afterwards."""
+    (tmp_path / "mine.py").write_text(MODULE, "utf-8")
+    (tmp_path / "faulty.py").write_text("import no_such_package\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    for name in ("mine", "faulty"):
+        sys.modules.pop(name, None)
+    for cached in (functions._shape, functions._function):
+        cached.cache_clear()
+
+
+def made(function: str, **options: str) -> Any:
+    return make_encoder("mine", {"encoder": "callable", "function": function, **options})
+
+
+def test_one_vector_a_text() -> None:
+    encoder = made("mine:flat")
+    assert (encoder.name, encoder.revision, encoder.form) == ("callable", "1", "natural")
+    assert (encoder.dimension, encoder.layers, encoder.layer) == (3, ("output",), "output")
+    assert encoder.options == {"function": "mine:flat", "form": "natural"}
+    assert encoder.parallel is False
+    vectors = encoder.encode(TEXTS)
+    assert vectors.tolist() == [[[7, 3, 1]], [[6, 1, 1]], [[3, 1, 1]]]
+    assert encoder.encode([]).shape == (0, 1, 3)
+    calls = import_module("mine").calls
+    # Once for the shape, however often it is asked for, and never without texts.
+    assert calls == [[functions.SHORT_TEXT], TEXTS]
+
+
+def test_layers(tmp_path: Path) -> None:
+    encoder = made("mine:layers", form="tokens", revision="7")
+    assert (encoder.form, encoder.revision) == ("tokens", "7")
+    assert (encoder.dimension, encoder.layers, encoder.layer) == (3, ("0", "1"), "1")
+    assert encoder.encode(TEXTS).shape == (3, 2, 3)
+    assert embed(tmp_path / "store", encoder, TEXTS, workers=2) == 3
+    store = EmbeddingStore(tmp_path / "store", encoder)
+    assert store.lookup(TEXTS, "0")[0].tolist() == [7, 3, 1]
+    assert store.lookup(TEXTS, "1")[0].tolist() == [14, 6, 2]
+
+
+def test_an_installed_module_comes_before_the_current_folder(tmp_path: Path) -> None:
+    (tmp_path / "json.py").write_text("raise RuntimeError", "utf-8")
+    with pytest.raises(InputError, match=r"a function encode in .*json"):
+        _ = made("json:encode").dimension
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (
+            "nowhere:encode",
+            ["a module nowhere, in ", "ModuleNotFoundError: No module named 'nowhere'\n"],
+        ),
+        ("faulty:encode", ["a module faulty", "no_such_package", "(faulty.py, line 1)"]),
+        ("mine:encode", ["a function encode in ", "mine.py", "no such name"]),
+        ("mine:number", ["a function number in ", "found:    int"]),
+        ("mine:ragged", ["vectors", "ValueError", "3 texts that begins with 'la casa'"]),
+        ("mine:bare", ["floats [3, dimension] or [3, layers", "float64 of shape [3]"]),
+        ("mine:whole", ["floats", "int64 of shape [3, 3]", "begins with 'la casa'"]),
+        ("mine:short", ["floats [3, dimension]", "shape [1, 3]", "begins with 'la casa'"]),
+        ("mine:nothing", ["floats", "object of shape []"]),
+        ("mine:dies", ["KeyError: 'no such word' (mine.py, line", "3 texts that begins with 'la"]),
+        ("mine:grows", ["3 times 1 vectors of dimension 3", "(3, 1, 4)"]),
+        ("mine:unknown", ["finite numbers", "'la casa'"]),
+    ],
+)
+def test_errors_say_what_is_wrong_with_the_function(function: str, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        encode_checked(made(function), TEXTS)
+    for word in ["encoder callable", "to do:", *words]:
+        assert word in str(caught.value)
+
+
+def test_the_shape_is_asked_with_a_short_text() -> None:
+    with pytest.raises(InputError, match=r"int64 of shape \[1, 3\], .* begins with 'Hola \.'"):
+        _ = made("mine:whole").layers
+
+
+def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "from corpora_recipes.errors import InputError\n"
+        "def f(texts): raise InputError('here', expected='a', found='b', todo='c')\n",
+        "utf-8",
+    )
+    with pytest.raises(InputError) as caught:
+        made("mine:f").encode(TEXTS)
+    assert caught.value.where == "here"
+
+
+# The examples, with stand-ins for the packages: their weights are far too large for a test.
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
+    module = ModuleType(name)
+    vars(module).update(content)
+    monkeypatch.setitem(sys.modules, name, module)
+
+
+@pytest.fixture
+def example() -> Iterator[Callable[[str], Any]]:
+    names: list[str] = []
+
+    def load(name: str) -> Any:
+        names.append(f"evaluation.encoders.examples.{name}")
+        return import_module(names[-1])
+
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("name", ["sent2vec", "elmo"])
+def test_the_examples_import_without_their_packages(
+    example: Callable[[str], Any], name: str
+) -> None:
+    module = example(name)
+    assert callable(module.encode)
+    assert len(Path(module.__file__).read_text("utf-8").splitlines()) < 40
+
+
+def test_sent2vec(monkeypatch: pytest.MonkeyPatch, example: Callable[[str], Any]) -> None:
+    class Model:
+        def load_model(self, path: str) -> None:
+            self.path = path
+
+        def embed_sentences(self, texts: list[str]) -> Any:
+            assert self.path.endswith(".bin")
+            return np.float32([[text.count("l"), len(text)] for text in texts])
+
+    stand_in(monkeypatch, "sent2vec", Sent2vecModel=Model)
+    example("sent2vec")
+    encoder = made("evaluation.encoders.examples.sent2vec:encode", form="tokens")
+    assert encoder.encode(["La casa"])[0].tolist() == [[1, 7]]
+    assert encoder.layers == ("output",)
+
+
+def test_elmo(monkeypatch: pytest.MonkeyPatch, example: Callable[[str], Any]) -> None:
+    class Embedder:
+        def __init__(self, folder: str, batch_size: int) -> None:
+            assert batch_size == 1
+            self.model = SimpleNamespace(encoder=SimpleNamespace(stateful=True))
+
+        def sents2elmo(self, texts: list[list[str]], output_layer: int) -> Any:
+            assert output_layer == -2
+            assert not self.model.encoder.stateful
+            return [
+                np.float32([[[layer, len(token)] for token in tokens] for layer in range(3)])
+                for tokens in texts
+            ]
+
+    stand_in(monkeypatch, "elmoformanylangs", Embedder=Embedder)
+    example("elmo")
+    encoder = made("evaluation.encoders.examples.elmo:encode", form="tokens")
+    assert encoder.layers == ("0", "1", "2")
+    assert encoder.encode(["la casa", "sol"]).tolist() == [
+        [[0, 3], [1, 3], [2, 3]],
+        [[0, 3], [1, 3], [2, 3]],
+    ]

@@ -1,0 +1,101 @@
+"""The extra ``torch``: never imported on the default path, and asked for where it is missing."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.params import load_params
+from evaluation.encoders import make_encoder
+
+
+def ready_entries(repository: Path) -> str:
+    """Return the entries of params.yaml that are commented out, without their marks."""
+    content = (repository / "params.yaml").read_text("utf-8")
+    return "".join(re.findall(r"^  # (\w+: \{.*\}\n)", content.split("\nencoders:\n")[1], re.M))
+
+
+def test_torch_is_not_imported_by_default() -> None:
+    code = (
+        "import sys; from evaluation.encoders import make_encoder;"
+        "make_encoder('char_hash', {}).encode(['Hola.']);"
+        "make_encoder('bert', {'encoder': 'transformers', 'model': 'a/b', 'layer': 'all'});"
+        "print([name for name in ('torch', 'transformers', 'sentence_transformers')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_entries_that_are_switched_off_are_right(repository: Path, tmp_path: Path) -> None:
+    entries = yaml.safe_load(ready_entries(repository))
+    assert {name: entry["model"] for name, entry in entries.items()} == {
+        "beto": "dccuchile/bert-base-spanish-wwm-uncased",
+        "beto_cased": "dccuchile/bert-base-spanish-wwm-cased",
+        "bertin": "bertin-project/bertin-roberta-base-spanish",
+        "roberta_bne": "PlanTL-GOB-ES/roberta-base-bne",
+        "electra_small": "skimai/electra-small-spanish",
+        "mbert": "google-bert/bert-base-multilingual-uncased",
+        "mbert_cased": "google-bert/bert-base-multilingual-cased",
+    }
+    for name, entry in entries.items():
+        encoder = make_encoder(name, entry)
+        assert encoder.name == "transformers"
+        assert encoder.layer == "avg"
+        assert encoder.options == {
+            "model": entry["model"],
+            "pooling": "cls",
+            "batch": 32,
+            "max_length": 512,
+            "dtype": "float32",
+        }
+    # Uncommented in their place they leave params.yaml in order.
+    content = (repository / "params.yaml").read_text("utf-8")
+    changed = tmp_path / "params.yaml"
+    changed.write_text(re.sub(r"^  # (\w+: \{.*\})$", r"  \1", content, flags=re.M), "utf-8")
+    assert load_params(changed)["encoders"].keys() >= entries.keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [("transformers", "config.json"), ("sentence_transformers", "modules.json")],
+)
+def test_a_missing_package_says_what_to_install(
+    kind: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    (tmp_path / file).write_text('{"hidden_size": 16, "num_hidden_layers": 2}')
+    encoder = make_encoder("own", {"encoder": kind, "model": str(tmp_path)})
+    with pytest.raises(InputError) as caught:
+        encoder.encode(["Hola."])
+    assert caught.value.where == f"encoder {kind}"
+    assert "torch" in caught.value.expected
+    assert "probeta[torch]" in caught.value.todo
+    assert "CPU build" in caught.value.todo
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, ["the options model"]),
+        ({"model": "a/b", "pooling": "sum"}, ["pooling: one of mean, cls, max, last"]),
+        ({"model": "a/b", "dtype": "float16"}, ["dtype: one of float32, bfloat16"]),
+        ({"model": "a/b", "batch": 0}, ["batch >= 1"]),
+        ({"model": "a/b", "max_length": 2}, ["max_length >= 3"]),
+        ({"model": "a/b", "layer": "last"}, ["layer: avg, all or a number"]),
+        ({"model": "a/b", "layer": "-1"}, ["layer: avg, all or a number"]),
+        ({"model": "a/b", "layer": "07"}, ["layer: avg, all or a number"]),
+        ({"model": "a/b", "layer": 7}, ["encoders.own.layer", "str, such as 'avg'"]),
+        ({"model": "a/b", "revision": 7}, ["encoders.own.revision", "str, such as 'main'"]),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        make_encoder("own", {"encoder": "transformers", **options})
+    for word in words:
+        assert word in str(caught.value)

@@ -1,0 +1,439 @@
+"""Word vectors: each format, its oddities and damages, means, unknown words, fastText's n-grams."""
+
+import gzip
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import evaluation.encoders.static as static
+from corpora_recipes.errors import InputError
+from evaluation.embeddings import EmbeddingStore, embed
+from evaluation.encoders import make_encoder
+from evaluation.encoders.static import FASTTEXT_MAGIC, StaticVectors, ngram_hashes
+
+HEADER = "3 2\n"
+LINES = "el 1 0\nmar 0 1\nMadrid -2.5 1e-3\n"
+TEXTS = ["el mar", "El  mar azul", "Madrid", "azul", "", "mar mar el"]
+MEANS = [[0.5, 0.5], [0.5, 0.5], [-2.5, 0.001], [0, 0], [0, 0], [1 / 3, 2 / 3]]
+
+# A model that the fastText package (0.9.2) trained: skipgram, dimension 7, n-grams of 3 to 6
+# characters in 50 buckets; and the vectors that it gives.
+MODEL = Path(__file__).parent / "fasttext_skipgram.bin"
+MODEL_VECTORS = {
+    "niño": [-0.009471, 0.03825, 0.010352, -0.006397, 0.011597, 0.024946, 0.025956],
+    "casas": [-0.01253, 0.054325, 0.015368, -0.009097, 0.015701, 0.035895, 0.036513],
+    "🙂": [-0.002701, 0.009071, 0.001558, -0.001555, 0.00285, 0.005402, 0.006034],
+    "</s>": [-0.12171, 0.12449, -0.085604, -0.031243, 0.07341, 0.025317, 0.096948],
+}
+
+
+def binary(words: dict[str, list[float]], end: bytes = b"\n") -> bytes:
+    """Return a binary file of word2vec; `end` follows each vector."""
+    size = len(next(iter(words.values())))
+    return f"{len(words)} {size}\n".encode() + b"".join(
+        word.encode() + b" " + struct.pack(f"<{size}f", *numbers) + end
+        for word, numbers in words.items()
+    )
+
+
+def fasttext(
+    words: list[str],
+    matrix: list[list[float]],
+    *,
+    buckets: int = 0,
+    shortest: int = 1,
+    longest: int = 2,
+    model: int = 2,
+    version: int = 12,
+    labels: list[str] | None = None,
+    pruned: int = -1,
+    quantised: bool = False,
+) -> bytes:
+    """Return a model of fastText."""
+    size = len(matrix[0])
+    entries = [(word, 0) for word in words] + [(label, 1) for label in labels or []]
+    return b"".join(
+        [
+            FASTTEXT_MAGIC,
+            struct.pack("<i", version),
+            struct.pack("<12i", size, 5, 5, 1, 5, 1, 2, model, buckets, shortest, longest, 100),
+            struct.pack("<d", 1e-4),
+            struct.pack("<iiiqq", len(entries), len(words), len(labels or []), 99, pruned),
+            *(word.encode() + b"\0" + struct.pack("<qb", 7, kind) for word, kind in entries),
+            struct.pack("<?qq", quantised, len(matrix), size),
+            *(struct.pack(f"<{size}f", *row) for row in matrix),
+            struct.pack("<?qq", False, 1, size),
+            struct.pack(f"<{size}f", *matrix[0]),
+        ]
+    )
+
+
+@pytest.fixture
+def encoder(tmp_path: Path) -> Callable[..., StaticVectors]:
+    """Return a function that writes a file and makes an encoder of it."""
+
+    def make(content: str | bytes, name: str = "vectors.txt") -> StaticVectors:
+        data = content.encode() if isinstance(content, str) else content
+        (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return StaticVectors(str(tmp_path / name))
+
+    return make
+
+
+@pytest.mark.parametrize("zipped", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("word2vec.txt", HEADER + LINES),
+        ("glove.txt", LINES),
+        ("no_last_line_feed.txt", LINES.rstrip()),
+        ("fasttext.vec", (HEADER + LINES).replace("\n", " \n").replace("3 2 ", "3 2")),
+        ("windows.txt", (HEADER + LINES).replace("\n", "\r\n")),
+        ("word2vec.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
+        ("gensim.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]}, b"")),
+        ("fasttext.bin", fasttext(["el", "mar", "Madrid"], [[1, 0], [0, 1], [-2.5, 1e-3]])),
+    ],
+)
+def test_every_format_gives_the_same_means(
+    encoder: Callable[..., StaticVectors], name: str, content: str | bytes, zipped: str
+) -> None:
+    made = encoder(content, name + zipped)
+    vectors = made.encode(TEXTS)
+    assert made.dimension == 2
+    assert vectors.shape == (6, 1, 2)
+    assert vectors.dtype == np.float32
+    assert vectors[:, 0].tolist() == np.float32(MEANS).tolist()
+    assert made.coverage(TEXTS) == {"tokens": 10, "out_of_vocabulary": 2}
+    assert made.encode([]).shape == (0, 1, 2)
+
+
+def test_a_vector_depends_on_its_text_alone_to_the_bit(
+    encoder: Callable[..., StaticVectors],
+) -> None:
+    drawn = np.random.default_rng(5).normal(size=(50, 33))
+    made = encoder(
+        "".join(f"p{i} {' '.join(map(str, row))}\n" for i, row in enumerate(drawn)), "v.txt"
+    )
+    texts = [" ".join(f"p{j * i % 60}" for j in range(i)) for i in range(1, 40)]
+    together = made.encode(texts)
+    assert np.array_equal(np.vstack([made.encode([text]) for text in texts]), together)
+    assert np.array_equal(made.encode(texts[::-1])[::-1], together)
+
+
+def test_exact_word_before_the_lower_cased_one(encoder: Callable[..., StaticVectors]) -> None:
+    made = encoder("Mar 1\nmar 2\nSOL 3\n")
+    assert made.encode(["Mar", "MAR", "mar", "sol", "SOL"])[:, 0, 0].tolist() == [1, 2, 2, 0, 3]
+    assert made.coverage(["MAR sol"]) == {"tokens": 2, "out_of_vocabulary": 1}
+
+
+def test_words_with_blanks_or_without_utf8(encoder: Callable[..., StaticVectors]) -> None:
+    lines = [b". . . 1 2", b". 3 4", b"a b@c 5 6", b"\xf1and\xfa 7 8", b"\xf1and\xfb 9 9"]
+    lines += ["\N{NO-BREAK SPACE} 10 11".encode(), b"1 12 13", "\x85 14 15".encode()]
+    made = encoder(b"\n".join(lines))
+    assert made.dimension == 2
+    assert made.encode([". . .", ".", "1", "\N{NO-BREAK SPACE}", "\x85"])[:, 0].tolist() == [
+        [3, 4],
+        [3, 4],
+        [12, 13],
+        [10, 11],
+        [14, 15],
+    ]
+    assert made.encode(["\ufffdand\ufffd"])[0, 0].tolist() == [0, 0]
+    twisted = binary({"a": [1, 2]}).replace(b"a ", b"\xf1 ")
+    assert encoder(twisted, "v.bin").encode(["a"])[0, 0].tolist() == [0, 0]
+
+
+def test_more_words_than_a_block(encoder: Callable[..., StaticVectors]) -> None:
+    count = 2 * static.BLOCK_ROWS + 3
+    made = encoder("".join(f"p{i} {i} {-i}\n" for i in range(count)))
+    texts = [f"p{i}" for i in (0, 4095, 4096, 4097, 8191, 8192, count - 1)]
+    assert made.encode(texts)[:, 0, 1].tolist() == [-float(text[1:]) for text in texts]
+    assert encoder(binary({f"p{i}": [i, -i] for i in range(count)}), "v.bin").encode(texts)[
+        :, 0, 0
+    ].tolist() == [float(text[1:]) for text in texts]
+
+
+def test_small_reads_change_nothing(
+    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static, "READ_BYTES", 3)
+    for name, content in [
+        ("v.txt", HEADER + LINES),
+        ("v.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
+        ("f.bin", fasttext(["el", "mar", "Madrid"], [[1, 0], [0, 1], [-2.5, 1e-3]])),
+    ]:
+        assert encoder(content, name).encode(TEXTS)[:, 0].tolist() == np.float32(MEANS).tolist()
+
+
+def test_store_and_options(tmp_path: Path, encoder: Callable[..., StaticVectors]) -> None:
+    encoder(LINES, "v.txt")
+    made = make_encoder("mine", {"encoder": "static", "path": str(tmp_path / "v.txt")})
+    assert (made.form, made.layers, made.layer, made.parallel) == (
+        "tokens",
+        ("output",),
+        "output",
+        False,
+    )
+    assert made.options == {"file": "v.txt"}
+    # printf … | sha256sum
+    assert made.revision == "26667f79b20a0ece"
+    assert embed(tmp_path / "store", made, TEXTS, workers=2) == 6
+    stored = EmbeddingStore(tmp_path / "store", made).lookup(TEXTS, "output")
+    assert stored.tolist() == np.float32(MEANS).tolist()
+    with pytest.raises(InputError, match="the options path"):
+        make_encoder("static", {})
+
+
+def test_a_changed_file_is_read_again(encoder: Callable[..., StaticVectors]) -> None:
+    made = encoder("mar 1\n")
+    before = made.revision
+    assert made.encode(["mar"]).item() == 1
+    encoder("mar 25\n")
+    assert made.revision != before
+    assert made.encode(["mar"]).item() == 25
+
+
+def test_a_file_is_read_once(
+    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = encoder(LINES)
+    made.encode(TEXTS)
+    monkeypatch.setattr(static, "_opened", None)
+    assert made.encode(TEXTS).shape == (6, 1, 2)
+    assert made.coverage(["el"])["tokens"] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", ["line 1", "found:    nothing"]),
+        ("\n", ["line 1", "found:    nothing"]),
+        ("hola\n", ["line 1", "COUNT DIMENSION", "'hola'"]),
+        ("esto es texto\n", ["line 1", "'esto es texto'"]),
+        ("0 2\n", ["line 1", "both above 0", "'0 2'"]),
+        ("3 0\n", ["line 1", "'3 0'"]),
+        ("3 1000000000000\n" + LINES, ["line 1", "possible", "'3 1000000000000'"]),
+        ("1000000000000 2\n" + LINES, ["line 1", "that follow, 3", "found:    1000000000000"]),
+        ("4 2\n" + LINES, ["line 1", "that follow, 3", "found:    4"]),
+        ("2 2\n" + LINES, ["line 1", "that follow, 3", "found:    2"]),
+        ("3 3\n" + LINES, ["line 2", "3 numbers", "as line 1 says", "2 fields", "'el 1 0'"]),
+        ("3 1\n" + LINES, ["line 2", "1 numbers", "2 fields", "'el 1 0'"]),
+        (HEADER + LINES + "el 3 3\n", ["line 5", "each word once", "'el', which line 2 has"]),
+        (LINES + "mar 3 3\n", ["line 4", "'mar', which line 2 has"]),
+        (HEADER + LINES.replace("mar 0 1", "mar 0"), ["line 3", "a word and 2 numbers", "1 field"]),
+        (HEADER + LINES.replace("mar 0 1", "mar"), ["line 3", "0 fields", "'mar'"]),
+        (HEADER + LINES.replace("mar 0 1", ""), ["line 3", "0 fields"]),
+        (LINES.replace("mar 0 1", "mar 0 1 2"), ["line 2", "3 fields", "'mar 0 1 2'"]),
+        (LINES.replace("mar 0 1", "mar 0  1"), ["line 2", "one blank between", "3 fields"]),
+        (LINES.replace("mar 0 1", " 0 1"), ["line 2", "a word and 2 numbers", "' 0 1'"]),
+        (LINES.replace("mar 0 1", "mar\t0\t1"), ["line 2", "0 fields"]),
+        (HEADER + LINES.replace("mar 0 1", "mar 0 uno"), ["line 3", "2 numbers", "'uno'"]),
+        (HEADER + LINES.replace("mar 0 1", "mar 0 1,5"), ["line 3", "2 numbers", "'1,5'"]),
+        (LINES.replace("mar 0 1", "mar 0 nan"), ["line 2", "finite", "NaN", "'mar'"]),
+        (LINES.replace("mar 0 1", "mar -inf 1"), ["line 2", "infinite", "'mar'"]),
+        (LINES.replace("mar 0 1", "mar 1e39 1"), ["line 2", "range of float32", "'mar'"]),
+        pytest.param("x" * 2_000_000, ["line 1", "'xxx", "…"], id="no line feed"),
+    ],
+)
+@pytest.mark.parametrize("zipped", ["", ".gz"])
+def test_errors_of_text_files(
+    encoder: Callable[..., StaticVectors], content: str, words: list[str], zipped: str
+) -> None:
+    made = encoder(content, f"vectors.txt{zipped}")
+    with pytest.raises(InputError) as caught:
+        made.encode(["mar"])
+    for word in ["vectors.txt", "expected:", "found:", "to do:", *words]:
+        assert word in str(caught.value)
+
+
+def test_the_line_of_an_error_beyond_the_first_block(
+    encoder: Callable[..., StaticVectors],
+) -> None:
+    lines = [f"p{i} {i}" for i in range(10_000)]
+    for bad in ("p9000 x", "p9000 nan", "p8999 1", "p9000", "p9000 1 1"):
+        lines[9000] = bad
+        with pytest.raises(InputError, match="line 9002"):
+            encoder("10000 1\n" + "\n".join(lines)).encode(["p1"])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", ["line 1", "COUNT DIMENSION", "''"]),
+        (LINES.encode(), ["line 1", "COUNT DIMENSION", "'el 1 0'", "without .bin"]),
+        (binary({"el": [1, 0], "mar": [0, 1]})[:-3], ["word 2", "2 words", "8 bytes", "1 words"]),
+        (binary({"el": [1, 0]}).replace(b"1 2", b"1000000000000 2"), ["word 2", "after 1 words"]),
+        (binary({"el": [1, 0], "mar": [0, 1]})[:10], ["word 1", "the end of the file after 0"]),
+        (binary({"el": [1, 0]}).replace(b"1 2", b"2 2"), ["word 2", "end of the file after 1"]),
+        (
+            binary({"el": [1, 0], "mar": [0, 1]}).replace(b"2 2", b"1 2"),
+            ["after word 1", "1 words of dimension 2", "12 bytes or more"],
+        ),
+        (binary({"el": [1, 0], "mar": [0, 1]}).replace(b"2 2", b"2 1"), ["word 2", "line 1 says"]),
+        pytest.param(
+            b"9 2\n" + b"x" * 1_100_000 + b" " * 99,
+            ["word 1", "no blank within 1048576 bytes"],
+            id="no blank",
+        ),
+        (binary({"el": [1, 0], "mar": [0, 1]}).replace(b"mar", b"el"), ["word 2", "word 1 has"]),
+        (binary({"el": [1, 0], "mar": [float("nan"), 1]}), ["word 2", "finite", "'mar'"]),
+    ],
+)
+def test_errors_of_binary_files(
+    encoder: Callable[..., StaticVectors], content: bytes, words: list[str]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        encoder(content, "vectors.bin").encode(["mar"])
+    for word in ["vectors.bin", *words]:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("zipped", ["", ".gz"])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (fasttext(["a"], [[1]], version=13), ["version 13"]),
+        (fasttext(["a"], [[1]], model=4), ["model 4"]),
+        (fasttext(["a"], [[1]], quantised=True), ["dense", "a quantised one", ".vec"]),
+        (fasttext(["a"], [[1]], pruned=0), ["dense", "pruned"]),
+        (fasttext(["a", "a"], [[1], [2]]), ["2 different words", "1 words"]),
+        (fasttext(["a"], [[1], [2]]), ["a matrix of 1 times 1", "a matrix of 2 times 1"]),
+        (fasttext(["a"], [[1], [float("inf")]], buckets=1), ["rows 1 to 2", "infinite"]),
+        (fasttext(["a"], [[1], [2]], buckets=1)[:-28], ["row 1 of", "2 rows", "not whole"]),
+        (fasttext(["a"], [[1], [2]], buckets=1)[:60], ["a whole file", "in the middle"]),
+        (fasttext(["a"], [[1], [2]], buckets=1)[:20], ["a whole file", "in the middle"]),
+    ],
+)
+def test_errors_of_fasttext_models(
+    encoder: Callable[..., StaticVectors], content: bytes, words: list[str], zipped: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        encoder(content, f"model.bin{zipped}").encode(["a"])
+    for word in ["model.bin", *words]:
+        assert word in str(caught.value)
+
+
+def test_errors_of_the_file_itself(tmp_path: Path, encoder: Callable[..., StaticVectors]) -> None:
+    for action in ("revision", "dimension"):
+        with pytest.raises(InputError, match=r"(?s)none.txt.*No such file.*path"):
+            getattr(StaticVectors(str(tmp_path / "none.txt")), action)
+    with pytest.raises(InputError, match="directory"):
+        StaticVectors(str(tmp_path)).encode(["a"])
+    whole = gzip.compress(LINES.encode())
+    for damaged in (whole[:-12], whole[:20] + b"\xff\xff" + whole[22:], whole[:10] + b"xx"):
+        (tmp_path / "v.txt.gz").write_bytes(damaged)
+        with pytest.raises(InputError, match=r"(?s)v.txt.gz.*a whole file.*again"):
+            StaticVectors(str(tmp_path / "v.txt.gz")).encode(["a"])
+
+
+def test_a_file_that_goes_away(encoder: Callable[..., StaticVectors], tmp_path: Path) -> None:
+    made = encoder(LINES)
+    made.encode(["el"])
+    Path(made.path).unlink()
+    with pytest.raises(InputError, match="No such file"):
+        made.encode(["el"])
+
+
+NUMBERS = st.floats(width=32, allow_nan=False, allow_infinity=False)
+# A blank parts the fields, "\n" the lines, "\r" may end one; a digit first would be a number.
+WORDS = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters=" \n\r"), min_size=1, max_size=6
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> dict[str, list[float]]:
+    size = draw(st.integers(1, 5))
+    vector = st.lists(NUMBERS, min_size=size, max_size=size)
+    return draw(st.dictionaries(WORDS, vector, min_size=1, max_size=8))
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(words=tables(), kind=st.sampled_from(["word2vec", "glove", "binary", "gensim", "fasttext"]))
+def test_what_is_written_is_read(
+    encoder: Callable[..., StaticVectors], words: dict[str, list[float]], kind: str
+) -> None:
+    size = len(next(iter(words.values())))
+    lines = "".join(f"{word} {' '.join(map(repr, row))}\n" for word, row in words.items())
+    # The words of a fastText model end at a zero.
+    assume(kind != "fasttext" or "\0" not in "".join(words))
+    made = {
+        "word2vec": lambda: encoder(f"{len(words)} {size}\n{lines}"),
+        "glove": lambda: encoder(lines),
+        "binary": lambda: encoder(binary(words), "v.bin"),
+        "gensim": lambda: encoder(binary(words, b""), "v.bin"),
+        "fasttext": lambda: encoder(fasttext([*words], [*words.values()], longest=0), "v.bin"),
+    }[kind]()
+    table = static._load(*static._stamp(made.path))
+    assert {word: table.matrix[row].tolist() for word, row in table.rows.items()} == words
+    assert made.encode(list(words))[:, 0].tolist() == list(words.values())
+
+
+@settings(max_examples=150, deadline=None)
+@given(content=st.binary(max_size=60), name=st.sampled_from(["v.txt", "v.bin", "v.bin.gz"]))
+def test_any_bytes_are_read_or_refused_clearly(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes, name: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / f"any_{name}"
+    path.write_bytes(content)
+    with suppress(InputError):
+        assert np.isfinite(StaticVectors(str(path)).encode(["a"])).all()
+
+
+# fastText.
+
+
+def test_ngram_hashes_are_those_of_the_fasttext_package() -> None:
+    # get_subwords of a model with n-grams of 1 to 3 characters and 2,000,000 buckets, less the
+    # number of its words; the word itself left out.
+    assert [h % 2_000_000 for h in ngram_hashes("<niño>", 1, 3)] == [
+        *(1120655, 1585938, 1445553, 1069064, 250336, 223172, 189916),
+        *(1903433, 380921, 1950498, 1308308, 667934, 600544),
+    ]
+    assert [h % 2_000_000 for h in ngram_hashes("<€a>", 1, 3)] == [
+        *(1359509, 284316, 493227, 782462, 1435072, 2220, 1614806)
+    ]
+
+
+@pytest.mark.parametrize("zipped", ["", ".gz"])
+def test_a_model_of_the_fasttext_package(
+    encoder: Callable[..., StaticVectors], zipped: str
+) -> None:
+    made = encoder(MODEL.read_bytes(), f"model.bin{zipped}")
+    assert made.dimension == 7
+    vectors = made.encode([*MODEL_VECTORS, "NIÑO", "niño casas", ""])[:, 0]
+    expected = np.array(list(MODEL_VECTORS.values()))
+    assert vectors[:4] == pytest.approx(expected, abs=1e-6)
+    assert vectors[4].tolist() == vectors[0].tolist()
+    assert vectors[5] == pytest.approx(expected[:2].mean(axis=0), abs=1e-6)
+    assert not vectors[6].any()
+    assert made.coverage(["niño casas", "NIÑO </s>"]) == {"tokens": 4, "out_of_vocabulary": 1}
+
+
+def test_a_word_is_the_mean_of_itself_and_its_ngrams(
+    encoder: Callable[..., StaticVectors],
+) -> None:
+    # One bucket: every n-gram is row 1. "a" has "<a", "a", "a>".
+    made = encoder(fasttext(["a"], [[8], [4]], buckets=1), "m.bin")
+    assert made.encode(["a", "A", "b", "</s>"])[:, 0, 0].tolist() == [5, 5, 4, 0]
+
+
+def test_models_without_ngrams(encoder: Callable[..., StaticVectors]) -> None:
+    for name, model in {
+        # Supervised models of version 11 say they have n-grams, and have none.
+        "old": fasttext(["a"], [[8], [4]], buckets=1, model=3, version=11, labels=["__label__x"]),
+        "bigrams": fasttext(
+            ["a"], [[8], [4]], buckets=1, longest=0, model=3, labels=["__label__x"]
+        ),
+    }.items():
+        made = encoder(model, f"{name}.bin")
+        assert made.encode(["a", "b", "__label__x"])[:, 0, 0].tolist() == [8, 0, 0]
+        assert made.coverage(["a b"])["out_of_vocabulary"] == 1
