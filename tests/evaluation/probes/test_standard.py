@@ -1,5 +1,8 @@
-"""The probe: what it can learn, what it cannot, and what its scores do not depend on."""
+"""The protocol "standard": what it learns, and what its answers depend on."""
 
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,12 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from evaluation import probes
-from evaluation.probes import STRENGTHS, Adam, probe
+from evaluation.metrics import measure
+from evaluation.probes import coherence, logistic, standard
+from evaluation.probes.coherence import coherence_features
+from evaluation.probes.logistic import cholesky_factors, regressions
+from evaluation.probes.problem import Problem
+from evaluation.probes.scaling import standardised
+from evaluation.probes.standard import LARGE_STRENGTHS, PROTOCOL, STRENGTHS
+from evaluation.probes.targets import (
+    answers,
+    hard_targets,
+    likeliest,
+    mean,
+    soft_targets,
+    softmax,
+    targets,
+)
 
 
 @pytest.fixture(autouse=True)
-def _one_thread() -> Any:
+def _one_thread() -> Iterator[None]:
     import sklearn.linear_model  # noqa: F401
 
     with threadpool_limits(1):
@@ -29,31 +46,57 @@ def blobs(rows: int, classes: int, *, distance: float, seed: int = 0) -> tuple[A
     return x.astype(np.float32), y
 
 
-def fit(
-    train: Any,
-    validation: Any,
-    test: Any,
-    *,
-    metric: Any = "accuracy",
-    hidden: int = 0,
-    seed: int = 1,
-    name: str = "x",
-) -> Any:
-    return probe(train, validation, test, metric=metric, hidden=hidden, seed=seed, name=name)
+def parts_of(classes: int, *, distance: float, rows: Any = (300, 80, 80)) -> list[Any]:
+    return [blobs(n, classes, distance=distance, seed=i) for i, n in enumerate(rows)]
 
 
-@pytest.mark.parametrize("hidden", [0, 32])
-def test_separable_classes_are_separated(hidden: int) -> None:
-    train, validation, test = (
-        blobs(rows, 4, distance=15, seed=i) for i, rows in enumerate((300, 80, 80))
+def in_splits(train: Any, validation: Any, test: Any, **others: Any) -> Problem:
+    given: dict[str, Any] = {"name": "x", "task": "linguistic_probing", "metric": "accuracy"}
+    return Problem(
+        **{**given, **others}, x=train[0], y=train[1], validation=validation, test=test[0]
     )
-    found = fit(train, validation, test[0], hidden=hidden)
+
+
+def in_folds(x: Any, y: Any, folds: Any, **others: Any) -> Problem:
+    given: dict[str, Any] = {"name": "x", "task": "sentence_classification", "metric": "accuracy"}
+    return Problem(**{**given, **others}, x=x, y=y, folds=folds)
+
+
+def solve(problem: Problem, seed: int = 1) -> Any:
+    return PROTOCOL.answer(problem, seed, "numpy")
+
+
+def passages(rows: int, *, seed: int, size: int = 16, noise: float = 0.7) -> tuple[Any, Any]:
+    """Return six embeddings around a topic; where y is 0, one of 2 to 5 is of another topic."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    x = generator.normal(size=(rows, 1, size)) + noise * generator.normal(size=(rows, 6, size))
+    y = generator.integers(2, size=rows)
+    place = generator.integers(1, 5, size=rows)
+    strange = np.sqrt(1 + noise**2) * generator.normal(size=(rows, size))
+    x[np.arange(rows), place] = np.where(y[:, None] == 1, x[np.arange(rows), place], strange)
+    return x.reshape(rows, -1).astype(np.float32), y
+
+
+def tighten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the search go on as long as float32 lets it, for comparisons."""
+    monkeypatch.setattr(logistic, "GRADIENT", 1e-6)
+    monkeypatch.setattr(logistic, "PROGRESS", 1e-12)
+
+
+# What is learnt
+
+
+def test_separable_classes_are_separated() -> None:
+    train, validation, test = parts_of(4, distance=15)
+    found = solve(in_splits(train, validation, test))
+    assert found.predictions.shape == (1, 80)
+    assert found.predictions.dtype == np.int64
     assert (found.predictions == test[1]).all()
     assert found.validation == 1
+    assert list(found.chosen) == ["strength"]
 
 
-@pytest.mark.parametrize("hidden", [0, 32])
-def test_shuffled_labels_are_not_learnt(hidden: int) -> None:
+def test_shuffled_labels_are_not_learnt() -> None:
     generator = np.random.Generator(np.random.PCG64(5))
     accuracies = []
     for repeat in range(4):
@@ -61,125 +104,334 @@ def test_shuffled_labels_are_not_learnt(hidden: int) -> None:
             (blobs(250, 2, distance=5, seed=10 * repeat + i)[0], generator.integers(2, size=250))
             for i in range(3)
         )
-        found = fit(train, validation, test[0], hidden=hidden)
-        accuracies.append(np.mean(found.predictions == test[1]))
+        found = solve(in_splits(train, validation, test))
+        accuracies.append(np.mean(found.predictions[0] == test[1]))
     # 1,000 rows: standard error 1.6 points.
     assert np.mean(accuracies) == pytest.approx(0.5, abs=0.05)
-
-
-def test_only_a_hidden_layer_learns_an_exclusive_or() -> None:
-    generator = np.random.Generator(np.random.PCG64(3))
-    signs = generator.choice([-1.0, 1.0], size=(4800, 2))
-    y = (signs[:, 0] != signs[:, 1]).astype(np.int64)
-    x = (np.repeat(signs, 50, axis=1) + generator.normal(0, 0.5, (4800, 100))).astype(np.float32)
-    parts = ((x[:4000], y[:4000]), (x[4000:4400], y[4000:4400]), x[4400:])
-    assert np.mean(fit(*parts).predictions == y[4400:]) < 0.6
-    assert np.mean(fit(*parts, hidden=200).predictions == y[4400:]) > 0.95
-
-
-def test_the_regression_is_that_of_scikit_learn() -> None:
-    from sklearn.linear_model import LogisticRegression
-
-    train, validation, test = (
-        blobs(rows, 5, distance=1.5, seed=i) for i, rows in enumerate((400, 100, 300))
-    )
-    found = fit(train, validation, test[0])
-    mean, deviation = train[0].mean(axis=0), train[0].std(axis=0)
-    accuracies = {}
-    for strength in STRENGTHS:
-        model = LogisticRegression(C=1 / (strength * 400), tol=1e-8, max_iter=10000)
-        model.fit((train[0] - mean) / deviation, train[1])
-        accuracies[strength] = model.score((validation[0] - mean) / deviation, validation[1])
-        if strength == found.chosen["strength"]:
-            expected = model.predict((test[0] - mean) / deviation)
-    best = max(accuracies.values())
-    assert found.validation == best
-    assert found.chosen["strength"] == max(s for s, a in accuracies.items() if a == best)
-    assert np.mean(found.predictions == expected) >= 0.997
-
-
-@settings(max_examples=15, deadline=None)
-@given(scale=st.sampled_from([1e-3, 0.1, 10, 1e3]), shift=st.sampled_from([0.0, 3.0]))
-def test_scale_and_shift_of_the_features_do_not_matter(scale: float, shift: float) -> None:
-    with threadpool_limits(1):
-        parts = [blobs(rows, 3, distance=2, seed=i) for i, rows in enumerate((200, 100, 1000))]
-        moved = [((x + shift) * scale).astype(np.float32) for x, _ in parts]
-        for hidden in (0, 16):
-            before = fit(parts[0], parts[1], parts[2][0], hidden=hidden)
-            after = fit((moved[0], parts[0][1]), (moved[1], parts[1][1]), moved[2], hidden=hidden)
-            assert np.mean(before.predictions == after.predictions) >= 0.998
-
-
-def test_a_constant_column_changes_nothing() -> None:
-    train, validation, test = (
-        blobs(rows, 3, distance=3, seed=i) for i, rows in enumerate((200, 50, 50))
-    )
-
-    def with_constant(x: Any) -> Any:
-        return np.concatenate([x, np.full((len(x), 1), 0.1, np.float32)], axis=1)
-
-    plain = fit(train, validation, test[0])
-    wide = fit(
-        (with_constant(train[0]), train[1]),
-        (with_constant(validation[0]), validation[1]),
-        # Even where it is not constant in test.
-        np.concatenate([test[0], test[0][:, :1] * 1e6], axis=1),
-    )
-    assert (plain.predictions == wide.predictions).all()
 
 
 def test_class_numbers_need_not_be_dense_and_missing_ones_are_never_predicted() -> None:
     x, y = blobs(300, 3, distance=15)
     numbers = np.array([2, 7, 28])
-    found = fit((x[:200], numbers[y[:200]]), (x[200:], numbers[y[200:]]), x)
-    assert (found.predictions == numbers[y]).all()
+    problem = in_splits((x[:200], numbers[y[:200]]), (x[200:], numbers[y[200:]]), (x, None))
+    assert (solve(problem).predictions == numbers[y]).all()
     only = y[:200] != 1
-    found = fit((x[:200][only], numbers[y[:200][only]]), (x[200:], numbers[y[200:]]), x)
-    assert set(found.predictions) == {2, 28}
+    found = solve(replace(problem, x=problem.x[only], y=problem.y[only]))
+    assert set(found.predictions[0]) == {2, 28}
     assert found.validation == pytest.approx(np.mean(y[200:] != 1))
 
 
-def test_the_seed_and_the_name_matter_to_the_hidden_layer_alone() -> None:
-    train, validation, test = (
-        blobs(rows, 3, distance=1.2, seed=i) for i, rows in enumerate((200, 60, 400))
-    )
-
-    def predictions(**options: Any) -> bytes:
-        found: bytes = fit(train, validation, test[0], **options).predictions.tobytes()
-        return found
-
-    assert predictions(seed=1) == predictions(seed=2)
-    assert predictions(hidden=16) == predictions(hidden=16)
-    assert predictions(hidden=16) != predictions(hidden=16, seed=2)
-    assert predictions(hidden=16) != predictions(hidden=16, name="y")
+def test_a_validation_of_one_row() -> None:
+    train, validation, test = parts_of(3, distance=15)
+    found = solve(in_splits(train, (validation[0][:1], validation[1][:1]), test))
+    assert found.validation == 1
+    assert np.mean(found.predictions[0] == test[1]) > 0.75
 
 
-def test_adam_by_hand() -> None:
-    parameter = np.array([1.0, -2.0], np.float32)
-    adam = Adam([parameter])
-    adam.step([np.array([0.5, -4.0], np.float32)])
-    # The first step has the size of STEP whatever the gradient.
-    assert parameter == pytest.approx([0.999, -1.999], abs=1e-6)
-    adam.step([np.array([0.5, 4.0], np.float32)])
-    # Second: m = [0.095, 0.04] / 0.19, v = g^2, by algorithm 1 of the paper.
-    assert parameter == pytest.approx([0.998, -1.999 - 0.001 * 0.04 / 0.19 / 4], abs=1e-6)
+# What answers do not depend on
 
 
-@pytest.mark.parametrize("path", ["_linear_path", "_hidden_path"])
-def test_ties_go_to_the_strongest_penalty_and_the_fewest_passes(
-    path: str, monkeypatch: pytest.MonkeyPatch
+@settings(max_examples=15, deadline=None)
+@given(
+    scale=st.sampled_from([1e-3, 0.1, 10, 1e3]),
+    shift=st.sampled_from([0.0, 3.0]),
+    task=st.sampled_from(["linguistic_probing", "discourse_coherence"]),
+)
+def test_scale_and_shift_of_the_features_do_not_matter(
+    scale: float, shift: float, task: str
 ) -> None:
+    with threadpool_limits(1):
+        if task == "discourse_coherence":
+            parts = [passages(rows, seed=i) for i, rows in enumerate((200, 100, 1000))]
+        else:
+            parts = parts_of(3, distance=2, rows=(200, 100, 1000))
+        moved = [(((x + shift) * scale).astype(np.float32), y) for x, y in parts]
+        one, other = (solve(in_splits(*own, task=task)).predictions for own in (parts, moved))
+        assert np.mean(one == other) >= 0.998
+
+
+def test_a_constant_column_changes_nothing() -> None:
+    train, validation, test = parts_of(3, distance=3)
+
+    def with_constant(part: Any) -> Any:
+        return np.concatenate([part[0], np.full((len(part[0]), 1), 0.1, np.float32)], 1), part[1]
+
+    wide = solve(
+        in_splits(
+            with_constant(train),
+            with_constant(validation),
+            # Even where it is not constant in test.
+            (np.concatenate([test[0], test[0][:, :1] * 1e6], axis=1), None),
+        )
+    )
+    assert (solve(in_splits(train, validation, test)).predictions == wide.predictions).all()
+
+
+@pytest.mark.parametrize("task", ["linguistic_probing", "discourse_coherence"])
+def test_nothing_is_random(task: str) -> None:
+    if task == "discourse_coherence":
+        parts = [passages(rows, seed=i) for i, rows in enumerate((200, 60, 400))]
+    else:
+        parts = parts_of(3, distance=1.2, rows=(200, 60, 400))
+    problem = in_splits(*parts, task=task)
+    one, other = solve(problem), solve(replace(problem, name="y"), seed=2)
+    assert one.predictions.tobytes() == other.predictions.tobytes()
+    assert (one.chosen, one.validation) == (other.chosen, other.validation)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "pearson"])
+def test_the_order_of_the_rows_of_test_does_not_matter(metric: Any) -> None:
+    parts = parts_of(3, distance=1.2, rows=(200, 60, 400))
+    if metric == "pearson":
+        parts = [(x, gold(x)) for x, _ in parts]
+    order = np.random.Generator(np.random.PCG64(4)).permutation(400)
+    problem = in_splits(*parts, metric=metric)
+    moved = solve(replace(problem, test=parts[2][0][order]))
+    assert moved.predictions[0] == pytest.approx(solve(problem).predictions[0][order], abs=1e-5)
+
+
+def test_ties_go_to_the_strongest_penalty(monkeypatch: pytest.MonkeyPatch) -> None:
     right = {3.0: 1, 4.0: 1}
 
-    def constant(*_: Any) -> Any:
-        for value in (1.0, 2.0, 3.0, 4.0):
-            yield value, lambda rows, v=value: np.eye(2)[np.full(len(rows), right.get(v, 0))]
+    class Constant:
+        def __init__(self, value: float) -> None:
+            self.value = value
 
-    monkeypatch.setattr(probes, path, constant)
-    x = np.eye(4, dtype=np.float32)
-    hidden = 3 if path == "_hidden_path" else 0
-    found = fit((x, np.array([0, 1, 0, 1])), (x, np.ones(4, np.int64)), x, hidden=hidden)
-    assert list(found.chosen.values()) == [3.0]
+        def logits(self, rows: Any) -> Any:
+            return np.eye(2)[np.full(len(rows), right.get(self.value, 0))]
+
+    monkeypatch.setattr(
+        standard, "regressions", lambda *a: ((value, Constant(value)) for value in a[2])
+    )
+    monkeypatch.setattr(standard, "STRENGTHS", (1.0, 2.0, 3.0, 4.0))
+    x, y = np.eye(4, dtype=np.float32), np.array([0, 1, 0, 1])
+    found = solve(in_splits((x, y), (x, np.ones(4, np.int64)), (x, None)))
+    assert found.chosen == {"strength": [3.0]}
+    y, folds = np.array([0, 1, 1] * 3), np.repeat([0, 1, 2], 3)
+    found = solve(in_folds(np.zeros((9, 9), np.float32), y, folds))
+    assert found.chosen == {"strength": [3.0] * 3}
+
+
+def test_strengths_are_as_documented() -> None:
+    assert STRENGTHS[0] == 100
+    assert STRENGTHS[-1] == pytest.approx(0.001)
+    assert [STRENGTHS[i] / STRENGTHS[i + 2] for i in range(9)] == pytest.approx([10] * 9)
+    assert (PROTOCOL.name, PROTOCOL.version, PROTOCOL.engines) == ("standard", 3, ("numpy",))
+
+
+# Folds
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(160, 4), (90, 3), (18, 3)])
+def test_folds_are_nested(rows: int, folds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against loops that fit every split anew; 18 rows are fewer than the 20 features."""
+    tighten(monkeypatch)
+    x, y = blobs(rows, 3, distance=1.5, seed=rows)
+    fold = np.arange(rows) * 7 % folds * 10
+    found = solve(in_folds(x, y, fold))
+
+    def fit(train: Any, asked: Any, strength: float) -> Any:
+        own, other = standardised(x[train], x[asked])
+        ((_, regression),) = regressions(own, hard_targets(y[train]), (strength,))
+        return np.unique(y[train])[regression.logits(other).argmax(axis=1)]
+
+    predictions, validation = np.zeros(rows, np.int64), []
+    for k in np.unique(fold):
+        accuracies = []
+        for strength in STRENGTHS:
+            answered = np.full(rows, -1)
+            for j in set(fold) - {k}:
+                answered[fold == j] = fit((fold != k) & (fold != j), fold == j, strength)
+            accuracies.append(np.mean(answered[fold != k] == y[fold != k]))
+        best = int(np.argmax(accuracies))
+        assert found.chosen["strength"][list(np.unique(fold)).index(k)] == STRENGTHS[best]
+        predictions[fold == k] = fit(fold != k, fold == k, STRENGTHS[best])
+        validation.append(accuracies[best])
+    assert (found.predictions == predictions).all()
+    assert found.validation == pytest.approx(np.mean(validation))
+
+
+def test_labels_of_a_fold_do_not_reach_its_own_answers() -> None:
+    x, y = blobs(200, 2, distance=1.5)
+    fold = np.arange(200) % 5
+    before = solve(in_folds(x, y, fold))
+    after = solve(in_folds(x, np.where(fold == 3, 1 - y, y), fold))
+    assert (before.predictions[0, fold == 3] == after.predictions[0, fold == 3]).all()
+    assert before.chosen["strength"][3] == after.chosen["strength"][3]
+
+
+def test_a_class_in_one_fold_only_is_never_right() -> None:
+    x, y = blobs(150, 3, distance=9)
+    fold = np.where(y == 2, 0, np.arange(150) % 3)
+    found = solve(in_folds(x, y, fold))
+    assert (found.predictions[0][y != 2] == y[y != 2]).all()
+    assert (found.predictions[0][y == 2] != 2).all()
+
+
+def test_folds_of_one_class_each() -> None:
+    """What is left without two folds has one class: it is the answer."""
+    x, y = blobs(60, 3, distance=9)
+    found = solve(in_folds(x, y, y))
+    assert found.validation == 0
+    assert (found.predictions[0] != y).all()
+
+
+def test_folds_of_scores() -> None:
+    x, _ = blobs(200, 4, distance=1)
+    found = solve(in_folds(x, gold(x), np.arange(200) % 5, metric="pearson", task="relatedness"))
+    assert found.predictions.shape == (1, 200)
+    assert found.predictions.dtype == np.float64
+    assert measure("pearson", gold(x), found.predictions[0]) > 0.9
+    assert found.validation > 0.9
+
+
+# The regression
+
+
+def loss_of(weights: Any, logits: Any, y: Any, strength: float) -> float:
+    chances = softmax(logits.astype(np.float64))[np.arange(len(y)), y]
+    squares = float(np.square(weights, dtype=np.float64).sum())
+    # Of two classes scikit-learn has one vector, and Regression two with half its squares.
+    squares *= 2 if weights.shape[0] == 2 else 1
+    return strength / 2 * squares - float(np.log(chances).mean())
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(("rows", "tolerance"), [(15, 1e-2), (400, 2e-4)])
+def test_the_regression_is_that_of_scikit_learn(
+    rows: int, tolerance: float, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same lowest loss, and chances; 15 rows are fewer than the 20 features."""
+    from sklearn.linear_model import LogisticRegression
+
+    tighten(monkeypatch)
+    (own, y), test = (blobs(n, classes, distance=1.5, seed=n) for n in (rows, 300))
+    x, asked = standardised(own, test[0])
+    for strength, regression in regressions(x, hard_targets(y), STRENGTHS):
+        model = LogisticRegression(C=1 / (strength * rows), tol=1e-9, max_iter=10000)
+        model.fit(x.astype(np.float64), y)
+        lowest = loss_of(model.coef_, model.predict_log_proba(x), y, strength)
+        reached = loss_of(regression.weights, regression.logits(x), y, strength)
+        assert reached == pytest.approx(lowest, abs=2e-7)
+        expected = model.predict_proba(asked)
+        assert softmax(regression.logits(asked)) == pytest.approx(expected, abs=tolerance)
+
+
+def test_where_the_search_ends_the_loss_is_lowest(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, _ = standardised(blobs(500, 4, distance=1.5)[0], np.zeros((1, 20), np.float32))
+    y = blobs(500, 4, distance=1.5)[1]
+    usual = list(regressions(train, hard_targets(y), STRENGTHS))
+    monkeypatch.setattr(logistic, "GRADIENT", 1e-7)
+    monkeypatch.setattr(logistic, "PROGRESS", 1e-14)
+    longer = list(regressions(train, hard_targets(y), STRENGTHS))
+    for (strength, one), (_, other) in zip(usual, longer, strict=True):
+        lowest = loss_of(other.weights, other.logits(train), y, strength)
+        reached = loss_of(one.weights, one.logits(train), y, strength)
+        assert reached == pytest.approx(lowest, abs=1e-6)
+
+
+def test_borrowed_factors_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    tighten(monkeypatch)
+    x, y = blobs(400, 3, distance=1.5)
+    (x,) = standardised(x)
+    learnt = hard_targets(y[:300])
+    factors = list(cholesky_factors(x, hard_targets(y).shares(), STRENGTHS))
+    own = regressions(x[:300], learnt, STRENGTHS)
+    borrowed = regressions(x[:300], learnt, STRENGTHS, factors)
+    for (_, one), (_, other) in zip(own, borrowed, strict=True):
+        assert softmax(one.logits(x)) == pytest.approx(softmax(other.logits(x)), abs=2e-4)
+
+
+def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, validation, test = parts_of(12, distance=1.5, rows=(1500, 400, 1000))
+    usual = solve(in_splits(train, validation, test))
+    for module in (logistic, coherence):
+        monkeypatch.setattr(module, "CHUNK", 256)
+    small = solve(in_splits(train, validation, test))
+    assert small.chosen == usual.chosen
+    assert np.mean(usual.predictions == small.predictions) > 0.997
+
+
+def test_what_is_large_is_rows_times_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, validation, test = parts_of(4, distance=1, rows=(100, 50, 10))
+    assert set(np.unique(train[1])) == {0, 1, 2, 3}
+    strengths: list[Any] = []
+    kept = standard.regressions
+
+    def spy(x: Any, learnt: Any, own: Any, factors: Any) -> Any:
+        strengths.append(own)
+        return kept(x, learnt, own, factors)
+
+    monkeypatch.setattr(standard, "regressions", spy)
+    for limit in (399, 400):
+        monkeypatch.setattr(standard, "LARGE", limit)
+        solve(in_splits(train, validation, test))
+    assert strengths == [LARGE_STRENGTHS, STRENGTHS]
+
+
+def test_the_memory_of_a_large_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """40,000 rows, 100 classes: features of 3 MB; all chances at once would be 16 MB in float32."""
+    generator = np.random.Generator(np.random.PCG64(1))
+    x = generator.normal(size=(40_000, 20)).astype(np.float32)
+    y = np.arange(40_000) % 100
+    monkeypatch.setattr(logistic, "ITERATIONS", 2)
+    asked = (x[:100], y[:100])
+    solve(in_splits((x[:5000], y[:5000]), asked, asked))  # loads what it needs
+    tracemalloc.start()
+    solve(in_splits((x, y), asked, asked))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 14e6
+
+
+# Discourse coherence
+
+
+def test_a_strange_sentence_is_found() -> None:
+    parts = [passages(rows, seed=i) for i, rows in enumerate((400, 100, 400))]
+    problem = in_splits(*parts, task="discourse_coherence")
+    assert np.mean(solve(problem).predictions[0] == parts[2][1]) > 0.9
+    # The same embeddings side by side tell a regression nothing.
+    linear = solve(replace(problem, task="linguistic_probing"))
+    assert np.mean(linear.predictions[0] == parts[2][1]) < 0.6
+
+
+def test_coherence_in_folds() -> None:
+    x, y = passages(240, seed=1)
+    found = solve(in_folds(x, y, np.arange(240) % 4, task="discourse_coherence"))
+    assert np.mean(found.predictions[0] == y) > 0.88
+
+
+def test_coherence_features_by_hand() -> None:
+    x = np.random.Generator(np.random.PCG64(2)).normal(2, 3, size=(5, 6, 4)).astype(np.float32)
+    z = (x - x[:3].mean(axis=(0, 1))) / x[:3].std(axis=(0, 1))
+    train, test = coherence_features(x[:3].reshape(3, 24), x[3:].reshape(2, 24))
+    assert train.shape == (3, 19)
+    for own, found in zip(z, np.concatenate([train, test]), strict=True):
+        cosines = np.array(
+            [[a @ b / np.linalg.norm(a) / np.linalg.norm(b) for a in own] for b in own]
+        )
+        fits = [np.delete(cosines[i], i).mean() for i in (1, 2, 3, 4)]
+        expected = [*cosines[np.triu_indices(6, 1)], *sorted(fits)]
+        assert found == pytest.approx(expected, abs=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(order=st.permutations([1, 2, 3, 4]))
+def test_fits_do_not_depend_on_where_the_inner_sentences_stand(order: list[int]) -> None:
+    x = passages(10, seed=3)[0]
+    moved = x.reshape(10, 6, -1)[:, [0, *order, 5]].reshape(10, -1)
+    (one,), (other,) = coherence_features(x), coherence_features(moved)
+    assert one[:, 15:] == pytest.approx(other[:, 15:], abs=1e-5)
+    assert np.sort(one[:, :15], 1) == pytest.approx(np.sort(other[:, :15], 1), abs=1e-5)
+
+
+def test_embeddings_that_are_all_alike_have_no_cosines() -> None:
+    (found,) = coherence_features(np.full((4, 18), 0.1, np.float32))
+    assert (found == 0).all()
+
+
+# Scores
 
 
 def gold(x: Any) -> Any:
@@ -188,124 +440,77 @@ def gold(x: Any) -> Any:
     return np.round(np.clip(3 + x[:, 0] - x[:, 1] / 2 + noise, 1, 5), 1)
 
 
+def of_scores(*rows: int) -> tuple[Problem, Any]:
+    xs = [blobs(n, 4, distance=1, seed=i)[0] for i, n in enumerate(rows)]
+    parts = [(x, gold(x)) for x in xs]
+    return in_splits(*parts, metric="pearson", task="relatedness"), parts
+
+
 def test_relatedness_is_learnt() -> None:
-    xs = [blobs(rows, 4, distance=1, seed=i)[0] for i, rows in enumerate((400, 100, 200))]
-    found = fit((xs[0], gold(xs[0])), (xs[1], gold(xs[1])), xs[2], metric="pearson")
-    assert found.predictions.dtype == np.float64
-    assert found.predictions.min() >= 1
-    assert found.predictions.max() <= 5
-    assert np.corrcoef(found.predictions, gold(xs[2]))[0, 1] > 0.9
+    problem, parts = of_scores(400, 100, 200)
+    found = solve(problem)
+    (predictions,) = found.predictions
+    assert predictions.dtype == np.float64
+    assert predictions.min() >= 1
+    assert predictions.max() <= 5
+    assert np.corrcoef(predictions, parts[2][1])[0, 1] > 0.9
     assert found.validation > 0.9
-    assert np.mean(np.abs(found.predictions - gold(xs[2]))) < 0.5
+    assert np.mean(np.abs(predictions - parts[2][1])) < 0.5
 
 
 def test_relatedness_is_cross_entropy_with_soft_targets() -> None:
     """Against gradient descent on the loss as the paper writes it, for the strength chosen."""
-    xs = [blobs(rows, 4, distance=1, seed=i)[0] for i, rows in enumerate((150, 60, 60))]
-    y = gold(xs[0])
-    found = fit((xs[0], y), (xs[1], gold(xs[1])), xs[2], metric="pearson")
-    targets = np.zeros((150, 5))
-    for i, score in enumerate(y):
+    problem, parts = of_scores(150, 60, 60)
+    found = solve(problem)
+    (strength,) = found.chosen["strength"]
+    wanted = np.zeros((150, 5))
+    for i, score in enumerate(parts[0][1]):
         # Tai et al. 2015, section 4.2: p_i = y - floor(y) for i = floor(y) + 1 and so on.
         floor = int(np.floor(score))
-        targets[i, floor - 1] = floor - score + 1
+        wanted[i, floor - 1] = floor - score + 1
         if score > floor:
-            targets[i, floor] = score - floor
-    mean, deviation = xs[0].mean(axis=0), xs[0].std(axis=0)
-    x, x_test = ((part - mean) / deviation for part in (xs[0], xs[2]))
+            wanted[i, floor] = score - floor
+    x, x_test = standardised(parts[0][0], parts[2][0])
     weights, bias = np.zeros((20, 5)), np.zeros(5)
     for _ in range(10000):
-        errors = (probes._softmax(x @ weights + bias) - targets) / 150
-        weights -= 0.9 * (x.T @ errors + found.chosen["strength"] * weights)
+        errors = (softmax(x @ weights + bias) - wanted) / 150
+        weights -= 0.9 * (x.T @ errors + strength * weights)
         bias -= 0.9 * errors.sum(axis=0)
-    expected = probes._softmax(x_test @ weights + bias) @ np.arange(1, 6)
-    assert found.predictions == pytest.approx(expected, abs=0.01)
+    expected = softmax(x_test @ weights + bias) @ np.arange(1, 6)
+    assert found.predictions[0] == pytest.approx(expected, abs=0.01)
 
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0, 5, allow_nan=False), min_size=1, max_size=20))
 def test_soft_targets_have_the_score_as_their_mean(given_scores: list[float]) -> None:
     scores = np.array(given_scores)
-    classes, rows, y, weights = probes._soft_targets(scores)
-    assert (weights > 0).all()
-    assert set(y) == set(range(len(classes)))
-    assert np.bincount(rows, weights) == pytest.approx(np.ones(len(scores)))
-    assert np.bincount(rows, weights * classes[y]) == pytest.approx(scores)
+    found = soft_targets(scores)
+    dense = found.dense()
+    assert (dense >= 0).all()
+    assert (dense.sum(axis=0) > 0).all()
+    assert dense.sum(axis=1) == pytest.approx(np.ones(len(scores)))
+    assert dense @ found.classes == pytest.approx(scores)
+    assert ((dense > 0).sum(axis=1) <= 2).all()
+    assert found.shares() == pytest.approx(dense.mean(axis=0), abs=1e-6)
+    summed = np.zeros_like(dense)
+    for classes, shares in found.entries():
+        summed[np.arange(len(scores)), classes] += shares
+    assert summed == pytest.approx(dense, abs=1e-6)
 
 
 def test_whole_scores_have_one_class() -> None:
-    classes, rows, y, weights = probes._soft_targets(np.array([1.0, 4.0, 2.5]))
-    assert classes.tolist() == [1, 2, 3, 4]
-    assert rows.tolist() == [0, 1, 2, 2]
-    assert y.tolist() == [0, 3, 1, 2]
-    assert weights.tolist() == [1, 1, 0.5, 0.5]
+    found = soft_targets(np.array([1.0, 4.0, 2.5]))
+    assert found.classes.tolist() == [1, 2, 3, 4]
+    assert found.dense().tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0.5, 0.5, 0]]
 
 
-@pytest.mark.parametrize("classes", [2, 12])
-def test_the_large_fit_is_the_usual_one(classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The chunks do not fit the rows, and the usual fit is given the strengths of the large one."""
-    train, validation, test = (
-        blobs(rows, classes, distance=1.5, seed=i) for i, rows in enumerate((1500, 400, 1000))
-    )
-    monkeypatch.setattr(probes, "STRENGTHS", probes.LARGE_STRENGTHS)
-    usual = fit(train, validation, test[0])
-    monkeypatch.setattr(probes, "LARGE", 0)
-    monkeypatch.setattr(probes, "CHUNK", 256)
-    large = fit(train, validation, test[0])
-    accuracies = [np.mean(found.predictions == test[1]) for found in (usual, large)]
-    assert accuracies[1] == pytest.approx(accuracies[0], abs=0.006)
-    assert np.mean(usual.predictions == large.predictions) > 0.96
-    assert large.predictions.tobytes() == fit(train, validation, test[0]).predictions.tobytes()
-
-
-def test_two_classes_are_penalised_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    x, y = blobs(600, 2, distance=1, seed=1)
-    monkeypatch.setattr(probes, "STRENGTHS", probes.LARGE_STRENGTHS)
-    monkeypatch.setattr(probes, "LARGE_ITERATIONS", 500)
-    weights = np.ones(len(y))
-    usual = [logits(x) for _, logits in probes._linear_path(x.astype(np.float64), y, weights)]
-    large = [logits(x) for _, logits in probes._large_path(x, y, weights, 2)]
-    for one, other in zip(usual, large, strict=True):
-        np.testing.assert_allclose(np.diff(one), np.diff(other), atol=1e-3)
-
-
-def test_what_is_large_is_rows_times_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    train, validation = (blobs(rows, 4, distance=9, seed=rows) for rows in (100, 50))
-    assert set(np.unique(train[1])) == {0, 1, 2, 3}
-    monkeypatch.setattr(probes, "_linear_path", None)
-    monkeypatch.setattr(probes, "LARGE", 399)
-    assert fit(train, validation, train[0]).chosen["strength"] in probes.LARGE_STRENGTHS
-    monkeypatch.setattr(probes, "LARGE", 400)
-    with pytest.raises(TypeError):
-        fit(train, validation, train[0])
-
-
-def test_a_large_fit_of_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    xs = [blobs(rows, 4, distance=1, seed=i)[0] for i, rows in enumerate((400, 100, 200))]
-    parts = ((xs[0], gold(xs[0])), (xs[1], gold(xs[1])), xs[2])
-    usual = fit(*parts, metric="pearson")
-    monkeypatch.setattr(probes, "LARGE", 0)
-    large = fit(*parts, metric="pearson")
-    assert np.corrcoef(usual.predictions, large.predictions)[0, 1] > 0.99
-
-
-def test_the_memory_of_a_large_fit_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """40,000 rows, 100 classes: features of 3 MB; all chances at once would be 16 MB in float32."""
-    import tracemalloc
-
-    generator = np.random.Generator(np.random.PCG64(1))
-    x = generator.normal(size=(40_000, 20)).astype(np.float32)
-    y = np.arange(40_000) % 100
-    monkeypatch.setattr(probes, "LARGE_ITERATIONS", 2)
-    fit((x[:5000], y[:5000]), (x[:100], y[:100]), x[:100])  # loads what it needs
-    tracemalloc.start()
-    fit((x, y), (x[:100], y[:100]), x[:100])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 14e6
-
-
-def test_strengths_are_as_documented() -> None:
-    assert STRENGTHS[0] == 100
-    assert STRENGTHS[-1] == pytest.approx(0.001)
-    assert [STRENGTHS[i] / STRENGTHS[i + 2] for i in range(9)] == pytest.approx([10] * 9)
+def test_class_numbers_as_targets_and_answers() -> None:
+    found = targets("accuracy", np.array([7, 2, 7]))
+    assert found.classes.tolist() == [2, 7]
+    assert found.dense().tolist() == [[0, 1], [1, 0], [0, 1]]
+    assert found.shares() == pytest.approx([1 / 3, 2 / 3])
+    logits = np.log([[0.2, 0.8], [0.5, 0.5]])
+    assert answers("accuracy", found.classes, logits).tolist() == [7, 2]
+    assert answers("pearson", found.classes, logits) == pytest.approx([6.0, 4.5])
+    assert likeliest(found.classes, logits).tolist() == [7, 2]
+    assert mean(found.classes, logits) == pytest.approx([6.0, 4.5])

@@ -1,0 +1,221 @@
+"""Pretrained models in the form of the Hugging Face Hub: where they are, in which revision."""
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that was found.
+
+    Attributes:
+        model: id on the Hub, or local folder.
+        commit: of the Hub; None for a folder.
+        folder: the folder, or that of the commit in the Hub's cache.
+        config: the content of its JSON file.
+    """
+
+    model: str
+    commit: str | None
+    folder: Path
+    config: Any = field(compare=False)
+
+    @property
+    def revision(self) -> str:
+        """The commit, or a digest of the folder's files."""
+        return self.commit or _folder_digest(self.folder)
+
+    @property
+    def again(self) -> str:
+        """What may help beside saving the model again."""
+        return f"; or download it again: hf download {self.model}" if self.commit else ""
+
+    def error(self, expected: str, found: str, todo: str) -> InputError:
+        """Return an error at this model."""
+        return InputError(f"model {self.model}", expected=expected, found=found, todo=todo)
+
+    def load(self, loader: Any, **options: Any) -> Any:
+        """Return what ``loader`` makes of the model, a class with ``from_pretrained`` or alike.
+
+        Raises:
+            InputError: nothing that can be used.
+        """
+        load = getattr(loader, "from_pretrained", loader)
+        # A model that has its weights is read as a folder: by its name, each
+        # file that it might have and does not have would be asked of the Hub.
+        if self.commit is None or any(_weights(self.folder)):
+            place, version = str(self.folder), {}
+        else:
+            place, version = self.model, {"revision": self.commit}
+        try:
+            return load(place, **version, **options)
+        # Of many classes, of several libraries: of the Hub, JSON, safetensors, pickle, torch.
+        except Exception as error:
+            raise self.error(
+                "the files of a model with its tokeniser, whole, of a kind that transformers knows",
+                f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
+                f"save the model again, with its tokeniser{self.again}",
+            ) from error
+
+    def check_vocabulary(self, tokenizer: Any) -> None:
+        """Check a tokeniser: without its files transformers makes one that knows no word.
+
+        Raises:
+            InputError: it has no vocabulary.
+        """
+        # Some know the blank.
+        if len(tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)) <= 1:
+            raise self.error(
+                "a tokeniser with its vocabulary (tokenizer.json, vocab.txt or alike)",
+                "no vocabulary",
+                f"save the tokeniser with `save_pretrained` where the model is{self.again}",
+            )
+
+
+class Revision:
+    """The option `revision`: set to a branch, tag or commit, read as the revision that it is.
+
+    A default of a dataclass's field. The class of the field's owner has ``source``.
+    """
+
+    def __get__(self, encoder: Any, owner: object) -> str:
+        """Return the revision that was found, or the default if asked of the class."""
+        if encoder is None:
+            return "main"
+        found: str = encoder.source.revision
+        return found
+
+    def __set__(self, encoder: Any, asked: str) -> None:
+        """Keep what is asked for."""
+        vars(encoder)["asked_revision"] = asked
+
+
+@cache
+def find_model(model: str, revision: str, file: str) -> Source:
+    """Find a model, in a folder, in the Hub's cache on this machine, or on the Hub, in that order.
+
+    The cache comes first, so that a model stays the same until a newer one is asked for.
+
+    Args:
+        model: folder, or id on the Hub.
+        revision: branch, tag or commit of the Hub.
+        file: JSON file that every such model has, in its first folder.
+
+    Raises:
+        InputError: there is no such model.
+    """
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    where = f"model {model}"
+    if Path(model).is_dir():
+        path = Path(model, file)
+        if not path.is_file():
+            raise InputError(
+                path,
+                expected="a model folder, which has this file",
+                found="no such file",
+                todo="save the model there with `save_pretrained`, or correct `model:`",
+            )
+        return Source(model, None, Path(model), _read_json(path))
+    if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model):
+        raise InputError(
+            where,
+            expected="a folder, or an id of the Hugging Face Hub, such as organisation/name",
+            found="no such folder",
+            todo="correct `model:`",
+        )
+    try:
+        try:
+            found = hf_hub_download(model, file, revision=revision, local_files_only=True)
+        except LocalEntryNotFoundError:
+            found = hf_hub_download(model, file, revision=revision)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            where,
+            expected=f"a folder, or a model of the Hugging Face Hub that has {file}, revision "
+            f"{revision}",
+            found=f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}",
+            todo="correct `model:` and `revision:`; for a model that is not downloaded yet, go "
+            "online, and for one that is private or gated, run `hf auth login`",
+        ) from error
+    # .../snapshots/<commit>/<file>
+    folder = Path(found).parent
+    return Source(model, folder.name, folder, _read_json(Path(found)))
+
+
+def load_packages(encoder: str, *names: str) -> list[Any]:
+    """Import packages of the extra ``torch``.
+
+    Raises:
+        InputError: one is not installed.
+    """
+    try:
+        return [import_module(name) for name in names]
+    except ImportError as error:
+        raise InputError(
+            f"encoder {encoder}",
+            expected=f"the packages {', '.join(names)}",
+            found=str(error),
+            todo="pip install 'probeta[torch]' (in a checkout: uv sync --extra torch); without a "
+            "GPU, first install the CPU build of torch, which is much smaller",
+        ) from error
+
+
+def prepare_torch(torch: Any) -> "torch.device":
+    """Return the device to use, the GPU if there is one, after asking for determinism."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    # Only a warning: some models count positions with an operation that is deterministic for
+    # integers, and refused all the same.
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    device: torch.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    return device
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(
+            path, expected="JSON", found=str(error), todo="save or download the model again"
+        ) from None
+
+
+def _weights(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin"))
+
+
+@cache
+def _folder_digest(folder: Path) -> str:
+    """Return the digest of a model folder: of the names and contents of all its files.
+
+    Hidden files and Markdown do not count.
+    """
+    digest = blake2b(digest_size=16)
+    for path in _files(folder):
+        with path.open("rb") as stream:
+            content = blake2b(digest_size=16)
+            while chunk := stream.read(1 << 20):
+                content.update(chunk)
+        digest.update(f"{path.relative_to(folder).as_posix()}\n{content.hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
+        if path.is_file() and not hidden and path.suffix.lower() != ".md":
+            yield path

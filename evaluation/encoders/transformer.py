@@ -1,0 +1,299 @@
+"""Hidden states of any transformer: of the Hugging Face Hub, or of a local folder."""
+
+import inspect
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from evaluation.encoders.pretrained import (
+    Revision,
+    Source,
+    find_model,
+    load_packages,
+    prepare_torch,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+POOLINGS = ("mean", "cls", "max", "last")
+DTYPES = ("float32", "bfloat16")
+# In tokens; a batch of longer texts holds as many tokens as a whole one of this length. All hidden
+# states of BERT-base then take 0.2 GB.
+_LENGTH = 128
+# What the configurations of the models that transformers knows call these numbers; of a model with
+# encoder and decoder, the encoder's come first.
+_LAYER_COUNTS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layer", "n_layers")
+_DIMENSIONS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
+
+
+class _Layer:
+    """The option `layer`: set to "avg", "all" or a number; read as the layer that stands for it."""
+
+    def __get__(self, encoder: "Transformer | None", owner: object) -> str:
+        asked: str = "avg" if encoder is None else vars(encoder)["asked_layer"]
+        return "avg" if asked == "all" else asked
+
+    def __set__(self, encoder: "Transformer", asked: str) -> None:
+        vars(encoder)["asked_layer"] = asked
+
+
+# Without __eq__ and __repr__: they would look for the model.
+@dataclass(frozen=True, eq=False, repr=False)
+class Transformer:
+    """The hidden states of a transformer, pooled over the tokens of a text.
+
+    Layer "0" is what the first layer gets, the embeddings of the tokens, "1" what it gives, and the
+    last one what the model gives (in many decoders after a further normalisation). "avg" is the
+    mean of all of them, "0" included, as in Chen et al. (2019, "Evaluation benchmarks and learning
+    criteria for discourse-aware sentence representations") and Araujo et al. (2022, "Evaluation
+    benchmarks for Spanish sentence representations"); those pool by `cls`. With `pooling: max` it
+    is the mean of the layers' maxima.
+
+    The tokeniser is the model's, with its special tokens, which are pooled like the others (as in
+    sentence-transformers); it alone decides about lower case. Of a text that is too long the end is
+    cut, and the number of such texts is logged. A text without any token gets zeros. Of a model
+    with encoder and decoder the encoder is used. A GPU is used if there is one. Vectors vary by
+    rounding with the device, the number of threads and the versions of the libraries, none of which
+    is part of ``options``.
+
+    Attributes:
+        model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
+            with config.json, weights and tokeniser.
+        revision: of the Hub: branch, tag or commit. Reads as the commit that it is, or as a digest
+            of the folder's files.
+        pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
+        layer: "avg", a number such as "7", or "all": every layer and "avg", from one pass. Reads as
+            "avg" for "all".
+        batch: number of texts that are encoded together, of nearly the same length; fewer of
+            texts that are longer than 128 tokens.
+        max_length: in tokens; less if the model can only take less.
+        dtype: of weights and computations: `float32` or `bfloat16`.
+    """
+
+    model: str
+    revision: Revision = Revision()  # noqa: RUF009 (a descriptor)
+    pooling: str = "mean"
+    layer: _Layer = _Layer()
+    batch: int = 32
+    max_length: int = 512
+    dtype: str = "float32"
+    name: ClassVar[str] = "transformers"
+    form: ClassVar[Literal["natural"]] = "natural"
+    parallel: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.pooling not in POOLINGS:
+            raise ValueError(f"pooling: one of {', '.join(POOLINGS)}")
+        if self.dtype not in DTYPES:
+            raise ValueError(f"dtype: one of {', '.join(DTYPES)}")
+        if not (self.batch >= 1 and self.max_length >= 3):
+            raise ValueError("batch >= 1 and max_length >= 3")
+        number = self.layer if self.layer.isdecimal() else "0"
+        if str(int(number)) != number or not (self.layer == "avg" or self.layer.isdecimal()):
+            raise ValueError('layer: avg, all or a number in quotes, such as "7"')
+
+    @property
+    def source(self) -> Source:
+        """The model, once it is found."""
+        return find_model(self.model, vars(self)["asked_revision"], "config.json")
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector, from the model's configuration."""
+        return self._number(_DIMENSIONS)
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The one layer asked for, or all, "avg" last."""
+        count = self._number(_LAYER_COUNTS)
+        if vars(self)["asked_layer"] == "all":
+            return (*map(str, range(count + 1)), "avg")
+        if self.layer != "avg" and int(self.layer) > count:
+            raise self.source.error(
+                f"layer: avg, all or a number from 0 (embeddings) to {count}",
+                f"layer {self.layer}",
+                "correct `layer:`",
+            )
+        return (self.layer,)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options that a layer's vectors depend on."""
+        return {
+            "model": self.model,
+            "pooling": self.pooling,
+            "batch": self.batch,
+            "max_length": self.max_length,
+            "dtype": self.dtype,
+        }
+
+    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+        """Return float32 [len(texts), len(layers), dimension].
+
+        Raises:
+            InputError: a package is missing, or the model is not one that can be used.
+        """
+        import numpy as np
+
+        layers = self.layers
+        vectors = np.zeros((len(texts), len(layers), self.dimension), np.float32)
+        if not texts:
+            return vectors
+        # A single layer needs those below it, and one more: what a layer gets is the hidden state
+        # as it is, while what the last one gives may be normalised.
+        count = self._number(_LAYER_COUNTS)
+        deepest = count if layers[-1] == "avg" else min(int(layers[-1]) + 1, count)
+        loaded = _load(self.source, count, deepest, self.dtype)
+        limit = min(self.max_length, loaded.limit)
+        lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
+        if cut := sum(length > limit for length in lengths):
+            logging.getLogger(__name__).warning(
+                "%s: %d of %d texts have more than %d tokens and were cut",
+                self.model,
+                cut,
+                len(texts),
+                limit,
+            )
+        # The longest first: what is too much for the memory is so at once.
+        order = sorted(
+            filter(lengths.__getitem__, range(len(texts))), key=lambda row: -lengths[row]
+        )
+        while order:
+            size = min(self.batch, self.batch * _LENGTH // min(lengths[order[0]], limit))
+            rows, order = order[: max(size, 1)], order[max(size, 1) :]
+            states, mask = loaded.hidden_states([texts[row] for row in rows], limit)
+            found = [state.shape[-1] for state in states]
+            if found != [self.dimension] * (loaded.depth + 1):
+                raise self.source.error(
+                    f"embeddings and {loaded.depth} layers of dimension {self.dimension}, as "
+                    "config.json says",
+                    f"hidden states of the dimensions {', '.join(map(str, found))}",
+                    "use a model of text that gives all its hidden states",
+                )
+            vectors[rows] = _pool(states, mask, self.pooling, layers).cpu().numpy()
+        return vectors
+
+    def _number(self, names: Sequence[str]) -> int:
+        config = self.source.config
+        found = next((config[name] for name in names if isinstance(config.get(name), int)), None)
+        if found is None:
+            raise self.source.error(
+                f"one of {', '.join(names)} in config.json",
+                f"{', '.join(sorted(config))}",
+                "use a model of text; of a model of several kinds, save the part for text",
+            )
+        return int(found)
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A model ready to encode.
+
+    Attributes:
+        tokenizer: pads on the right.
+        model: gives hidden states.
+        accepted: names of the model's inputs.
+        limit: number of tokens that it can take.
+        depth: number of layers.
+    """
+
+    tokenizer: Any
+    model: Any
+    accepted: frozenset[str]
+    limit: int
+    depth: int
+
+    def hidden_states(
+        self, texts: list[str], limit: int
+    ) -> "tuple[tuple[torch.Tensor, ...], torch.Tensor]":
+        """Return the hidden states, [texts, tokens, dimension] each, and the mask of the tokens."""
+        import torch
+
+        inputs = self.tokenizer(
+            texts, padding=True, truncation=True, max_length=limit, return_tensors="pt"
+        ).to(self.model.device)
+        given = {name: value for name, value in inputs.items() if name in self.accepted}
+        with torch.inference_mode():
+            output = self.model(**given, output_hidden_states=True)
+        return output.hidden_states, inputs["attention_mask"].bool()
+
+
+@lru_cache(maxsize=1)
+def _load(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
+    """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers.
+
+    Raises:
+        InputError: transformers is missing, or the model is not whole.
+    """
+    torch, transformers = load_packages("transformers", "torch", "transformers")
+    transformers.utils.logging.disable_progress_bar()
+    tokenizer = source.load(transformers.AutoTokenizer, padding_side="right")
+    source.check_vocabulary(tokenizer)
+    if tokenizer.pad_token is None:
+        if tokenizer.eos_token is None:
+            raise source.error(
+                "a tokeniser with a token for padding, or one for the end of a text",
+                "neither",
+                "set `tokenizer.pad_token` to any token and save the tokeniser again",
+            )
+        tokenizer.pad_token = tokenizer.eos_token
+    model, info = source.load(
+        transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True
+    )
+    # The pooler is not used; models that were trained without one have none.
+    if missing := sorted(key for key in info["missing_keys"] if "pooler" not in key):
+        raise source.error(
+            "weights for the whole model",
+            f"none for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}",
+            f"save the model again; its config.json may be another model's{source.again}",
+        )
+    model.config.use_cache = False
+    limit = tokenizer.model_max_length
+    if (positions := getattr(model.config, "max_position_embeddings", 0) or 0) > 0:
+        limit = min(limit, positions)
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    # RoBERTa and its like count positions from the number of the padding token on.
+    embeddings: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if (padding := getattr(embeddings, "padding_idx", None)) is not None:
+        limit = min(limit, embeddings.num_embeddings - padding - 1)
+    stacks = [
+        part
+        for part in model.modules()
+        if isinstance(part, torch.nn.ModuleList) and len(part) == count
+    ]
+    if deepest < count and len(stacks) == 1:
+        del stacks[0][deepest:]
+        count = deepest
+    model = model.to(prepare_torch(torch)).eval()
+    accepted = frozenset(inspect.signature(model.forward).parameters)
+    return _Loaded(tokenizer, model, accepted, limit, count)
+
+
+def _pool(
+    states: "Sequence[torch.Tensor]", mask: "torch.Tensor", pooling: str, layers: Sequence[str]
+) -> "torch.Tensor":
+    """Return float32 [texts, layers, dimension] of hidden states [texts, tokens, dimension]."""
+    import torch
+
+    wanted = states if layers[-1] == "avg" else [states[int(layers[-1])]]
+    lengths = mask.sum(1)
+    rows = torch.arange(len(mask), device=mask.device)
+    pooled = []
+    for state in wanted:
+        if pooling == "cls":
+            own = state[:, 0].float()
+        elif pooling == "last":
+            own = state[rows, lengths - 1].float()
+        elif pooling == "max":
+            own = state.masked_fill(~mask[:, :, None], -torch.inf).amax(1).float()
+        else:
+            own = torch.einsum("btd,bt->bd", state.float(), mask.float()) / lengths[:, None]
+        pooled.append(own)
+    if layers[-1] == "avg":
+        pooled.append(torch.stack(pooled).mean(0))
+    return torch.stack(pooled[-len(layers) :], 1)

@@ -1,0 +1,77 @@
+"""What a probe is asked, what it answers, and what a protocol is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.metrics import Metric, Values
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
+Labels = np.ndarray[Any, np.dtype[np.int64]]
+
+# Random starts of what has one. Of five, mean and standard deviation are told.
+SEEDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Rows to learn from and rows to answer, in splits or in folds.
+
+    Attributes:
+        name: of the dataset; with the run's seed it gives what is random.
+        task: e.g. "sentence_position"; it tells a protocol which head to train.
+        metric: what choices are made by, and answers measured by.
+        x: features of train, float32 [rows, features].
+        y: class numbers int64 [rows] where the metric is "accuracy", else scores float64 [rows].
+        validation: features and targets of validation; None where there are folds.
+        test: features of test, float32 [m, features]; None where there are folds.
+        folds: the fold of each row of ``x``, int64 [rows], three different ones or more, each of
+            which is test once; None where there are splits.
+    """
+
+    name: str
+    task: str
+    metric: Metric
+    x: Floats
+    y: Values
+    validation: tuple[Floats, Values] | None = None
+    test: Floats | None = None
+    folds: Labels | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What a protocol answers.
+
+    Attributes:
+        predictions: for the rows of test, or for all rows where there are folds, [starts, rows]:
+            class numbers int64, or scores float64. ``SEEDS`` random starts, or one answer if
+            nothing is random.
+        chosen: what was chosen, for each test fold (and start), by the name of the setting.
+        validation: the metric that the choice was made by, the mean over folds and starts.
+    """
+
+    predictions: Values
+    chosen: dict[str, list[float]]
+    validation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """A way to train probes.
+
+    Attributes:
+        name: as in params.yaml.
+        version: changes whenever the same embeddings could get another score.
+        engines: the libraries that can compute it, the default first: "numpy", "torch".
+        answer: trains and answers: problem, the run's seed, engine. It is called with the BLAS on
+            one thread, in a process of its own or not, and depends on nothing else.
+    """
+
+    name: str
+    version: int
+    engines: tuple[str, ...]
+    answer: Callable[[Problem, int, str], Answers]

@@ -1,0 +1,36 @@
+"""Features brought to mean 0 and deviation 1."""
+
+import numpy as np
+
+from evaluation.probes.problem import Floats
+
+CHUNK = 4096
+"""Rows that are in memory in float64 at one time."""
+
+
+def standardised(train: Floats, *others: Floats) -> list[Floats]:
+    """Return features less the mean of train, divided by its standard deviation, by column.
+
+    A column that is constant in train becomes 0.
+
+    Args:
+        train: float32 [n, d].
+        others: float32 [m, d] each.
+
+    Returns:
+        Train and the others, float32.
+    """
+    mean = train.sum(axis=0, dtype=np.float64) / len(train)
+    squares = np.zeros_like(mean)
+    for start in range(0, len(train), CHUNK):
+        squares += np.square(train[start : start + CHUNK] - mean).sum(axis=0)
+    scale = np.sqrt(squares / len(train))
+    # By the extremes: rounding leaves the deviation of a constant column slightly above 0.
+    scale[train.min(axis=0) == train.max(axis=0)] = np.inf
+    found = []
+    for x in (train, *others):
+        standard: Floats = np.empty(x.shape, np.float32)
+        for start in range(0, len(x), CHUNK):
+            standard[start : start + CHUNK] = (x[start : start + CHUNK] - mean) / scale
+        found.append(standard)
+    return found

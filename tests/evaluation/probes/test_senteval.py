@@ -1,0 +1,455 @@
+"""Tests of the protocol "senteval"."""
+
+import sys
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from evaluation.metrics import measure, pearson
+from evaluation.probes import senteval
+from evaluation.probes.problem import SEEDS, Problem
+from evaluation.probes.senteval import (
+    SCHEDULES,
+    STRENGTHS,
+    Network,
+    Run,
+    Schedule,
+    Stopping,
+    adam,
+    answer,
+    answer_starts,
+    choose_strengths,
+    make_data,
+    make_engine,
+    train_runs,
+)
+
+QUICK = Schedule((1e-5, 1e-2), passes=24, tenacity=1)
+
+
+def generator(seed=0):
+    return np.random.Generator(np.random.PCG64(seed))
+
+
+def blobs(rows, classes=3, dimension=10, apart=2.0, seed=0):
+    """Return points around the centres of classes, which overlap the more the less apart."""
+    random = generator(seed)
+    y = random.integers(classes, size=rows)
+    centres = apart * generator(99).normal(size=(classes, dimension))
+    return (centres[y] + random.normal(size=(rows, dimension))).astype(np.float32), y
+
+
+def splits(task="sentence_classification", rows=(200, 100, 100), y=None, **options):
+    x, labels = blobs(sum(rows), **options)
+    y = labels if y is None else y
+    one, two = rows[0], rows[0] + rows[1]
+    problem = Problem(
+        "toy",
+        task,
+        "accuracy",
+        x[:one],
+        y[:one],
+        validation=(x[one:two], y[one:two]),
+        test=x[two:],
+    )
+    return problem, y[two:]
+
+
+def folds(rows=120, count=4, **options):
+    x, y = blobs(rows, **options)
+    return Problem(
+        "toy",
+        "sentence_classification",
+        "accuracy",
+        x,
+        y,
+        folds=generator(5).permutation(rows) % count,
+    )
+
+
+def accuracies(problem, gold, starts=2):
+    found = answer_starts(problem, 1, "numpy", starts)
+    assert found.predictions.shape == (starts, len(gold))
+    return [measure(problem.metric, gold, one) for one in found.predictions]
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Give the tasks without a schedule of their own a short one."""
+    monkeypatch.setattr(senteval, "Schedule", lambda: QUICK)
+
+
+# What is learnt
+
+
+def test_blobs_are_learnt():
+    assert min(accuracies(*splits(apart=4))) > 0.98
+
+
+def test_classes_keep_their_numbers():
+    problem, gold = splits(apart=4)
+    numbers = np.array([2, 5, 9])
+    y = numbers[problem.y]
+    validation = (problem.validation[0], numbers[problem.validation[1]])
+    problem = replace(problem, y=y, validation=validation)
+    found = answer_starts(problem, 1, "numpy", 1)
+    assert found.predictions.dtype == np.int64
+    assert np.mean(found.predictions[0] == numbers[gold]) > 0.98
+
+
+def test_class_that_train_lacks_is_never_predicted():
+    problem, _ = splits(apart=4)
+    kept = problem.y != 1
+    problem = replace(problem, x=problem.x[kept], y=problem.y[kept])
+    found = answer_starts(problem, 1, "numpy", 1)
+    assert set(np.unique(found.predictions)) == {0, 2}
+    assert found.validation == pytest.approx(np.mean(problem.validation[1] != 1), abs=0.03)
+
+
+def test_shuffled_labels_stay_at_chance():
+    y = generator(7).integers(2, size=1200)
+    found = accuracies(*splits(rows=(400, 200, 600), y=y), starts=3)
+    assert 0.42 < np.mean(found) < 0.58
+
+
+def test_xor_takes_the_hidden_layer(monkeypatch):
+    random = generator(3)
+    x = random.choice([-1.0, 1.0], size=(400, 2)).astype(np.float32)
+    y = (x[:, 0] * x[:, 1] > 0).astype(np.int64)
+    x += 0.1 * random.normal(size=x.shape).astype(np.float32)
+    problem = Problem(
+        "toy",
+        "discourse_coherence",
+        "accuracy",
+        x[:200],
+        y[:200],
+        validation=(x[200:300], y[200:300]),
+        test=x[300:],
+    )
+    assert min(accuracies(problem, y[300:])) > 0.95
+    assert max(accuracies(replace(problem, task="section_prediction"), y[300:])) < 0.8
+
+
+def test_schedules_are_those_of_the_papers():
+    assert STRENGTHS == (1e-5, 1e-4, 1e-3, 1e-2)
+    assert Schedule() == Schedule(STRENGTHS, every=4, passes=200, tenacity=5, hidden=0)
+    assert {
+        "section_prediction": Schedule((0.0,), 4, 200, 5, 0),
+        "discourse_relations": Schedule((0.0,), 1, 15, 5, 0),
+        "discourse_coherence": Schedule((0.0,), 15, 200, 8, 2000),
+        "relatedness": Schedule((0.0,), 50, 1000, 3, 0),
+    } == SCHEDULES
+
+
+# The answers
+
+
+def test_five_starts_differ_and_are_reproducible():
+    problem, gold = splits(apart=0.5)
+    one, other = answer(problem, 1, "numpy"), answer(problem, 1, "numpy")
+    assert one.predictions.shape == (SEEDS, len(gold))
+    assert np.array_equal(one.predictions, other.predictions)
+    assert one.chosen == other.chosen
+    assert one.validation == other.validation
+    assert len({row.tobytes() for row in one.predictions}) == SEEDS
+    assert not np.array_equal(one.predictions, answer(problem, 2, "numpy").predictions)
+    renamed = answer(replace(problem, name="other"), 1, "numpy")
+    assert not np.array_equal(one.predictions, renamed.predictions)
+
+
+def test_start_does_not_depend_on_how_many_there_are(quick):
+    problem, _ = splits(apart=0.5)
+    many = answer_starts(problem, 1, "numpy", 4).predictions
+    assert np.array_equal(answer_starts(problem, 1, "numpy", 2).predictions, many[:2])
+
+
+def test_chosen_tells_strength_and_passes_of_each_start():
+    problem, _ = splits(apart=0.5)
+    found = answer_starts(problem, 1, "numpy", 3)
+    assert set(found.chosen) == {"strength", "passes"}
+    assert set(found.chosen["strength"]) <= set(STRENGTHS)
+    assert len(found.chosen["strength"]) == len(found.chosen["passes"]) == 3
+    assert all(passes in range(4, 201, 4) for passes in found.chosen["passes"])
+
+
+def test_smallest_of_equal_strengths_is_chosen():
+    found = answer_starts(splits(apart=20)[0], 1, "numpy", 2)
+    assert found.chosen["strength"] == [1e-5, 1e-5]
+    assert found.validation == 1
+
+
+def test_best_strength_is_chosen(monkeypatch):
+    # So strong a penalty of the others that their weights stay at nothing.
+    monkeypatch.setattr(senteval, "Schedule", lambda: Schedule((1e6, 1e-5, 1e5), passes=40))
+    found = answer_starts(splits(apart=2)[0], 1, "numpy", 2)
+    assert found.chosen["strength"] == [1e-5, 1e-5]
+
+
+def test_relatedness():
+    random = generator(4)
+    x = random.normal(size=(500, 8)).astype(np.float32)
+    score = np.clip(3 + x @ random.normal(size=8) * 0.5, 1, 5).round(1)
+    problem = Problem(
+        "toy",
+        "relatedness",
+        "pearson",
+        x[:300],
+        score[:300],
+        validation=(x[300:400], score[300:400]),
+        test=x[400:],
+    )
+    found = answer_starts(problem, 1, "numpy", 2)
+    assert found.predictions.dtype == np.float64
+    assert found.predictions.min() >= 1
+    assert found.predictions.max() <= 5
+    assert min(pearson(score[400:], one) for one in found.predictions) > 0.95
+    assert found.chosen["strength"] == [0.0, 0.0]
+    assert all(passes % 50 == 0 for passes in found.chosen["passes"])
+    assert found.validation > 0.95
+
+
+# Early stopping
+
+
+def ends_at(values, tenacity):
+    """Return the check at which training ends, counted from 1, and the best one; 0 for no end."""
+    stopping = Stopping(tenacity)
+    for number, value in enumerate(values, 1):
+        stopping.check(value, number)
+        if stopping.ended:
+            return number, stopping.passes
+    return 0, stopping.passes
+
+
+def test_stopping_by_hand():
+    # The first is the best, and the second to the sixth are allowed to be no better.
+    assert ends_at([0.5] * 7, 5) == (7, 1)
+    assert ends_at([0.5] * 6, 5) == (0, 1)
+    # The count is not set back by an improvement.
+    assert ends_at([0.1, 0.1, 0.2, 0.2, 0.3, 0.3, 0.4, 0.4, 0.4, 0.4, 0.9], 5) == (10, 7)
+    assert ends_at([0.3, 0.2, 0.4], 0) == (2, 1)
+    assert ends_at([-1.0, -1.0], 0) == (2, 1)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 6))
+def test_stopping_counts_checks_without_improvement(values, tenacity):
+    improves = [value > max(values[:i], default=-1) for i, value in enumerate(values)]
+    misses = np.cumsum(~np.array(improves))
+    after = np.flatnonzero(misses > tenacity)
+    end = int(after[0]) + 1 if after.size else 0
+    seen = values[:end] if end else values
+    assert ends_at(values, tenacity) == (end, seen.index(max(seen)) + 1)
+
+
+# Adam
+
+
+def naive_adam(weights, gradients, decay):
+    """Take steps as the paper writes them, with the L2 of torch, in float64."""
+    weights, mean, square = weights.astype(np.float64), 0.0, 0.0
+    for step, gradient in enumerate(gradients, 1):
+        slope = gradient + decay * weights
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        weights = weights - 1e-3 * (mean / (1 - 0.9**step)) / (
+            np.sqrt(square / (1 - 0.999**step)) + 1e-8
+        )
+    return weights
+
+
+@given(st.integers(0, 1000), st.integers(1, 30), st.sampled_from([1e-6, 1.0, 100.0]))
+@settings(deadline=None, max_examples=30)
+def test_adam_is_the_papers(seed, steps, scale):
+    random = generator(seed)
+    weights = random.normal(size=(2, 5)).astype(np.float32)
+    gradients = (scale * random.normal(size=(steps, 2, 5))).astype(np.float32)
+    decay = np.array([[0.01], [0.0]], np.float32)
+    moved, mean, square = weights.copy(), np.zeros((2, 5), np.float32), np.zeros((2, 5), np.float32)
+    for step, gradient in enumerate(gradients, 1):
+        adam(np, step, decay, moved, gradient.copy(), mean, square)
+    assert np.allclose(moved, naive_adam(weights, gradients, decay), rtol=0, atol=2e-6 * steps)
+
+
+def test_first_step_of_adam_by_hand():
+    weights = np.array([1.0, 1.0, 1.0], np.float32)
+    zeros = np.zeros(3, np.float32)
+    gradient = np.array([5.0, -0.001, 0.0], np.float32)
+    adam(np, 1, None, weights, gradient, zeros.copy(), zeros.copy())
+    assert weights == pytest.approx([0.999, 1.001, 1.0], abs=1e-6)
+
+
+def naive_step(task_metric, weights, x, wanted):
+    """Return the gradient of the mean loss of a batch by finite differences, in float64."""
+
+    def loss(flat):
+        parts = np.split(flat, np.cumsum([w.size for w in weights])[:-1])
+        *inner, last = (part.reshape(w.shape) for part, w in zip(parts, weights, strict=True))
+        rows = x
+        if inner:
+            rows = 1 / (1 + np.exp(-rows @ inner[0].T))
+            rows = np.concatenate([rows, np.ones((len(rows), 1))], axis=1)
+        logits = rows @ last.T
+        chances = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        if task_metric == "pearson":
+            return np.mean((chances - wanted) ** 2)
+        return -np.mean(np.sum(wanted * np.log(chances), axis=1))
+
+    flat = np.concatenate([w.ravel() for w in weights]).astype(np.float64)
+    steps = 1e-6 * np.eye(len(flat))
+    return np.array([(loss(flat + step) - loss(flat - step)) / 2e-6 for step in steps])
+
+
+@pytest.mark.parametrize(("metric", "hidden"), [("accuracy", 0), ("accuracy", 4), ("pearson", 0)])
+def test_gradients(metric, hidden, monkeypatch):
+    random = generator(1)
+    x = random.normal(size=(10, 3)).astype(np.float32)
+    y = random.integers(3, size=10) if metric == "accuracy" else random.uniform(1, 4, size=10)
+    data = make_data(make_engine("numpy"), metric, [x], y)
+    run = Run(np.arange(10), (), (0.0,), generator(2))
+    network = Network(data, [run], Schedule((0.0,), hidden=hidden))
+    weights = [array[0, 0] for array in network.weights_of(0)]
+    expected = naive_step(metric, weights, data.x.astype(np.float64), data.table[data.codes])
+    found = []
+
+    def catch(library, steps, decay, weights, gradient, mean, square):
+        found.append(gradient.ravel().copy())
+
+    monkeypatch.setattr(senteval, "adam", catch)
+    network.train_pass()
+    assert np.concatenate(found) == pytest.approx(expected, abs=1e-5)
+
+
+def test_batches_and_first_weights():
+    x, y = blobs(150)
+    data = make_data(make_engine("numpy"), "accuracy", [x], y)
+    runs = [Run(np.arange(n), (), (0.0, 0.1), generator(n)) for n in (130, 150)]
+    network = Network(data, runs, Schedule())
+    weights = np.stack([network.weights_of(row)[0][0] for row in range(2)])
+    assert weights.shape == (2, 2, 3, 11)
+    assert weights.dtype == np.float32
+    assert np.array_equal(weights[:, 0], weights[:, 1])
+    assert not np.array_equal(weights[0], weights[1])
+    assert 0.9 / np.sqrt(10) < np.abs(weights).max() <= 1 / np.sqrt(10)
+    seen = []
+    network._step = lambda batch, share: seen.append((batch.copy(), share[:, 0, 0].copy()))
+    network.train_pass()
+    network.train_pass()
+    assert [batch.shape for batch, _ in seen] == [(2, 64), (2, 64), (2, 22)] * 2
+    for row, size in enumerate((130, 150)):
+        orders = [
+            np.concatenate([batch[row][share[row] > 0] for batch, share in seen[k : k + 3]])
+            for k in (0, 3)
+        ]
+        assert [sorted(order) for order in orders] == [list(range(size))] * 2
+        assert not np.array_equal(*orders)
+        assert all(share[row].sum() == pytest.approx(1) for _, share in seen)
+
+
+# Together and one by one
+
+
+@pytest.mark.parametrize("block", [1, 1 << 14, 1 << 20])
+def test_together_is_one_by_one(block):
+    x, y = blobs(300, apart=0.7)
+    data = make_data(replace(make_engine("numpy"), block=block), "accuracy", [x], y)
+    schedule = Schedule((1e-5, 1e-3, 0.1), passes=60, tenacity=2)
+
+    def runs(strengths):
+        return [
+            Run(rows, (slice(200, 250), slice(250, 300)), strengths, generator(k), slice(200, 300))
+            for k, rows in enumerate(map(np.arange, (200, 200, 190, 100, 192)))
+        ]
+
+    together = train_runs(data, runs(schedule.strengths), schedule)
+    ends = {tuple(trained.passes.ravel()) for trained in together}
+    assert len(ends) > 1
+    for fit, strength in enumerate(schedule.strengths):
+        for number in range(5):
+            run = runs((strength,))[number]
+            (alone,) = train_runs(data, [run], schedule)
+            assert np.array_equal(alone.reached[:, 0], together[number].reached[:, fit])
+            assert np.array_equal(alone.passes[:, 0], together[number].passes[:, fit])
+            assert np.array_equal(alone.answers[0], together[number].answers[fit])
+
+
+# Folds
+
+
+def test_folds_are_answered_by_fits_without_them():
+    problem = folds(rows=600, apart=4)
+    found = answer_starts(problem, 1, "numpy", 2)
+    assert found.predictions.shape == (2, 600)
+    assert np.mean(found.predictions == problem.y) > 0.95
+    assert len(found.chosen["strength"]) == len(found.chosen["passes"]) == 2 * 4
+    assert 0.95 < found.validation <= 1
+
+
+def test_labels_of_a_fold_do_not_matter_to_its_answers(quick):
+    problem = folds(apart=0.5)
+    before = answer_starts(problem, 1, "numpy", 2).predictions
+    own = problem.folds == 2
+    y = np.where(own, (problem.y + 1) % 3, problem.y)
+    after = answer_starts(replace(problem, y=y), 1, "numpy", 2).predictions
+    assert np.array_equal(before[:, own], after[:, own])
+    assert not np.array_equal(before[:, ~own], after[:, ~own])
+
+
+def test_strengths_of_folds_are_those_of_the_naive_nesting():
+    problem = folds(rows=90, count=4, apart=0.4)
+    order = np.argsort(problem.folds, kind="stable")
+    x, y, own = problem.x[order], problem.y[order], problem.folds[order]
+    parts = [slice(*np.flatnonzero(own == fold)[[0, -1]] + [0, 1]) for fold in range(4)]
+    schedule = Schedule((1e-5, 0.03, 1.0), passes=24, tenacity=1)
+    data = make_data(make_engine("numpy"), "accuracy", [x], y)
+    best, means = choose_strengths(data, parts, 1, "toy", schedule, 2)
+    for start in range(2):
+        for test in range(4):
+            reached = []
+            for strength in schedule.strengths:
+                inner = []
+                for validation in set(range(4)) - {test}:
+                    pair = sorted((test, validation))
+                    key = senteval._generator(1, "toy", start, *pair)
+                    rows = np.flatnonzero((own != test) & (own != validation))
+                    run = Run(rows, (parts[validation],), (strength,), key)
+                    (trained,) = train_runs(data, [run], schedule)
+                    inner.append(trained.reached[0, 0])
+                reached.append(np.mean(inner))
+            assert means[start, test] == pytest.approx(max(reached))
+            assert reached[best[start, test]] == pytest.approx(max(reached))
+    assert len(set(best.ravel())) > 1
+
+
+def test_each_pair_of_folds_is_left_out_once(quick, monkeypatch):
+    trained = []
+
+    def spy(data, runs, schedule):
+        trained.append(runs)
+        return train_runs(data, runs, schedule)
+
+    monkeypatch.setattr(senteval, "train_runs", spy)
+    answer_starts(folds(rows=100, count=5), 1, "numpy", 2)
+    inner, final = trained
+    assert len(inner) == 2 * len(list(combinations(range(5), 2)))
+    assert {len(run.train) for run in inner} == {60}
+    assert all(run.strengths == QUICK.strengths and len(run.validations) == 2 for run in inner)
+    assert len(final) == 2 * 5
+    for run in final:
+        held_out = set(run.validations[0])
+        assert (len(run.train), len(held_out), len(run.strengths)) == (76, 4, 1)
+        assert not held_out & set(run.train)
+        assert not (held_out | set(run.train)) & set(range(100)[run.asked])
+
+
+# Engines
+
+
+def test_missing_torch_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(InputError, match="install the extra `torch`"):
+        answer(splits()[0], 1, "torch")

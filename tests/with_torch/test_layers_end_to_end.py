@@ -1,0 +1,66 @@
+"""From instances to scores of every layer, on the command line."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from instance_files import row, write_dataset
+
+from evaluation.__main__ import main
+from evaluation.results import read_predictions, read_results
+
+ROWS = [
+    row(
+        i,
+        i % 2,
+        sentences=["El perro come.", f"La casa {'no ' * i} duerme."][:: 1 if i % 2 else -1],
+    )
+    for i in range(30)
+]
+
+
+def write_params(model: str, layer: str) -> None:
+    Path("params.yaml").write_text(
+        f"seed: 3\nencoders:\n  bert: {{encoder: transformers, model: {model}, layer: {layer}}}\n"
+    )
+
+
+def test_every_layer_is_encoded_once_and_probed(
+    tiny: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
+    write_dataset(tmp_path / "instances" / "own" / "bso_own", "sentence_ordering", splits)
+    common = ["bert", "--instances", "instances", "--workers", "1"]
+    embed = ["embed", *common, "--out", "vectors"]
+    probe = ["probe", *common, "--embeddings", "vectors", "--out", "results"]
+
+    write_params(tiny["bert"], "all")
+    assert main(embed) == 0
+    assert capsys.readouterr().out == "bert: 31 texts in 1 datasets, 31 encoded now\n"
+    # Nothing of torch is needed any more.
+    code = f"import sys; from evaluation.__main__ import main; main({probe}); "
+    code += "print('torch' in sys.modules or 'transformers' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    line, imported = done.stdout.splitlines()
+    assert line.startswith("bso_own: ")
+    assert imported == "False"
+    results = read_results(Path("results"))
+    layers = ["0", "1", "2", "avg"]
+    assert results.encoder["layers"] == [score.layer for score in results.scores] == layers
+    assert results.encoder["layer"] == results.main[0].layer == "avg"
+    assert results.encoder["options"]["pooling"] == "mean"
+    for layer in layers:
+        assert len(read_predictions(Path("results"), "bso_own", layer).gold) == 5
+    best = {score.layer: score.value for score in results.scores}
+
+    write_params(tiny["bert"], '"1"')
+    assert main(embed) == 0
+    assert capsys.readouterr().out == "bert: 31 texts in 1 datasets, 0 encoded now\n"
+    assert main(probe) == 0
+    results = read_results(Path("results"))
+    assert [(score.layer, score.value) for score in results.scores] == [("1", best["1"])]

@@ -1,0 +1,51 @@
+"""sentence-transformers: the same vectors as that library's, and as ours before normalisation."""
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+
+from evaluation.encoders import make_encoder
+
+TEXTS = [
+    "The bridge was opened to traffic in 1932.",
+    "In 1932 the bridge was opened for traffic.",
+    "Frogs sing at night beside the pond.",
+    "¿Quién ha visto mi paraguas?",
+    "",
+]
+
+
+def test_vectors_are_the_librarys(minilm: str) -> None:
+    encoder = make_encoder("own", {"encoder": "sentence_transformers", "model": minilm})
+    assert (encoder.layers, encoder.layer, encoder.dimension) == (("output",), "output", 384)
+    assert encoder.options == {"model": minilm, "prompt": "", "batch": 32}
+    vectors = encoder.encode(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (5, 1, 384)
+    library = SentenceTransformer(minilm, device="cpu")
+    assert vectors[:, 0] == pytest.approx(library.encode(TEXTS), abs=1e-5)
+    assert np.linalg.norm(vectors, axis=2) == pytest.approx(np.ones((5, 1)), abs=1e-5)
+    a, b, c = vectors[:3, 0]
+    assert a @ b > 0.8 > 0.5 > max(a @ c, b @ c)
+    assert encoder.encode([]).shape == (0, 1, 384)
+    small = make_encoder("own", {"encoder": "sentence_transformers", "model": minilm, "batch": 2})
+    assert small.encode(TEXTS[::-1])[::-1] == pytest.approx(vectors, abs=1e-5)
+
+
+def test_mean_of_the_last_layer_is_the_same_before_normalisation(minilm: str) -> None:
+    library = SentenceTransformer(minilm, device="cpu")
+    bare = SentenceTransformer(modules=[library[0], library[1]], device="cpu")
+    entry = {"encoder": "transformers", "model": minilm, "layer": "6", "pooling": "mean"}
+    found = make_encoder("own", entry).encode(TEXTS)
+    assert found[:, 0] == pytest.approx(bare.encode(TEXTS), abs=1e-5)
+    assert np.linalg.norm(found[0]) != pytest.approx(1, abs=0.1)
+
+
+def test_a_prompt_stands_before_each_text(minilm: str) -> None:
+    entry = {"encoder": "sentence_transformers", "model": minilm}
+    plain = make_encoder("own", entry)
+    asking = make_encoder("own", entry | {"prompt": "query: "})
+    assert asking.options["prompt"] == "query: "
+    expected = plain.encode([f"query: {text}" for text in TEXTS[:4]])
+    assert asking.encode(TEXTS[:4]) == pytest.approx(expected, abs=1e-5)
+    assert asking.encode(TEXTS[:1]) != pytest.approx(plain.encode(TEXTS[:1]), abs=0.01)

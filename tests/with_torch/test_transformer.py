@@ -1,0 +1,197 @@
+"""Transformers: pooling, layers, batches and tokenisers, against each model called by hand."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tiny_models import WRITERS, write_bert
+from transformers import AutoModel, AutoTokenizer
+
+from evaluation.encoders import make_encoder
+from evaluation.encoders.transformer import POOLINGS
+
+TEXTS = [
+    "el perro come",
+    "la gato duerme muy bien en una casa y no ve un puente",
+    "un",
+    "el puente cruza el río que no ve la casa",
+    "no come y no duerme",
+    "perro perro perro",
+]
+LAYERS = {"bert": 2, "roberta": 2, "gpt2": 3, "t5": 3}
+
+
+def encode(model: str, texts: list[str], **options: Any) -> np.ndarray:
+    entry = {"encoder": "transformers", "model": model, **options}
+    return make_encoder("own", entry).encode(texts)
+
+
+def by_hand(folder: str, text: str) -> np.ndarray:
+    """Return the hidden states of one text alone, [layers, tokens, dimension]."""
+    model = AutoModel.from_pretrained(folder).eval()
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    inputs = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
+    with torch.no_grad():
+        output = model(
+            input_ids=inputs["input_ids"],
+            attention_mask=inputs["attention_mask"],
+            output_hidden_states=True,
+        )
+    return torch.stack(output.hidden_states)[:, 0].numpy()
+
+
+POOL = {
+    "mean": lambda states: states.mean(1),
+    "cls": lambda states: states[:, 0],
+    "max": lambda states: states.max(1),
+    "last": lambda states: states[:, -1],
+}
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("kind", WRITERS)
+def test_all_layers_by_hand(kind: str, pooling: str, tiny: dict[str, str]) -> None:
+    encoder = make_encoder(
+        "own", {"encoder": "transformers", "model": tiny[kind], "layer": "all", "pooling": pooling}
+    )
+    count = LAYERS[kind]
+    assert encoder.layers == (*map(str, range(count + 1)), "avg")
+    found = encoder.encode(TEXTS)
+    assert found.dtype == np.float32
+    assert found.shape == (len(TEXTS), count + 2, encoder.dimension) == (6, count + 2, 16)
+    for text, own in zip(TEXTS, found, strict=True):
+        pooled = POOL[pooling](by_hand(tiny[kind], text))
+        assert own[:-1] == pytest.approx(pooled, abs=1e-5)
+        assert own[-1] == pytest.approx(pooled.mean(0), abs=1e-5)
+    # Layers and texts differ, or the above would show little.
+    assert np.abs(np.diff(found, axis=1)).max(2).min() > 0.01
+    assert np.abs(np.diff(found[:, -1], axis=0)).max(1).min() > 0.01
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_each_layer_alone(kind: str, tiny: dict[str, str]) -> None:
+    whole = encode(tiny[kind], TEXTS, layer="all")
+    for place, layer in enumerate([*map(str, range(LAYERS[kind] + 1)), "avg"]):
+        alone = encode(tiny[kind], TEXTS, layer=layer)
+        assert alone.shape == (6, 1, 16)
+        assert alone[:, 0] == pytest.approx(whole[:, place], abs=1e-6)
+
+
+def test_layers_above_the_one_asked_for_do_not_run(tiny: dict[str, str]) -> None:
+    from evaluation.encoders.transformer import _load
+
+    encoder = make_encoder("own", {"encoder": "transformers", "model": tiny["gpt2"], "layer": "1"})
+    encoder.encode(["el"])
+    assert _load.cache_info().currsize == 1
+    loaded = _load(encoder.source, 3, 2, "float32")  # type: ignore[union-attr]
+    assert _load.cache_info().hits > 0
+    assert len(loaded.model.h) == loaded.depth == 2
+
+
+@pytest.mark.parametrize("kind", WRITERS)
+def test_order_and_batches_change_rounding_at_most(kind: str, tiny: dict[str, str]) -> None:
+    texts = [f"{text} {end}" for end in ("bien", "casa de", "y") for text in TEXTS]
+    found = encode(tiny[kind], texts, layer="all")
+    assert np.array_equal(encode(tiny[kind], texts, layer="all"), found)
+    assert encode(tiny[kind], texts[::-1], layer="all")[::-1] == pytest.approx(found, abs=1e-5)
+    for batch in (1, 2, 7):
+        other = encode(tiny[kind], texts, layer="all", batch=batch)
+        assert other == pytest.approx(found, abs=1e-5)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("kind", WRITERS)
+def test_padding_does_not_leak(kind: str, pooling: str, tiny: dict[str, str]) -> None:
+    alone = encode(tiny[kind], ["un gato"], pooling=pooling)
+    beside = encode(tiny[kind], ["un gato", "el " * 14], pooling=pooling)
+    assert beside[0] == pytest.approx(alone[0], abs=1e-5)
+
+
+def test_long_texts_go_in_smaller_batches(
+    tiny: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evaluation.encoders.transformer import _Loaded
+
+    seen = []
+    original = _Loaded.hidden_states
+
+    def watched(self: _Loaded, texts: list[str], limit: int) -> Any:
+        seen.append(len(texts))
+        return original(self, texts, limit)
+
+    monkeypatch.setattr(_Loaded, "hidden_states", watched)
+    texts = ["sí"] * 10 + ["no " * 254] * 3 + ["bien " * 900]
+    found = encode(tiny["bert"], texts, batch=8)
+    assert seen == [2, 4, 8]
+    assert found[13] != pytest.approx(found[12], abs=0.01)
+    seen.clear()
+    encode(tiny["bert"], texts[-1:], batch=1)
+    assert seen == [1]
+
+
+def test_texts_that_are_too_long_are_cut_and_counted(
+    tiny: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    words = [*TEXTS[0].split(), *TEXTS[1].split()]
+    texts = [" ".join(words), " ".join([*words, *words]), "el"]
+    with caplog.at_level(logging.WARNING):
+        five = encode(tiny["bert"], texts, max_length=5)
+    assert "2 of 3 texts have more than 5 tokens and were cut" in caplog.text
+    assert five[:2] == pytest.approx(encode(tiny["bert"], ["el perro come"] * 2), abs=1e-5)
+    caplog.clear()
+    assert encode(tiny["bert"], ["el perro come"], max_length=5).any()
+    assert not caplog.records
+    # The model's own limit: 20 positions less the padding token's and those before it.
+    with caplog.at_level(logging.WARNING):
+        long = encode(tiny["roberta"], [" ".join([*words, *words])])
+    assert "1 of 1 texts have more than 17 tokens" in caplog.text
+    kept = " ".join([*words, *words][:17])
+    assert long == pytest.approx(encode(tiny["roberta"], [kept]), abs=1e-5)
+
+
+def test_a_text_without_tokens_gets_zeros(tiny: dict[str, str]) -> None:
+    found = encode(tiny["gpt2"], ["", "el perro", " "], layer="all")
+    assert not found[[0, 2]].any()
+    assert found[1] == pytest.approx(encode(tiny["gpt2"], ["el perro"], layer="all")[0], abs=1e-5)
+    assert encode(tiny["gpt2"], [""]).shape == (1, 1, 16)
+    assert encode(tiny["gpt2"], []).shape == (0, 1, 16)
+
+
+def test_lower_case_is_the_tokenisers_affair(tmp_path: Path) -> None:
+    texts = ["El perro", "el perro", "EL PERRO"]
+    a, b, c = encode(write_bert(tmp_path / "uncased", lower=True), texts)
+    assert np.array_equal(a, b)
+    assert np.array_equal(a, c)
+    a, b, c = encode(write_bert(tmp_path / "cased", lower=False), texts)
+    assert a != pytest.approx(b, abs=0.01)
+    assert c != pytest.approx(b, abs=0.01)
+
+
+def test_bfloat16(minilm: str) -> None:
+    texts = ["El perro come.", "Hay un puente sobre el río."]
+    full, half = encode(minilm, texts), encode(minilm, texts, dtype="bfloat16")
+    assert half.dtype == np.float32
+    assert not np.array_equal(half, full)
+    assert half == pytest.approx(full, abs=0.03)
+    entry = {"encoder": "transformers", "model": minilm, "dtype": "bfloat16"}
+    assert make_encoder("own", entry).options["dtype"] == "bfloat16"
+
+
+def test_a_model_of_the_hub_comes_from_its_cache(
+    tiny: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    folder = tmp_path / "models--some--bert"
+    (folder / "refs").mkdir(parents=True)
+    (folder / "refs" / "main").write_text(commit)
+    (folder / "snapshots").mkdir()
+    (folder / "snapshots" / commit).symlink_to(tiny["bert"], target_is_directory=True)
+    entry = {"encoder": "transformers", "model": "some/bert", "layer": "all"}
+    encoder = make_encoder("own", entry)
+    assert encoder.revision == commit
+    assert np.array_equal(encoder.encode(TEXTS), encode(tiny["bert"], TEXTS, layer="all"))
