@@ -49,7 +49,6 @@ def fingerprint(encoder: Encoder) -> dict[str, Any]:
         "encoder": encoder.name,
         "revision": encoder.revision,
         "options": encoder.options,
-        "dimension": encoder.dimension,
     }
 
 
@@ -63,19 +62,21 @@ class EmbeddingStore:
             InputError: there is none, or it was made with another encoder, revision or options.
         """
         found = _read_header(folder)
+        # Not asked of the encoder, which may have to load a model to know it.
+        self.dimension: int = found.pop("dimension", 0)
         if found != fingerprint(encoder):
             raise InputError(
                 folder,
                 expected=f"vectors of {fingerprint(encoder)}",
-                found="no store" if found is None else f"vectors of {found}",
+                found=f"vectors of {found}" if found else "no store",
                 todo="run `python -m evaluation embed` with this encoder first",
             )
         self.folder = folder
-        self.dimension = encoder.dimension
         parts = [
             part
             for name in _part_names(folder)
-            if (part := _read_part(folder, name, encoder)) and part.has(encoder.layers)
+            if (part := _read_part(folder, name, encoder.layers, self.dimension))
+            and part.vectors.keys() == set(encoder.layers)
         ]
         self._vectors = [part.vectors for part in parts]
         keys = np.concatenate([part.keys for part in parts] or [_NO_KEYS])
@@ -206,11 +207,15 @@ def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Vectors:
 def _prepare(folder: Path, encoder: Encoder) -> None:
     """Make the folder a store of this encoder, without leftovers of runs that were killed."""
     folder.mkdir(parents=True, exist_ok=True)
-    if _read_header(folder) != fingerprint(encoder):
+    header = {**fingerprint(encoder), "dimension": encoder.dimension}
+    if _read_header(folder) != header:
         for path in folder.glob("*.npy"):
             path.unlink()
-        _write_whole(folder / "encoder.json", json.dumps(fingerprint(encoder), indent=2).encode())
-    parts = {name: _read_part(folder, name, encoder) for name in _part_names(folder)}
+        _write_whole(folder / "encoder.json", json.dumps(header, indent=2).encode())
+    parts = {
+        name: _read_part(folder, name, encoder.layers, encoder.dimension)
+        for name in _part_names(folder)
+    }
     for path in [*folder.glob("*.npy"), *folder.glob("*.tmp")]:
         name, _, kind = path.name.partition(".")
         part = parts.get(name)
@@ -220,11 +225,13 @@ def _prepare(folder: Path, encoder: Encoder) -> None:
             path.unlink()
 
 
-def _read_header(folder: Path) -> Any:
+def _read_header(folder: Path) -> dict[str, Any]:
+    """Return what a store says of its encoder, or nothing if there is no store."""
     try:
-        return json.loads((folder / "encoder.json").read_bytes())
+        found = json.loads((folder / "encoder.json").read_bytes())
     except (OSError, ValueError):
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,23 +241,20 @@ class _Part:
     keys: Keys
     vectors: dict[str, Vectors]
 
-    def has(self, layers: Sequence[str]) -> bool:
-        return self.vectors.keys() >= set(layers)
-
 
 def _part_names(folder: Path) -> list[str]:
     return sorted(path.name.removesuffix(".keys.npy") for path in folder.glob("*.keys.npy"))
 
 
-def _read_part(folder: Path, name: str, encoder: Encoder) -> _Part | None:
+def _read_part(folder: Path, name: str, layers: Sequence[str], dimension: int) -> _Part | None:
     """Return a part, or None if its keys are damaged."""
     keys = _read_array(folder / _keys_file(name), np.uint8)
     if keys is None or keys.shape[1:] != (KEY_BYTES,) or _part_digest(keys) != name:
         return None
     vectors = {}
-    for layer in encoder.layers:
+    for layer in layers:
         found = _read_array(folder / _vectors_file(name, layer), np.float32)
-        if found is not None and found.shape == (len(keys), encoder.dimension):
+        if found is not None and found.shape == (len(keys), dimension):
             vectors[layer] = found
     return _Part(np.frombuffer(keys.tobytes(), _NO_KEYS.dtype), vectors)
 

@@ -2,8 +2,9 @@
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,7 +114,7 @@ def probe_datasets(
     """
     from tqdm import tqdm
 
-    EmbeddingStore(store, encoder)
+    dimension = EmbeddingStore(store, encoder).dimension
     # The longest first, so that at the end no process is left alone with one of them.
     jobs = sorted(
         ((dataset, layer) for dataset in datasets for layer in encoder.layers),
@@ -143,7 +144,7 @@ def probe_datasets(
             "encoder": encoder.name,
             "revision": encoder.revision,
             "form": encoder.form,
-            "dimension": encoder.dimension,
+            "dimension": dimension,
             "layers": list(encoder.layers),
             "layer": encoder.layer,
             "options": encoder.options,
@@ -156,7 +157,7 @@ def probe_datasets(
             "few_documents": FEW_DOCUMENTS,
         },
         seed=seed,
-        versions=_versions(probing.engine),
+        versions=_versions(encoder, probing.engine),
         scores=tuple(one.score for one in probed),
     )
     return results, [one.predictions for one in probed]
@@ -469,11 +470,13 @@ def _too_alike(dataset: Dataset, value: Any) -> InputError:
     )
 
 
-def _versions(engine: str) -> dict[str, str]:
-    libraries = ["probeta", "numpy", "scipy", "scikit-learn", "pyarrow"]
-    libraries += ["torch"] if engine == "torch" else []
-    return {
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        **{library: version(library) for library in libraries},
-    }
+def _versions(encoder: Encoder, engine: str) -> dict[str, str]:
+    libraries = {"probeta", "numpy", "scipy", "pyarrow", *encoder.packages}
+    if engine == "torch":
+        libraries.add("torch")
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
+    for library in sorted(libraries):
+        # What encoded may be elsewhere by now.
+        with suppress(PackageNotFoundError):
+            versions[library] = version(library)
+    return versions

@@ -51,6 +51,10 @@ class Encoder(Protocol):
         """All else that its vectors depend on, defaults filled in; JSON values."""
 
     @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages by whose versions its vectors may vary in rounding."""
+
+    @property
     def parallel(self) -> bool:
         """Whether several processes may encode at once: no if it is large, or has a GPU."""
 
@@ -117,6 +121,9 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
         default = known[option].default
         # An option without a default is a string: a path, a model's name.
         wanted = str if default is MISSING else type(default)
+        # YAML takes `layer: 7` for a number.
+        if wanted is str and type(value) is int:
+            options[option] = value = str(value)
         if type(value) is not wanted:
             such = "" if default is MISSING else f", such as {default!r}"
             raise InputError(

@@ -40,6 +40,7 @@ class FunctionEncoder:
     revision: str = "1"
     form: "Form" = "natural"
     name: ClassVar[str] = "callable"
+    packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -34,6 +34,7 @@ class CharHash:
     form: ClassVar[Literal["natural"]] = "natural"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     parallel: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

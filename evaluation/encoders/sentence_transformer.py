@@ -43,6 +43,7 @@ class SentenceTransformer:
     form: ClassVar[Literal["natural"]] = "natural"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    packages: ClassVar[tuple[str, ...]] = ("torch", "transformers", "sentence-transformers")
     parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -65,6 +65,7 @@ class StaticVectors:
     form: ClassVar[Literal["tokens"]] = "tokens"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = False
 
     @property

@@ -66,7 +66,7 @@ class Transformer:
         revision: of the Hub: branch, tag or commit. Reads as the commit that it is, or as a digest
             of the folder's files.
         pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
-        layer: "avg", a number such as "7", or "all": every layer and "avg", from one pass. Reads as
+        layer: "avg", the number of a layer, or "all": every layer and "avg", from one pass. Reads as
             "avg" for "all".
         batch: number of texts that are encoded together, of nearly the same length; fewer of
             texts that are longer than 128 tokens.
@@ -83,6 +83,7 @@ class Transformer:
     dtype: str = "float32"
     name: ClassVar[str] = "transformers"
     form: ClassVar[Literal["natural"]] = "natural"
+    packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
     parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -94,7 +95,7 @@ class Transformer:
             raise ValueError("batch >= 1 and max_length >= 3")
         number = self.layer if self.layer.isdecimal() else "0"
         if str(int(number)) != number or not (self.layer == "avg" or self.layer.isdecimal()):
-            raise ValueError('layer: avg, all or a number in quotes, such as "7"')
+            raise ValueError("layer: avg, all or a number")
 
     @property
     def source(self) -> Source:

@@ -24,6 +24,7 @@ class UseMultilingual:
     form: ClassVar[Literal["natural"]] = "natural"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = True
 
     @property

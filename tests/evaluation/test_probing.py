@@ -144,6 +144,7 @@ class Layered:
     layer: ClassVar[str] = "1"
     form: ClassVar[Any] = "natural"
     options: ClassVar[dict[str, Any]] = {}
+    packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = True
 
     def encode(self, texts: Sequence[str]) -> Any:

@@ -90,8 +90,8 @@ def test_a_missing_package_says_what_to_install(
         ({"model": "a/b", "layer": "last"}, ["layer: avg, all or a number"]),
         ({"model": "a/b", "layer": "-1"}, ["layer: avg, all or a number"]),
         ({"model": "a/b", "layer": "07"}, ["layer: avg, all or a number"]),
-        ({"model": "a/b", "layer": 7}, ["encoders.own.layer", "str, such as 'avg'"]),
-        ({"model": "a/b", "revision": 7}, ["encoders.own.revision", "str, such as 'main'"]),
+        ({"model": "a/b", "layer": 7.5}, ["encoders.own.layer", "str, such as 'avg'"]),
+        ({"model": "a/b", "layer": True}, ["encoders.own.layer", "str, such as 'avg'"]),
     ],
 )
 def test_wrong_options(options: dict[str, Any], words: list[str]) -> None:
@@ -99,3 +99,7 @@ def test_wrong_options(options: dict[str, Any], words: list[str]) -> None:
         make_encoder("own", {"encoder": "transformers", **options})
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_layer_needs_no_quotes() -> None:
+    assert make_encoder("own", {"encoder": "transformers", "model": "a/b", "layer": 7}).layer == "7"
