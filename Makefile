@@ -11,6 +11,7 @@ export UV_PYTHON_DOWNLOADS := never
 repro: $(UV)
 	$(UV) run --locked python -m corpora_recipes list >/dev/null
 	$(UV) run --locked python -m builders list >/dev/null
+	$(UV) run --locked python -m evaluation list >/dev/null
 	$(UV) run --locked dvc repro
 
 test: $(UV)

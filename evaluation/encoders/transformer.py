@@ -66,8 +66,8 @@ class Transformer:
         revision: of the Hub: branch, tag or commit. Reads as the commit that it is, or as a digest
             of the folder's files.
         pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
-        layer: "avg", the number of a layer, or "all": every layer and "avg", from one pass. Reads as
-            "avg" for "all".
+        layer: "avg", the number of a layer, or "all": every layer and "avg", from one pass, of
+            which "avg" stands for the encoder.
         batch: number of texts that are encoded together, of nearly the same length; fewer of
             texts that are longer than 128 tokens.
         max_length: in tokens; less if the model can only take less.
