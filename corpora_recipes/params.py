@@ -60,6 +60,14 @@ def load_params(path: Path) -> dict[str, Any]:
     audit = _mapping(params["audit"], f"{path}: audit", ("inherited",))
     params["audit"] = {"inherited": audit.get("inherited") or {}}
     _check_declared(params["audit"]["inherited"], f"{path}: audit.inherited")
+    for name in params["encoders"]:
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", str(name)):
+            raise InputError(
+                f"{path}: encoders.{name}",
+                expected="a name of letters, digits, _ and -, which begins with one of the former",
+                found=repr(name),
+                todo="rename it: it is the name of a stage and of folders",
+            )
     params["probing"] = _probing(params["probing"], f"{path}: probing")
     names = Counter(
         name

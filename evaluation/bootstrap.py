@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from corpora_recipes.hashing import keyed_hash
 from evaluation.metrics import Metric, Values, metric_of, terms
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
@@ -23,6 +24,11 @@ COVERAGE = 0.95
 FEW_DOCUMENTS = 20
 # Numbers of a matrix of draws that is in memory at a time.
 _CHUNK = 2_000_000
+
+
+def bootstrap_key(seed: int, dataset: str) -> int:
+    """Return the seed of a dataset's draws, the same for all encoders and layers."""
+    return keyed_hash(seed, dataset, "bootstrap")
 
 
 def resample(

@@ -18,10 +18,10 @@ import numpy as np
 
 from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
-from evaluation.bootstrap import interval, resample
+from evaluation.bootstrap import bootstrap_key, interval, resample
 from evaluation.metrics import measure
-from evaluation.probing import bootstrap_key, one_thread
 from evaluation.results import Results, Score, read_predictions
+from evaluation.threads import one_thread
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -65,7 +65,8 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
     """Compare every two encoders on every dataset and group that both were probed on.
 
     Args:
-        results: of encoders that were probed on the same rows, with the folders they are in.
+        results: of different encoders that were probed on the same rows, by one protocol and with
+            one seed, with the folders they are in.
 
     Returns:
         The differences: pair by pair in the order of ``results``, datasets by name, then groups.

@@ -119,8 +119,9 @@ def _vectors(task: str, table: "pa.Table", column: str, lookup: Lookup) -> Float
     if count is None:
         _check_lengths(table, column, lengths > 0, "at least one text", lengths)
         starts = np.cumsum(lengths) - lengths
-        means: Floats = np.add.reduceat(lookup(texts.to_pylist()), starts, axis=0)
-        means /= lengths[:, None]
+        # In float64, so that the mean of any number of equal vectors is that vector.
+        sums = np.add.reduceat(lookup(texts.to_pylist()), starts, axis=0, dtype=np.float64)
+        means: Floats = (sums / lengths[:, None]).astype(np.float32)
         return means
     _check_lengths(table, column, lengths == count, f"{count} texts ({task})", lengths)
     return lookup(texts.to_pylist()).reshape(len(table), -1)

@@ -2,7 +2,7 @@
 
 Each pass is a process of its own, which probes the datasets one after the other with the encoder
 ``char_hash``, by the protocol ``standard``, and gives the predictions for test (of all folds, where
-a dataset has folds; of the first random start, where there are several):
+a dataset has folds):
 
     plain       embeddings as they are, datasets by name, PYTHONHASHSEED=1
     scale       embeddings times 0.1, and times 10
@@ -17,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from evaluation.features import PairFeatures
+    from evaluation.instances import Dataset
     from evaluation.metrics import Metric
 
 FORMAT = 1
@@ -195,7 +197,8 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
     from evaluation.features import Floats
     from evaluation.instances import find_datasets
     from evaluation.metrics import measure as measured
-    from evaluation.probing import METRICS, Probing, answer, one_thread, part_of, read_rows
+    from evaluation.probing import METRICS, Probing, answer, part_of, read_rows
+    from evaluation.threads import one_thread
 
     encoder = make_encoder(ENCODER, OPTIONS)
 
@@ -208,7 +211,7 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
         parts = {}
         for split in dataset.files:
             rows = read_rows(dataset, split, encoder.form)
-            some = _some(rows, ROWS[split], seed, dataset.name)
+            some = _some(rows, ROWS[split], seed, dataset)
             parts[split] = part_of(dataset, split, some, encoder.form, lookup, pair_features)
         with one_thread():
             own = answer(dataset, parts, seed, Probing(pair_features=pair_features))
@@ -229,11 +232,23 @@ def read_invariance(path: Path) -> dict[str, Any]:
     )
 
 
-def _some(rows: "pa.Table", count: int, seed: int, dataset: str) -> "pa.Table":
-    """Return at most ``count`` rows, drawn by their ids, in their order."""
-    ids = rows["id"].to_pylist()
-    order = sorted(range(len(ids)), key=lambda i: keyed_hash(seed, dataset, ids[i], "invariance"))
-    return rows.take(sorted(order[:count]))
+def _some(rows: "pa.Table", count: int, seed: int, dataset: "Dataset") -> "pa.Table":
+    """Return at most ``count`` rows, drawn by their ids, in their order.
+
+    The classes take turns, so that a rare one is there.
+    """
+    ids, answers = rows["id"].to_pylist(), rows[dataset.target].to_pylist()
+    classes = answers if dataset.target == "label" else [None] * len(ids)
+    turns: Counter[Any] = Counter()
+    order: list[tuple[int, int]] = []
+    for i in sorted(
+        range(len(ids)), key=lambda i: keyed_hash(seed, dataset.name, ids[i], "invariance")
+    ):
+        order.append((turns[classes[i]], i))
+        turns[classes[i]] += 1
+    # Sorting is stable: within a turn in the drawn order.
+    drawn = sorted(order, key=lambda turn: turn[0])[:count]
+    return rows.take(sorted(i for _, i in drawn))
 
 
 def _changed(one: Outcome, other: Outcome) -> float:

@@ -13,12 +13,18 @@ import numpy as np
 
 from corpora_recipes.errors import InputError
 from corpora_recipes.executors import open_executor
-from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import Split
-from evaluation.bootstrap import COVERAGE, FEW_DOCUMENTS, RESAMPLES, interval, resample
+from evaluation.bootstrap import (
+    COVERAGE,
+    FEW_DOCUMENTS,
+    RESAMPLES,
+    bootstrap_key,
+    interval,
+    resample,
+)
 from evaluation.coverage import read_coverage
 from evaluation.embeddings import EmbeddingStore
-from evaluation.encoders import Encoder, Form
+from evaluation.encoders import Description, Encoder, Form, describe
 from evaluation.features import Lookup, PairFeatures, features, text_columns
 from evaluation.instances import Dataset
 from evaluation.metrics import Metric, Values, measure, measures
@@ -26,6 +32,7 @@ from evaluation.probes import PROTOCOLS
 from evaluation.probes.problem import Floats, Labels, Problem
 from evaluation.results import FORMAT, Predictions, Results, Score
 from evaluation.similarity import cosines
+from evaluation.threads import one_thread
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -114,11 +121,13 @@ def probe_datasets(
     """
     from tqdm import tqdm
 
-    dimension = EmbeddingStore(store, encoder).dimension
+    # Once and here: the workers get what was found out.
+    known = describe(encoder)
+    dimension = EmbeddingStore(store, known).dimension
     # The longest first, so that at the end no process is left alone with one of them.
     jobs = sorted(
-        ((dataset, layer) for dataset in datasets for layer in encoder.layers),
-        key=lambda job: (-_effort(job[0]), job[0].name, encoder.layers.index(job[1])),
+        ((dataset, layer) for dataset in datasets for layer in known.layers),
+        key=lambda job: (-_effort(job[0]), job[0].name, known.layers.index(job[1])),
     )
     probed: list[Probed] = []
     # What a GPU computes, one process computes.
@@ -127,7 +136,7 @@ def probe_datasets(
         open_executor("local", processes) as executor,
         tqdm(total=len(jobs), desc=f"probe {name}", unit="probe", disable=None) as bar,
     ):
-        calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
+        calls = ((dataset, layer, known, store, seed, probing) for dataset, layer in jobs)
         if executor is None:
             found = (probe_dataset(*call) for call in calls)
         else:
@@ -136,18 +145,18 @@ def probe_datasets(
         for one in found:
             probed.append(one)
             bar.update()
-    probed.sort(key=lambda one: (one.score.dataset, encoder.layers.index(one.score.layer)))
+    probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
     results = Results(
         format=FORMAT,
         name=name,
         encoder={
-            "encoder": encoder.name,
-            "revision": encoder.revision,
-            "form": encoder.form,
+            "encoder": known.name,
+            "revision": known.revision,
+            "form": known.form,
             "dimension": dimension,
-            "layers": list(encoder.layers),
-            "layer": encoder.layer,
-            "options": encoder.options,
+            "layers": list(known.layers),
+            "layer": known.layer,
+            "options": known.options,
         },
         protocol=probing.as_protocol(),
         bootstrap={
@@ -157,7 +166,7 @@ def probe_datasets(
             "few_documents": FEW_DOCUMENTS,
         },
         seed=seed,
-        versions=_versions(encoder, probing.engine),
+        versions=_versions(known, probing.engine),
         scores=tuple(one.score for one in probed),
     )
     return results, [one.predictions for one in probed]
@@ -169,12 +178,14 @@ def _effort(dataset: Dataset) -> int:
 
     files = chain.from_iterable(dataset.files.values())
     rows: int = sum(pq.read_metadata(file).num_rows for file in files)
-    # Of ten folds, each is probed without each other one.
-    return rows * max(1, len(dataset.labels)) * (10 if dataset.folds else 1)
+    # A hidden layer, which a protocol may give coherence, costs as many classes do; of ten folds,
+    # each is probed without each other one.
+    classes = 1000 if dataset.task == "discourse_coherence" else max(1, len(dataset.labels))
+    return rows * classes * (10 if dataset.folds else 1)
 
 
 def probe_dataset(
-    dataset: Dataset, layer: str, encoder: Encoder, store: Path, seed: int, probing: Probing
+    dataset: Dataset, layer: str, encoder: Description, store: Path, seed: int, probing: Probing
 ) -> Probed:
     """Probe one dataset with one layer; depends on the arguments and the files they name alone.
 
@@ -225,22 +236,8 @@ def probe_dataset(
     return Probed(score, Predictions(own.asked.ids, documents, gold, own.predictions))
 
 
-def bootstrap_key(seed: int, dataset: str) -> int:
-    """Return the seed of a dataset's draws, the same for all encoders and layers."""
-    return keyed_hash(seed, dataset, "bootstrap")
-
-
-def one_thread() -> Any:
-    """Return a context in which linear algebra runs on one thread, for the same bits everywhere."""
-    # scipy brings a BLAS of its own, and only a library that is loaded can be limited.
-    import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1)
-
-
 def _read_parts(
-    dataset: Dataset, layer: str, encoder: Encoder, store: Path, pair_features: PairFeatures
+    dataset: Dataset, layer: str, encoder: Description, store: Path, pair_features: PairFeatures
 ) -> dict[Split, "Part"]:
     """Return all rows of a dataset; the store, which can be large, is closed again."""
     opened = EmbeddingStore(store, encoder)
@@ -329,7 +326,7 @@ def part_of(
 
     Raises:
         InputError: there are no rows, a label is out of range, a score is no number, or a row has
-            a wrong number of texts or one without embedding.
+            a wrong number of texts, one without embedding, or features that are not finite.
     """
     y = rows[dataset.target].to_numpy()
     if dataset.target == "score":
@@ -344,6 +341,14 @@ def part_of(
             found=error.found,
             todo=error.todo,
         ) from None
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"{dataset.folder}, {split}: row {bad[0]} {rows['id'][bad[0]]}",
+            expected="features within the range of float32",
+            found="embeddings so large that their products or differences are not",
+            todo="scale the encoder's vectors down",
+        )
     subsets, folds = (
         rows[name].to_numpy() if name in rows.column_names else np.full(len(y), missing)
         for name, missing in (("subset", ""), ("fold", 0))
@@ -470,7 +475,7 @@ def _too_alike(dataset: Dataset, value: Any) -> InputError:
     )
 
 
-def _versions(encoder: Encoder, engine: str) -> dict[str, str]:
+def _versions(encoder: Description, engine: str) -> dict[str, str]:
     libraries = {"probeta", "numpy", "scipy", "pyarrow", *encoder.packages}
     if engine == "torch":
         libraries.add("torch")

@@ -182,7 +182,7 @@ def write_results(results: Results, predictions: Iterable["pa.Table"], folder: P
             row group a table.
         folder: to write; another of the same name is replaced.
     """
-    text = json.dumps(asdict(results), indent=2, ensure_ascii=False)
+    text = json.dumps(asdict(results), indent=2, ensure_ascii=False, allow_nan=False)
     with whole_folder(folder) as temporary:
         (temporary / SCORES).write_text(text + "\n", "utf-8")
         with parquet_writer(
@@ -199,20 +199,32 @@ def read_results(folder: Path) -> Results:
         InputError: the file is missing, or not in the present layout.
     """
     path = folder / SCORES
+    if folder.is_file():
+        raise InputError(
+            folder,
+            expected="a folder of results",
+            found="a file",
+            todo="remove it, if an older version wrote it, or name the folder that probe wrote",
+        )
     content = read_report(path, FORMAT, "what `python -m evaluation probe` wrote", _AGAIN)
     try:
         scores = tuple(
             Score(**{**score, "interval": tuple(score["interval"])})
             for score in content.pop("scores")
         )
-        return Results(**content, scores=scores)
-    except (KeyError, TypeError, AttributeError) as error:
+        results = Results(**content, scores=scores)
+        if any(len(score.interval) != 2 for score in scores):
+            raise ValueError("an interval that has not two ends")
+        if results.encoder["layer"] not in results.encoder["layers"]:
+            raise ValueError("a main layer that is none of the layers")
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(
             path,
             expected=f"results in format {FORMAT}",
             found=f"{type(error).__name__}: {error}",
             todo=_AGAIN,
         ) from None
+    return results
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
@@ -240,6 +252,13 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
             todo=_AGAIN,
         )
     predicted = table["predicted"].combine_chunks()
+    if len(set(predicted.value_lengths().to_pylist())) != 1:
+        raise InputError(
+            path,
+            expected=f"as many predictions in each row of {dataset}, layer {layer}",
+            found="more in some than in others",
+            todo=_AGAIN,
+        )
     return Predictions(
         ids=table["id"].to_numpy(),
         documents=table["document_id"].to_numpy(),

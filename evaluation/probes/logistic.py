@@ -41,7 +41,6 @@ def regressions(
     x: Floats,
     targets: Targets,
     strengths: Sequence[float],
-    factors: Sequence[Floats] | None = None,
 ) -> Iterator[tuple[float, Regression]]:
     """Fit a logistic regression for each strength, each from the one before.
 
@@ -58,8 +57,6 @@ def regressions(
         x: features float32 [n, d], each column of mean 0 and of deviation 1 or 0.
         targets: of the n rows.
         strengths: positive, best from strong to weak.
-        factors: the Cholesky factors for the strengths, if there are some of similar rows. Time
-            depends on them, what is found does not (but for where the search ends).
 
     Yields:
         The strength and the regression.
@@ -70,14 +67,13 @@ def regressions(
     rotation: Floats | None = None
     if len(x) <= x.shape[1]:
         rotation, rotated = qr(x.T, mode="economic", check_finite=False)
-        x, factors = np.ascontiguousarray(rotated.T), None
+        x = np.ascontiguousarray(rotated.T)
     shares = targets.shares()
     entries = targets.entries()
     parameters: Floats = np.zeros((len(shares), x.shape[1] + 1), np.float32)
     parameters[:, -1] = np.log(shares)
-    for strength, factor in zip(
-        strengths, factors or cholesky_factors(x, shares, strengths), strict=True
-    ):
+    factors = cholesky_factors(x, shares, strengths)
+    for strength, factor in zip(strengths, factors, strict=True):
         loss = _Loss(x, entries, _penalty(strength, len(shares)), factor, np.sqrt(shares))
         found = minimize(
             loss,

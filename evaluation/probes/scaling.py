@@ -4,6 +4,9 @@ import numpy as np
 
 from evaluation.probes.problem import Floats
 
+# Deviations up to this share of a column's largest number are float32's rounding (2^-24, of numbers
+# that were themselves computed).
+ROUNDING = 1e-6
 CHUNK = 4096
 """Rows that are in memory in float64 at one time."""
 
@@ -11,7 +14,7 @@ CHUNK = 4096
 def standardised(train: Floats, *others: Floats) -> list[Floats]:
     """Return features less the mean of train, divided by its standard deviation, by column.
 
-    A column that is constant in train becomes 0.
+    A column that is constant in train, but for rounding, becomes 0.
 
     Args:
         train: float32 [n, d].
@@ -25,8 +28,8 @@ def standardised(train: Floats, *others: Floats) -> list[Floats]:
     for start in range(0, len(train), CHUNK):
         squares += np.square(train[start : start + CHUNK] - mean).sum(axis=0)
     scale = np.sqrt(squares / len(train))
-    # By the extremes: rounding leaves the deviation of a constant column slightly above 0.
-    scale[train.min(axis=0) == train.max(axis=0)] = np.inf
+    largest = np.maximum(train.max(axis=0), -train.min(axis=0))
+    scale[scale <= ROUNDING * largest] = np.inf
     found = []
     for x in (train, *others):
         standard: Floats = np.empty(x.shape, np.float32)

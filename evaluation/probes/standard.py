@@ -11,7 +11,8 @@ Version 3:
 3. Discourse coherence wants what no linear function of the sentences side by side can tell. The
    regression sees ``coherence_features`` instead: the cosines of the 15 pairs of sentences, and how
    well the second to the fifth fit the others, in order; in 1 as in 2.
-4. A class that train lacks is never predicted, and counts as an error where test has it.
+4. A class that is lacking where the regression is fitted is never predicted. (Where it is lacking
+   in all that may be learnt from, the dataset is refused before; in an inner fold it may be.)
 5. Relatedness, after Tai, Socher and Manning 2015 ("Improved semantic representations from
    tree-structured LSTMs", section 4.2), as in SentEval (Conneau and Kiela 2018): the classes are
    whole numbers; a score is taken as the distribution over the two next to it that has the score
@@ -60,7 +61,7 @@ import numpy as np
 
 from evaluation.metrics import Values, measure
 from evaluation.probes.coherence import coherence_features
-from evaluation.probes.logistic import cholesky_factors, regressions
+from evaluation.probes.logistic import regressions
 from evaluation.probes.problem import Answers, Floats, Labels, Problem, Protocol
 from evaluation.probes.scaling import standardised
 from evaluation.probes.targets import answers, targets
@@ -108,12 +109,11 @@ def _answer_splits(problem: Problem) -> Answers:
 def _answer_folds(problem: Problem, folds: Labels) -> Answers:
     x, y, strengths = problem.x, problem.y, _strengths(problem)
     tests = [folds == number for number in np.unique(folds)]
-    factors = _shared_factors(problem, strengths)
     # For each test fold and strength, what is answered for the rows of the other folds.
     held_out = np.zeros((len(tests), len(strengths), len(y)), y.dtype)
     for i, j in combinations(range(len(tests)), 2):
         one, other = tests[i], tests[j]
-        fits = _fits(problem, ~(one | other), strengths, (x[one], x[other]), factors)
+        fits = _fits(problem, ~(one | other), strengths, (x[one], x[other]))
         for place, (_, answered) in enumerate(fits):
             held_out[j, place, one], held_out[i, place, other] = answered
     predictions = np.zeros_like(y)
@@ -123,22 +123,12 @@ def _answer_folds(problem: Problem, folds: Labels) -> Answers:
         # The first of equals is the strongest.
         place = int(np.argmax(reached))
         best = slice(place, place + 1)
-        own_factors = None if factors is None else factors[best]
-        fits = _fits(problem, ~test, strengths[best], (x[test],), own_factors)
+        fits = _fits(problem, ~test, strengths[best], (x[test],))
         for strength, (asked,) in fits:
             predictions[test] = asked
             chosen.append(strength)
         validation.append(reached[place])
     return Answers(predictions[None], {"strength": chosen}, float(np.mean(validation)))
-
-
-def _shared_factors(problem: Problem, strengths: Sequence[float]) -> list[Floats] | None:
-    """Return factors that do for the fits of all folds; None if no fit would use them."""
-    (x,) = _prepared(problem.task, problem.x)
-    if len(x) <= x.shape[1]:
-        return None
-    shares = targets(problem.metric, problem.y).shares()
-    return list(cholesky_factors(x, shares, strengths))
 
 
 def _strengths(problem: Problem) -> tuple[float, ...]:
@@ -151,12 +141,11 @@ def _fits(
     rows: Labels | slice,
     strengths: Sequence[float],
     asked: Sequence[Floats],
-    factors: Sequence[Floats] | None = None,
 ) -> Iterator[tuple[float, list[Values]]]:
     """Learn from rows of train with each strength; yield it and the answers to what is asked."""
     x, *others = _prepared(problem.task, problem.x[rows], *asked)
     learnt = targets(problem.metric, problem.y[rows])
-    for strength, regression in regressions(x, learnt, strengths, factors):
+    for strength, regression in regressions(x, learnt, strengths):
         logits = (regression.logits(other) for other in others)
         yield strength, [answers(problem.metric, learnt.classes, own) for own in logits]
 

@@ -18,7 +18,8 @@ from evaluation.instances import Dataset, find_datasets
 from evaluation.metrics import Values
 from evaluation.probes import senteval, standard
 from evaluation.probes.problem import SEEDS, Problem
-from evaluation.probing import one_thread, part_of, read_rows
+from evaluation.probing import part_of, read_rows
+from evaluation.threads import one_thread
 
 TASKS = ("sp_wiki", "bso_wiki", "dc_wiki", "ssp_mlsum", "dr_rst", "sick_es_e", "mc")
 SENTEVAL, STANDARD = 5, 30
@@ -149,10 +150,10 @@ def main() -> int:
         store = EmbeddingStore(args.store, encoder)
         datasets = {dataset.name: dataset for dataset in find_datasets(args.instances)}
         for name in args.tasks:
-            if name not in datasets:
+            if name not in datasets or datasets[name].target != "label":
                 raise InputError(
                     args.instances,
-                    expected=f"the dataset {name}",
+                    expected=f"the dataset {name}, with classes",
                     found=", ".join(datasets),
                     todo="build it, or leave it out with --tasks",
                 )

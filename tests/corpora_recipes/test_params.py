@@ -61,6 +61,9 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
         ),
         ("seeds: 1\n", ["seeds", "seed, sources, corpora, audit, encoders, probing"]),
         ("seed: 1\nprobing: four_part\n", ["probing", "dict"]),
+        ("seed: 1\nprobing: {protocol: sentence}\n", ["probing.protocol", "standard, senteval"]),
+        ("seed: 1\nencoders: {a.b: }\n", ["encoders.a.b", "letters, digits"]),
+        ("seed: 1\nencoders: {_a: }\n", ["encoders._a", "letters, digits"]),
         ("seed: 1\nprobing: {pairs: four_part}\n", ["probing", "pair_features", "pairs"]),
         (
             "seed: 1\nprobing: {pair_features: 4}\n",
@@ -81,10 +84,11 @@ def test_what_is_wrong_at_the_top_is_said(tmp_path, text, words) -> None:
 @pytest.mark.parametrize("chosen", ["difference_product", "four_part"])
 def test_how_pairs_are_probed(tmp_path, chosen) -> None:
     path = tmp_path / "params.yaml"
+    others = {"protocol": "standard", "engine": "numpy"}
     path.write_text("seed: 1\n")
-    assert load_params(path)["probing"] == {"pair_features": "difference_product"}
+    assert load_params(path)["probing"] == {**others, "pair_features": "difference_product"}
     path.write_text(f"seed: 1\nprobing: {{pair_features: {chosen}}}\n")
-    assert load_params(path)["probing"] == {"pair_features": chosen}
+    assert load_params(path)["probing"] == {**others, "pair_features": chosen}
 
 
 def test_a_missing_file_says_what_to_do(tmp_path) -> None:

@@ -64,6 +64,18 @@ def test_discourse_relations() -> None:
     ]
 
 
+def test_the_mean_of_equal_embeddings_is_that_embedding() -> None:
+    """In float32 the mean of three, five or seven times 0.1 is another number."""
+    rows = [{"left": ["a"] * count, "right": ["a"]} for count in range(1, 20)]
+    table = pa.Table.from_pylist(rows)
+
+    def constant(texts: Sequence[str]) -> Any:
+        return np.full((len(texts), 1), 0.1, np.float32)
+
+    found = features("discourse_relations", table, "natural", constant, "difference_product")
+    assert len(np.unique(found, axis=0)) == 1
+
+
 @pytest.mark.parametrize(
     "task", ["section_prediction", "sentence_classification", "linguistic_probing"]
 )

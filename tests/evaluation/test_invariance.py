@@ -227,13 +227,25 @@ def test_rows_are_drawn_by_their_ids(instances: Path, monkeypatch: pytest.Monkey
         "ssp": 7,
         "sts": 7,
     }
-    rows = find_datasets(instances)[0].read("test", ["id"])
+    dataset = find_datasets(instances)[0]
+    rows = dataset.read("test", ["id", "label"])
     drawn = [
-        invariance._some(table, 7, 5, "dc")["id"].to_pylist()
+        invariance._some(table, 7, 5, dataset)["id"].to_pylist()
         for table in (rows, rows.take(list(range(39, -1, -1))))
     ]
     assert drawn[0] == drawn[1][::-1]
     assert drawn[0] != rows["id"].to_pylist()[:7]
+
+
+def test_a_rare_class_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(invariance, "ROWS", {"train": 30, "validation": 10, "test": 10})
+    rows = [row(i, int(i % 100 == 7), sentence=sentence(i)) for i in range(400)]
+    splits = {"train": rows, "validation": rows, "test": rows}
+    write_dataset(tmp_path / "ssp", "section_prediction", splits)
+    (dataset,) = find_datasets(tmp_path)
+    drawn = invariance._some(dataset.read("train", ["id", "label"]), 30, 5, dataset)
+    assert sum(drawn["label"].to_pylist()) == 4
+    assert len(predict(tmp_path, 5, PAIRS, PLAIN)["ssp"].predictions) == 10
 
 
 def test_a_dataset_that_cannot_be_probed(tmp_path: Path) -> None:

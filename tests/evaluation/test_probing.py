@@ -470,3 +470,21 @@ def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> N
     }
     with pytest.raises(InputError, match="standard: numpy"):
         make_probing({"protocol": "standard", "engine": "torch"})
+
+
+def test_features_that_overflow_are_refused(tmp_path: Path) -> None:
+    """Embeddings of 1e30 are finite, their product is not."""
+
+    @dataclass(frozen=True)
+    class Huge(Layered):
+        def encode(self, texts: Sequence[str]) -> Any:
+            return super().encode(texts) * np.float32(1e30)
+
+    pairs = [row(i, i % 2, sentence1=sentence(i), sentence2=sentence(i + 1)) for i in range(6)]
+    splits = dict.fromkeys(SPLITS, pairs)
+    write_dataset(tmp_path / "i" / "nli", "pair_classification", splits)
+    embed(tmp_path / "s", Huge(), [sentence(i) for i in range(7)])
+    datasets = find_datasets(tmp_path / "i")
+    with pytest.raises(InputError, match="within the range of float32") as caught:
+        probe_datasets("mine", Huge(), datasets, tmp_path / "s", seed=5, probing=Probing())
+    assert "row 0 i0" in str(caught.value)

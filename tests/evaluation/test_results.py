@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -15,6 +16,7 @@ from evaluation.results import (
     Predictions,
     Results,
     Score,
+    predictions_schema,
     predictions_table,
     read_predictions,
     read_results,
@@ -128,6 +130,33 @@ def test_predictions_that_are_not_there(
 ) -> None:
     with pytest.raises(InputError, match=words):
         read_predictions(write(tmp_path / "r"), dataset, layer)
+
+
+def test_a_file_of_an_older_version(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("{}")
+    with pytest.raises(InputError, match="if an older version wrote it"):
+        read_results(tmp_path / "mine.json")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [('"layer": "1"', '"layer": "7"'), ("0.25,\n        0.75", "0.25")]
+)
+def test_results_that_do_not_fit(tmp_path: Path, old: str, new: str) -> None:
+    path = write(tmp_path / "r") / "scores.json"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(InputError, match="run the probe again"):
+        read_results(tmp_path / "r")
+
+
+def test_rows_with_unequal_numbers_of_predictions(tmp_path: Path) -> None:
+    path = write(tmp_path / "r") / "predictions.parquet"
+    rows = pq.read_table(path).to_pylist()
+    rows[0]["predicted"].pop()
+    pq.write_table(pa.Table.from_pylist(rows, schema=predictions_schema()), path)
+    with pytest.raises(InputError, match="as many predictions in each row"):
+        read_predictions(tmp_path / "r", "bso_own", "0")
 
 
 def test_predictions_that_are_damaged(tmp_path: Path) -> None:
