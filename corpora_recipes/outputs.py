@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,6 +60,47 @@ def whole_folder(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator[None]:
+    """Hold a folder, which is made if need be, for one command at a time.
+
+    The lock goes with the process. Windows and some network folders have none.
+
+    Args:
+        folder: which to hold.
+        command: what is to be at work there, for the messages.
+        wait: whether to wait, after a message, until another one has ended.
+
+    Raises:
+        InputError: another one is at work there, and ``wait`` is not set.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not wait:
+                raise InputError(
+                    folder,
+                    expected=f"a folder that no other {command} is at work in",
+                    found="one that is still running",
+                    todo="wait until it has ended, or give this one a folder of its own",
+                ) from None
+            print(f"{folder}: waiting for another {command} to end", file=sys.stderr, flush=True)
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        except OSError:
+            pass
+        yield
+    finally:
+        os.close(opened)
 
 
 @contextmanager

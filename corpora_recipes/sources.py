@@ -1,12 +1,11 @@
 """The `fetch` command: bring a corpus's raw files from its sample, a mirror or its servers."""
 
 import json
-import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +15,7 @@ from tqdm import tqdm
 
 from corpora_recipes.downloads import download_locked
 from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import whole_file
+from corpora_recipes.outputs import locked_folder, whole_file
 from corpora_recipes.ranges import PART
 from corpora_recipes.recipes import RECIPES, Corpus, load_recipe
 
@@ -66,7 +65,8 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
             work in the folder.
     """
     sources = corpus.sources or sources
-    with _alone(out):
+    # Two would write into one unfinished download.
+    with locked_folder(out, "fetch"):
         if sources == "upstream" and corpus.options.get("path") is None:
             _fetch_upstream(corpus, out)
             return
@@ -240,36 +240,6 @@ def _link(path: Path, target: Path) -> None:
             temporary.symlink_to(path.resolve())
         except OSError:
             shutil.copyfile(path, temporary)
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Hold folder ``out`` for one fetch at a time: two would write into one unfinished download.
-
-    The lock goes with the process. Windows and some network folders have none.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    folder = os.open(out, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                out,
-                expected="a folder that no other fetch is at work in",
-                found="one that is still running",
-                todo="wait until it has ended, or give this one a folder of its own",
-            ) from None
-        except OSError:
-            pass
-        yield
-    finally:
-        os.close(folder)
 
 
 def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:

@@ -8,13 +8,20 @@ set of files that are written once and never changed:
 
 All appear whole (temporary name, then rename), the keys last, and a part without its keys, or
 without a layer that is asked for, does not count: a run killed at any moment loses the parts it had
-not finished, a reader never sees half a part, and two runs at once do no harm. A vector depends on
-its text alone (see ``Encoder.encode``), so it does not matter which run, or which process, computed
-it; nor which other layers were asked for then.
+not finished, and a reader never sees half a part. A run holds the folder for itself, so that no
+other one takes its unfinished parts for leftovers, or empties the store for another encoder while
+this one writes into it; where folders cannot be locked (Windows, some network folders) there may be
+one run at a time. A vector depends on its text alone (see ``Encoder.encode``), so it does not
+matter which run, or which process, computed it; nor which other layers were asked for then.
+
+Keys that are damaged are noticed, and vectors whose file is cut off, or not of the shape and type
+it should have. There is no checksum of vectors: numbers that changed on the disk are served as they
+are.
 """
 
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -25,7 +32,8 @@ import numpy as np
 
 from corpora_recipes.errors import InputError
 from corpora_recipes.executors import open_executor
-from evaluation.encoders import Encoder
+from corpora_recipes.outputs import locked_folder
+from evaluation.encoders import Described, Encoder
 
 Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -33,6 +41,8 @@ KEY_BYTES = 16
 Keys = np.ndarray[Any, np.dtype[np.bytes_]]
 # numpy takes trailing zeros off a bytes string, from all of them alike: they still compare right.
 _NO_KEYS: Keys = np.empty(0, f"S{KEY_BYTES}")
+# Of a part's files; layers have names of their encoder's.
+_FILE = re.compile(r"(?P<name>[0-9a-f]{16})\.(keys|vectors\.(?P<layer>.+))\.npy")
 # A killed run loses at most this many texts a worker.
 PART_TEXTS = 2048
 
@@ -43,7 +53,7 @@ def text_keys(texts: Sequence[str]) -> Keys:
     return np.array(keys, _NO_KEYS.dtype)
 
 
-def fingerprint(encoder: Encoder) -> dict[str, Any]:
+def fingerprint(encoder: Described) -> dict[str, Any]:
     """Return all that a vector depends on besides its text."""
     return {
         "encoder": encoder.name,
@@ -53,9 +63,14 @@ def fingerprint(encoder: Encoder) -> dict[str, Any]:
 
 
 class EmbeddingStore:
-    """A store opened for reading; parts that are added while it is open are not seen."""
+    """A store opened for reading; parts that are added while it is open are not seen.
 
-    def __init__(self, folder: Path, encoder: Encoder) -> None:
+    Attributes:
+        folder: of the store.
+        dimension: length of a vector.
+    """
+
+    def __init__(self, folder: Path, encoder: Described) -> None:
         """Open the store.
 
         Raises:
@@ -126,6 +141,7 @@ def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1
     """Bring the store up to date: encode the texts that it does not have.
 
     A store of another encoder, revision or options is emptied first, damaged parts are removed.
+    Waits until no other run is at work on the store.
 
     Args:
         folder: of the store; made if need be.
@@ -141,13 +157,19 @@ def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1
         InputError: the encoder gave something else than finite vectors for each text. What was
             encoded before stays.
     """
+    with locked_folder(folder, "embed", wait=True):
+        return _embed(folder, encoder, texts, workers)
+
+
+def _embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int) -> int:
     from tqdm import tqdm
 
     _prepare(folder, encoder)
+    store = EmbeddingStore(folder, encoder)
     # In the order of the keys, so that the parts do not depend on the order of the texts.
     keyed = dict(sorted(zip(text_keys(given := list(texts)).tolist(), given, strict=True)))
     keys = np.array(list(keyed), _NO_KEYS.dtype)
-    order = keys[~EmbeddingStore(folder, encoder).has(keys)]
+    order = keys[~store.has(keys)]
     parts = [order[start : start + PART_TEXTS] for start in range(0, len(order), PART_TEXTS)]
     processes = min(workers, max(1, len(parts))) if encoder.parallel else 1
     with (
@@ -161,6 +183,14 @@ def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1
         else:
             results = executor.map(encode_checked, [encoder] * len(parts), batches)
         for part, vectors in zip(parts, results, strict=True):
+            if vectors.shape[2] != store.dimension:
+                raise InputError(
+                    folder,
+                    expected=f"vectors of dimension {store.dimension}, as in encoder.json",
+                    found=f"dimension {vectors.shape[2]} of encoder {encoder.name} "
+                    f"{encoder.revision}",
+                    todo="remove the folder; an encoder of other vectors has another revision",
+                )
             _write_part(folder, part, encoder.layers, vectors)
             bar.update(len(part))
     return len(order)
@@ -205,23 +235,23 @@ def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Vectors:
 
 
 def _prepare(folder: Path, encoder: Encoder) -> None:
-    """Make the folder a store of this encoder, without leftovers of runs that were killed."""
+    """Make the folder a store of this encoder, without leftovers of killed and of older runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    header = {**fingerprint(encoder), "dimension": encoder.dimension}
-    if _read_header(folder) != header:
+    header = _read_header(folder)
+    dimension = header.pop("dimension", None)
+    if header != fingerprint(encoder) or type(dimension) is not int or dimension < 1:
         for path in folder.glob("*.npy"):
             path.unlink()
+        # Not asked of the encoder of a store that is there: it may have to load a model to know it.
+        dimension = encoder.dimension
+        header = {**fingerprint(encoder), "dimension": dimension}
         _write_whole(folder / "encoder.json", json.dumps(header, indent=2).encode())
-    parts = {
-        name: _read_part(folder, name, encoder.layers, encoder.dimension)
-        for name in _part_names(folder)
-    }
+    layers = encoder.layers
+    parts = {name: _read_part(folder, name, layers, dimension) for name in _part_names(folder)}
     for path in [*folder.glob("*.npy"), *folder.glob("*.tmp")]:
-        name, _, kind = path.name.partition(".")
-        part = parts.get(name)
-        layer = kind.removeprefix("vectors.").removesuffix(".npy")
-        damaged = part is None or (layer in encoder.layers and layer not in part.vectors)
-        if damaged or path.suffix == ".tmp":
+        known = _FILE.fullmatch(path.name)
+        part = parts.get(known["name"]) if known else None
+        if known is None or part is None or known["layer"] in {*layers} - part.vectors.keys():
             path.unlink()
 
 

@@ -333,7 +333,9 @@ def part_of(
         y = y.astype(np.float64)
     _check_targets(dataset, split, y)
     try:
-        x = features(dataset.task, rows, form, lookup, pair_features)
+        # What overflows is looked for below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = features(dataset.task, rows, form, lookup, pair_features)
     except InputError as error:
         raise InputError(
             f"{dataset.folder}, {split}: {error.where}",

@@ -1,7 +1,7 @@
 """What a sentence encoder is, and how one is made from its entry in params.yaml."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from corpora_recipes.errors import InputError
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Form = Literal["natural", "tokens"]
 
 
-class Encoder(Protocol):
-    """A fixed map from texts to vectors: small, picklable, and without state that changes."""
+class Described(Protocol):
+    """What is known of an encoder without encoding."""
 
     @property
     def name(self) -> str:
@@ -29,10 +29,6 @@ class Encoder(Protocol):
     @property
     def revision(self) -> str:
         """Changes whenever the same text would get another vector."""
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -54,6 +50,14 @@ class Encoder(Protocol):
     def packages(self) -> tuple[str, ...]:
         """The packages by whose versions its vectors may vary in rounding."""
 
+
+class Encoder(Described, Protocol):
+    """A fixed map from texts to vectors: small, picklable, and without state that changes."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; a model may have to be loaded for it."""
+
     @property
     def parallel(self) -> bool:
         """Whether several processes may encode at once: no if it is large, or has a GPU."""
@@ -65,6 +69,32 @@ class Encoder(Protocol):
         rounding. A library whose rounding varies with the batch has to be called text by text, or
         with a ``batch`` that is recorded.
         """
+
+
+@dataclass(frozen=True)
+class Description:
+    """What is known of an encoder without encoding, found out once; see ``Described``."""
+
+    name: str
+    revision: str
+    layers: tuple[str, ...]
+    layer: str
+    form: Form
+    options: dict[str, Any]
+    packages: tuple[str, ...]
+
+
+def describe(encoder: Described) -> Description:
+    """Return a description for others to use, so that they need not ask the encoder.
+
+    Its answers may cost a digest of a file of several GiB, or a model.
+
+    Raises:
+        InputError: there is no such model, file or function.
+    """
+    return Description(
+        **{field.name: getattr(encoder, field.name) for field in fields(Description)}
+    )
 
 
 ENCODERS: dict[
@@ -101,7 +131,7 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
     options = dict(params)
     kind = options.pop("encoder", name)
     where = f"params.yaml: encoders.{name}"
-    if kind not in ENCODERS:
+    if not isinstance(kind, str) or kind not in ENCODERS:
         raise InputError(
             where,
             expected=f"an encoder of {', '.join(sorted(ENCODERS))}",

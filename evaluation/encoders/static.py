@@ -4,6 +4,7 @@ import gzip
 import re
 import struct
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -386,6 +387,9 @@ def _read_header(file: _File) -> _Header | _Model:
     if file.peek(4) == FASTTEXT_MAGIC:
         return _read_arguments(file)
     binary = Path(file.path).name.removesuffix(".gz").endswith(".bin")
+    # A mark before the first word, unless it is that word.
+    if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
+        file.take(len(BOM_UTF8))
     first = file.peek(LONGEST_BYTES).partition(b"\n")[0]
     fields = first.rstrip(b" \r").split(b" ")
     count: int | None
@@ -467,8 +471,6 @@ def _collect(
 
 def _text_rows(file: _File, header: _Header) -> Iterator[tuple[list[bytes], "Vectors"]]:
     """Read the lines of a text file in blocks."""
-    import numpy as np
-
     row = 0
     while file.peek(1):
         words: list[bytes] = []
@@ -482,11 +484,17 @@ def _text_rows(file: _File, header: _Header) -> Iterator[tuple[list[bytes], "Vec
             words.append(word)
             numbers.append(rest.decode("latin-1"))
         try:
-            vectors = np.loadtxt(numbers, np.float32, comments=None, delimiter=" ", ndmin=2)
+            vectors = _numbers(numbers)
         except ValueError:
             raise _bad_number(file, header, row, numbers) from None
         yield words, vectors
         row += len(words)
+
+
+def _numbers(lines: list[str]) -> "Vectors":
+    import numpy as np
+
+    return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
 
 
 def _split_line(file: _File, header: _Header, row: int, line: bytes) -> tuple[bytes, bytes]:
@@ -514,16 +522,17 @@ def _split_line(file: _File, header: _Header, row: int, line: bytes) -> tuple[by
 def _bad_number(file: _File, header: _Header, row: int, numbers: list[str]) -> InputError:
     """Return the error of the first line whose fields are not all numbers."""
     for line in numbers:
-        for field in line.split(" "):
-            try:
-                float(field)
-            except ValueError:
-                return file.error(
-                    header.place(row),
-                    expected=f"{header.dimension} numbers",
-                    found=repr(field),
-                    todo="correct the line, or get the file again",
-                )
+        try:
+            _numbers([line])
+        except ValueError:
+            fields = line.split(" ")
+            strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
+            return file.error(
+                header.place(row),
+                expected=f"{header.dimension} numbers",
+                found=repr((strange or fields)[0]),
+                todo="correct the line, or get the file again",
+            )
         row += 1
     return file.error("", expected="numbers", found="something else", todo="get the file again")
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from html import escape
 from io import BytesIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from evaluation.report.inputs import Datasets, Inputs
 from evaluation.report.layers import Profile
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 # a marker of its own for each encoder besides.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P")
-# So many lines stand in one column of the figure.
+# So many datasets stand in one column of the figure before there is a second one, the last.
 LONGEST = 16
+# So many pixels is a picture high or wide; matplotlib draws none of 65,536.
+LARGEST = 30_000
 # Standard deviations at which the colours of the heatmap end.
 FARTHEST = 2.5
 
@@ -30,22 +32,35 @@ def draw_scores(inputs: Inputs) -> "Figure":
     """Draw the scores: a line a dataset, a dot an encoder, with intervals and baselines.
 
     Returns:
-        A figure of as many columns as keep each within ``LONGEST`` datasets.
+        A figure of one column, or of two if there are more than ``LONGEST`` datasets.
     """
     from matplotlib.figure import Figure
 
     encoders, datasets, names = inputs.names, inputs.datasets, list(inputs.datasets)
     trivial = {name: inputs.best_trivial(name)[1] for name in names}
-    count = -(-len(names) // LONGEST)
+    count = 1 if len(names) <= LONGEST else 2
     lines = -(-len(names) // count)
     height = 0.3 + 0.2 * len(encoders)
     figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
     for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
         own = names[column * lines : (column + 1) * lines]
-        _draw_column(axes, encoders, {name: datasets[name] for name in own}, trivial, lines)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)
+        explained = _draw_column(
+            axes, encoders, {name: datasets[name] for name in own}, trivial, lines
+        )
+    # Left to itself, matplotlib drops what begins with an underscore.
+    figure.legend(
+        [drawn for _, drawn in explained],
+        [_plain(name) for name, _ in explained],
+        loc="outside upper center",
+        ncols=5,
+        frameon=False,
+    )
     return figure
+
+
+def _plain(name: str) -> str:
+    """Return a name as matplotlib writes it, which takes what stands between $ for formulas."""
+    return name.replace("$", r"\$")
 
 
 def _draw_column(
@@ -54,7 +69,9 @@ def _draw_column(
     datasets: Datasets,
     trivial: dict[str, float],
     height: int,
-) -> None:
+) -> list[tuple[str, Any]]:
+    """Draw the scores on some datasets; return what a legend has to explain, with its name."""
+    explained: list[tuple[str, Any]] = []
     any_score = [next(iter(scores.values())) for scores in datasets.values()]
     ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
         ("majority", [score.majority for score in any_score], "#666666", "solid"),
@@ -64,7 +81,7 @@ def _draw_column(
     for label, values, colour, style in ticks:
         # Correlations have neither majority nor chance.
         there = [(line, 100 * value) for line, value in enumerate(values) if value is not None]
-        axes.vlines(
+        lines = axes.vlines(
             [value for _, value in there],
             [line - 0.4 for line, _ in there],
             [line + 0.4 for line, _ in there],
@@ -73,6 +90,7 @@ def _draw_column(
             linewidth=1.5,
             label=label,
         )
+        explained.append((label, lines))
     for i, encoder in enumerate(encoders):
         offset = 0.6 * ((i + 0.5) / len(encoders) - 0.5)
         own = [
@@ -80,7 +98,7 @@ def _draw_column(
             for line, scores in enumerate(datasets.values())
             if encoder in scores
         ]
-        axes.errorbar(
+        dots = axes.errorbar(
             [100 * score.value for _, score in own],
             [line + offset for line, _ in own],
             # Resampling can leave the score itself just outside of its interval.
@@ -97,8 +115,12 @@ def _draw_column(
             clip_on=False,
             label=encoder,
         )
+        for artist in dots.get_children():
+            # What has no place must not be given room.
+            artist.set_in_layout(bool(own))
+        explained.append((encoder, dots))
     named = [
-        f"{score.dataset}\n({'in folds' if score.folds else 'test'}: {score.asked:,})"
+        f"{_plain(score.dataset)}\n({'in folds' if score.folds else 'test'}: {score.asked:,})"
         for score in any_score
     ]
     axes.set_yticks(range(len(datasets)), named)
@@ -122,6 +144,7 @@ def _draw_column(
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
+    return explained
 
 
 def draw_layers(profiles: Sequence[Profile]) -> "Figure":
@@ -175,8 +198,9 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
         markersize=4,
         label="best layer",
     )
-    axes.set_yticks([place + 0.5 for place in places], profile.rows)
-    axes.set_xticks([i + 0.5 for i in range(len(profile.datasets))], profile.datasets, rotation=90)
+    axes.set_yticks([place + 0.5 for place in places], list(map(_plain, profile.rows)))
+    names = list(map(_plain, profile.datasets))
+    axes.set_xticks([i + 0.5 for i in range(len(names))], names, rotation=90)
     start = 0
     for group, own in groupby(profile.groups):
         width = len(list(own))
@@ -185,7 +209,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
             axes.axvline(start, color="black", linewidth=1)
         start += width
     axes.set_ylabel("layer")
-    axes.set_title(f"{profile.encoder}. {best_layers(profile)}", fontsize=10, loc="left", pad=18)
+    title = _plain(f"{profile.encoder}. {best_layers(profile)}")
+    axes.set_title(title, fontsize=10, loc="left", pad=18)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
     return mesh
@@ -199,7 +224,8 @@ def image(figure: "Figure", kind: str) -> bytes:
     metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
     stream = BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "probeta"}):
-        figure.savefig(stream, format=kind, metadata=metadata, dpi=150)
+        dpi = min(150.0, LARGEST / max(figure.get_size_inches()))
+        figure.savefig(stream, format=kind, metadata=metadata, dpi=dpi)
     return stream.getvalue()
 
 
@@ -219,6 +245,8 @@ def inline(figure: "Figure", described: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     # The page gives the size and the colours.
     svg = re.sub(r' (width|height)="[\d.]+pt"', "", svg, count=2)
+    points = f"{72 * figure.get_figwidth():.0f}"
     svg = svg.replace("#000000", "currentColor").replace("#dddddd", "var(--grid)")
     svg = svg.replace("#666666", "var(--muted)")
-    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(described)}"', 1)
+    named = f'role="img" aria-label="{escape(described)}" style="--points: {points}"'
+    return svg.replace("<svg", f"<svg {named}", 1)

@@ -92,6 +92,7 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
     count = len(profile.layers)
     order = [*reversed(range(count)), *range(count, len(profile.rows))]
     return {
+        "name": profile.name,
         "encoder": profile.encoder,
         "about": tables.best_layers(profile),
         "groups": [(group, len(list(own))) for group, own in groupby(profile.groups)],

@@ -81,7 +81,7 @@ def latex(table: Table) -> str:
             r"\begin{table*}",
             r"\centering\small\setlength{\tabcolsep}{4pt}",
             rf"\caption{{{written(caption)}}}",
-            rf"\label{{tab:{table.name.replace('_', '-')}}}",
+            rf"\label{{tab:{table.name}}}",
             _FIT,
             rf"\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
             r"\toprule",

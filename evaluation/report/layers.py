@@ -4,8 +4,10 @@ As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the 
 dataset are standardised over the layers, and the best layer of each is marked.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from itertools import chain, count
 from statistics import fmean
 from typing import Any
 
@@ -23,6 +25,7 @@ class Profile:
 
     Attributes:
         encoder: its name.
+        name: the same of letters, digits and hyphens, unique in a report.
         layers: the numbered layers, the lowest first.
         apart: what else was probed, such as the layers' average.
         datasets: those that every layer was probed on, group by group.
@@ -34,6 +37,7 @@ class Profile:
     """
 
     encoder: str
+    name: str
     layers: tuple[str, ...]
     apart: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -69,11 +73,21 @@ class Profile:
 
 def profiles(inputs: Inputs) -> list[Profile]:
     """Return a profile of every encoder that was probed on two numbered layers or more."""
-    found = (_profile(own, inputs) for own in inputs.encoders)
-    return [one for one in found if one]
+    found: dict[str, Profile] = {}
+    for own in inputs.encoders:
+        profile = _profile(own, _unused_name(own.name, found), inputs)
+        if profile:
+            found[profile.name] = profile
+    return list(found.values())
 
 
-def _profile(own: Results, inputs: Inputs) -> Profile | None:
+def _unused_name(encoder: str, used: Container[str]) -> str:
+    plain = re.sub("[^A-Za-z0-9]+", "-", encoder).strip("-") or "encoder"
+    numbered = (f"{plain}-{number}" for number in count(2))
+    return next(name for name in chain([plain], numbered) if name not in used)
+
+
+def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
     names = own.encoder["layers"]
     layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
     if len(layers) < 2:
@@ -90,6 +104,7 @@ def _profile(own: Results, inputs: Inputs) -> Profile | None:
     spread[np.ptp(numbered, axis=0) == 0] = np.inf
     return Profile(
         encoder=own.name,
+        name=name,
         layers=layers,
         apart=apart,
         datasets=datasets,

@@ -5,7 +5,8 @@ const NONE = "–";
 const PER_PAGE = 10;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/* Tables that sort: headers become buttons; cells without a value stay at the end. */
+/* Tables that sort: headers become buttons; cells without a value stay at the end, and numbers of
+   one unit together. */
 
 function valueOf(row, column) {
   const cell = row.cells[column];
@@ -21,12 +22,15 @@ function compare(one, other) {
 
 function sortBy(table, column, descending) {
   const body = table.tBodies[0];
-  const rows = [...body.rows].map((row) => ({ row, value: valueOf(row, column) }));
+  const rows = [...body.rows].map((row) => ({
+    row, unit: row.cells[column].dataset.unit ?? "", value: valueOf(row, column),
+  }));
   rows.sort((one, other) => {
     if (one.value === null || other.value === null) {
       return (one.value === null) - (other.value === null);
     }
-    return descending ? compare(other.value, one.value) : compare(one.value, other.value);
+    const order = collator.compare(one.unit, other.unit) || compare(one.value, other.value);
+    return descending ? -order : order;
   });
   body.append(...rows.map(({ row }) => row));
 }
@@ -113,7 +117,7 @@ function partElement(part, language) {
   const units = part.units.map((unit) => element("span", { className: "unit" }, unit));
   const item = element("li", { className: part.marked ? "marked" : part.tag ? "" : "plain" });
   if (part.tag) item.append(element("span", { className: "tag" }, part.tag));
-  item.append(element("span", { lang: language }, ...units));
+  item.append(element("span", { className: "text", lang: language, dir: "auto" }, ...units));
   if (part.note) item.append(element("span", { className: "note" }, part.note));
   return item;
 }

@@ -31,7 +31,7 @@ NOTES = {
     SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
     "chance.",
     NOT_SHOWN: "Not shown to beat a trivial baseline: the interval does not lie above both "
-    "Majority and Best trivial.",
+    "Majority (of a correlation, 0) and Best trivial.",
     FEW: f"The test is of fewer than {FEW_DOCUMENTS} documents: rows were resampled as well as "
     "documents, and each end of the interval is the wider one. It may still be too narrow where "
     "documents differ, and of a single document it says nothing about others.",
@@ -64,6 +64,7 @@ class Cell:
         strong: whether it stands out.
         tone: what it says at a glance; never the only sign of it.
         strip: of a score, the interval's ends and what is to be beaten.
+        unit: of ``value``, where a column has several; rows are sorted by it first.
     """
 
     text: str
@@ -73,6 +74,7 @@ class Cell:
     strong: bool = False
     tone: Tone = ""
     strip: tuple[float, float, float] | None = None
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ class Table:
     """A table without a format.
 
     Attributes:
-        name: of letters and hyphens, unique in a report.
+        name: of letters, digits and hyphens, unique in a report.
         title: heading and caption.
         header: the names of the columns.
         rows: each as long as the header.
@@ -124,7 +126,9 @@ def introduction(inputs: Inputs) -> list[str]:
     return [
         "Accuracy on test in per cent, for semantic similarity Pearson's correlation × 100, with "
         f"the {coverage} bootstrap interval in brackets ({first.bootstrap['resamples']:,} "
-        "resamples of the test's documents)"
+        "resamples of the test's documents; of a test of fewer than "
+        f"{first.bootstrap['few_documents']} documents its rows are resampled too, and each end is "
+        "the wider one)"
         + (" and the standard deviation over random starts after ±" if random else "")
         + ". Majority is the accuracy of always answering with train's most frequent class; Best "
         "trivial is the best of the other baselines below. Probe protocol "
@@ -289,9 +293,11 @@ def pairs(inputs: Inputs) -> Table | None:
         (
             "Points that the first encoder is ahead of the second, with the 95 % interval of the "
             "difference by the paired bootstrap: both are measured in the same resamples of the "
-            "test's documents. Where the interval holds 0 the two are tied: the test cannot tell "
-            "them apart. Better / tied / worse counts datasets. The intervals are of single "
-            "differences: of twenty ties, one is expected to look like a difference.",
+            f"test's documents, below {FEW_DOCUMENTS} documents of its rows too; of a group, each "
+            "dataset is resampled for itself, and the differences are averaged. Where the interval "
+            "holds 0 the two are tied: the test cannot tell them apart. Better / tied / worse "
+            "counts datasets. The intervals are of single differences: of twenty ties, one is "
+            "expected to look like a difference.",
         ),
     )
 
@@ -323,7 +329,7 @@ def layers(profile: Profile) -> Table:
         )
         rows.append(Row((Cell(layer), *cells), "encoder"))
     return Table(
-        f"layers-{profile.encoder}",
+        f"layers-{profile.name}",
         f"Layers of {profile.encoder}",
         _header("Layer", *profile.datasets),
         tuple(rows),
@@ -361,10 +367,14 @@ def vocabulary(inputs: Inputs) -> Table | None:
             rows.append(Row((Cell(dataset), *cells), group=group))
     return Table(
         "vocabulary",
-        "Words without a vector",
+        "Words outside the vocabulary",
         _header("Dataset", *names),
         tuple(rows),
-        ("Per cent of a dataset's tokens that the encoder's vocabulary lacks.",),
+        (
+            "Per cent of the tokens in a dataset's texts that the encoder's vocabulary lacks; each "
+            "different text counts once. With fastText's .bin such words still get a vector, of "
+            "their character n-grams; with other word vectors they are left out.",
+        ),
     )
 
 
@@ -510,7 +520,7 @@ def notes(tables: Iterable[Table]) -> dict[str, str]:
 
 def percent(value: float | None) -> str:
     """Return a share or a correlation × 100 with one decimal."""
-    return NONE if value is None else f"{100 * value:.1f}"
+    return NONE if value is None else f"{100 * value:z.1f}"
 
 
 def tone(difference: Difference) -> Tone:
@@ -606,8 +616,8 @@ def _difference(difference: Difference | None) -> Cell:
 
 
 def _signed(value: float) -> str:
-    text = f"{100 * value:+.1f}"
-    return "0.0" if text in ("+0.0", "-0.0") else text
+    text = f"{100 * value:+z.1f}"
+    return "0.0" if text == "+0.0" else text
 
 
 def _verdict(checks: Sequence[Mapping[str, Any]], gate: str) -> str:
@@ -616,9 +626,10 @@ def _verdict(checks: Sequence[Mapping[str, Any]], gate: str) -> str:
 
 def _measured(value: float, correlation: bool) -> Cell:
     if correlation:
-        return Cell(f"{value:.3f}", value=value)
-    text = f"{value:,}" if isinstance(value, int) else f"{100 * value:.2f} %"
-    return Cell(text, value=value)
+        return Cell(f"{value:z.3f}", value=value, unit="correlation")
+    if isinstance(value, int):
+        return Cell(f"{value:,}", value=value, unit="count")
+    return Cell(f"{100 * value:z.2f} %", value=value, unit="%")
 
 
 def _dataset(inputs: Inputs, name: str) -> Cell:

@@ -12,6 +12,7 @@ from loopback import DATA, OTHER, Server, whole
 
 from corpora_recipes import downloads, sources
 from corpora_recipes.errors import InputError
+from corpora_recipes.outputs import locked_folder
 from corpora_recipes.recipes import Corpus
 
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -51,7 +52,7 @@ def listing(folder: Path) -> list[str]:
 def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> None:
     pytest.importorskip("fcntl")
     out = tmp_path / "out"
-    with sources._alone(out):
+    with locked_folder(out, "fetch"):
         with pytest.raises(InputError, match="no other fetch"):
             sources.fetch(corpus([]), "sample", out)
         assert listing(out) == []

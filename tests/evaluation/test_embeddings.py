@@ -1,6 +1,11 @@
-"""The embedding store: once a text, layers, crashes, damage, change of encoder, bad encoders."""
+"""The embedding store: once a text, layers, crashes, damage, change of encoder, bad encoders, and
+runs at once."""
 
+import json
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -212,6 +217,136 @@ def test_another_encoder_empties_the_store(tmp_path: Path, other: Any) -> None:
         EmbeddingStore(tmp_path, other)
     assert embed(tmp_path, other, words(5)) == 5
     assert len(EmbeddingStore(tmp_path, other)) == 5
+
+
+class Slow(Fake):
+    """Cannot tell its dimension without effort."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "dimension":
+            raise Interrupted
+        return super().__getattribute__(name)
+
+
+def test_the_dimension_is_asked_for_a_new_store_only(tmp_path: Path) -> None:
+    with pytest.raises(Interrupted):
+        embed(tmp_path, Slow(), words(3))
+    embed(tmp_path, Fake(), words(3))
+    assert embed(tmp_path, Slow(), words(3)) == 0
+    assert EmbeddingStore(tmp_path, Slow()).dimension == 2
+    with pytest.raises(Interrupted):
+        embed(tmp_path, Slow("2"), words(3))
+
+
+@pytest.mark.parametrize("dimension", [0, 2.0, "2", True, None])
+def test_a_header_without_dimension_is_no_header(tmp_path: Path, dimension: Any) -> None:
+    embed(tmp_path, Fake(), words(3))
+    header = json.loads((tmp_path / "encoder.json").read_text())
+    (tmp_path / "encoder.json").write_text(json.dumps(header | {"dimension": dimension}))
+    assert embed(tmp_path, Fake(), words(3)) == 3
+    assert json.loads((tmp_path / "encoder.json").read_text()) == header
+
+
+def test_another_dimension_without_another_revision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embed(tmp_path, Fake(), words(3))
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    encode = Fake.encode
+    monkeypatch.setattr(Fake, "encode", lambda self, texts: encode(self, texts)[:, :, :1])
+    with pytest.raises(InputError, match="remove the folder") as caught:
+        embed(tmp_path, Fake(dimension=1), words(4))
+    assert "dimension 2, as in encoder.json" in str(caught.value)
+    assert "dimension 1 of encoder fake 1" in str(caught.value)
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_files_of_other_layouts_are_removed(tmp_path: Path) -> None:
+    embed(tmp_path, Fake(), words(3))
+    before = set(tmp_path.iterdir())
+    (keys,) = tmp_path.glob("*.keys.npy")
+    name = keys.name.removesuffix(".keys.npy")
+    for kind in (".vectors.npy", ".npy", ".more.keys.npy", ".vectors..npy", ".keys.1.npy"):
+        shutil.copy(keys, tmp_path / f"{name}{kind}")
+    # Another layer of the same part, which this run does not ask for.
+    shutil.copy(tmp_path / f"{name}.vectors.1.npy", tmp_path / f"{name}.vectors.avg.npy")
+    (tmp_path / "coverage.json").write_text("{}")
+    assert embed(tmp_path, Fake(), words(3)) == 0
+    kept = {tmp_path / f"{name}.vectors.avg.npy", tmp_path / "coverage.json"}
+    assert set(tmp_path.iterdir()) == before | kept
+
+
+RUN = """
+import sys, time
+from pathlib import Path
+
+import evaluation.embeddings as embeddings
+from test_embeddings import Scaled, words
+
+revision, folder, held = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
+write = embeddings._write_whole
+
+
+def write_held(path, content):
+    if held and path.name.endswith(".keys.npy"):
+        (folder.parent / "reached").touch()
+        while not (folder.parent / "go").exists():
+            time.sleep(0.01)
+    write(path, content)
+
+
+embeddings._write_whole = write_held
+embeddings.PART_TEXTS = 4
+print(embeddings.embed(folder, Scaled(revision), words(10)))
+"""
+
+
+class Scaled(Fake):
+    """Multiplies by its revision."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        return super().encode(texts) * int(self.revision)
+
+
+@pytest.mark.parametrize(("revision", "encoded"), [("1", 0), ("3", 10)])
+def test_of_two_runs_at_once_one_waits(tmp_path: Path, revision: str, encoded: int) -> None:
+    """The second starts while the first one has vectors written and their keys not yet."""
+    pytest.importorskip("fcntl")
+    runs: list[subprocess.Popen[str]] = []
+
+    def start(*arguments: str) -> subprocess.Popen[str]:
+        path = [str(Path(__file__).parent), *sys.path]
+        runs.append(
+            subprocess.Popen(
+                [sys.executable, "-c", f"import sys; sys.path[:] = {path}\n{RUN}", *arguments],
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        )
+        return runs[-1]
+
+    store = tmp_path / "store"
+    try:
+        first = start("1", str(store), "held")
+        while not (tmp_path / "reached").exists():
+            assert first.poll() is None, first.communicate()
+            time.sleep(0.01)
+        second = start(revision, str(store))
+        assert second.stderr is not None
+        said = second.stderr.readline()
+        (tmp_path / "go").touch()
+        assert first.communicate(timeout=60) == ("10\n", "")
+        assert second.communicate(timeout=60) == (f"{encoded}\n", "")
+        assert said == f"{store}: waiting for another embed to end\n"
+    finally:
+        for process in runs:
+            process.kill()
+            process.communicate()
+    encoder = Scaled(revision)
+    found = EmbeddingStore(store, encoder).lookup(words(10), "1")
+    assert found.tolist() == encoder.encode(words(10))[:, 0].tolist()
+    assert len(list(store.glob("*.npy"))) == 2 * 3
 
 
 def test_no_store_is_an_error(tmp_path: Path) -> None:

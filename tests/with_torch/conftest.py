@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 collect_ignore_glob = [] if find_spec("torch") else ["test_*.py"]
-# For instance_files and test_senteval.
+# For instance_files and probe_problems.
 EVALUATION = Path(__file__).parents[1] / "evaluation"
 sys.path += [str(EVALUATION), str(EVALUATION / "probes")]
 

@@ -1,9 +1,15 @@
 """sentence-transformers: the same vectors as that library's, and as ours before normalisation."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
+from instance_files import row, write_dataset
 from sentence_transformers import SentenceTransformer
 
+from evaluation.__main__ import main
 from evaluation.encoders import make_encoder
 
 TEXTS = [
@@ -49,3 +55,32 @@ def test_a_prompt_stands_before_each_text(minilm: str) -> None:
     expected = plain.encode([f"query: {text}" for text in TEXTS[:4]])
     assert asking.encode(TEXTS[:4]) == pytest.approx(expected, abs=1e-5)
     assert asking.encode(TEXTS[:1]) != pytest.approx(plain.encode(TEXTS[:1]), abs=0.01)
+
+
+def test_nothing_of_torch_is_needed_for_what_is_encoded(
+    minilm: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text(
+        f"seed: 3\nencoders:\n  own: {{encoder: sentence_transformers, model: {minilm}}}\n"
+    )
+    rows = [row(i, i % 2, sentences=["El perro come.", f"Son {i}."]) for i in range(12)]
+    splits = {"train": rows[:4], "validation": rows[4:8], "test": rows[8:]}
+    write_dataset(tmp_path / "instances" / "own" / "bso_own", "sentence_ordering", splits)
+    common = ["own", "--instances", "instances", "--workers", "1"]
+    embed = ["embed", *common, "--out", "vectors"]
+    probe = ["probe", *common, "--embeddings", "vectors", "--out", "results"]
+    assert main(embed) == 0
+    assert capsys.readouterr().out == "own: 13 texts in 1 datasets, 13 encoded now\n"
+    for command, line in ((embed, "own: 13 texts in 1 datasets, 0 "), (probe, "bso_own: ")):
+        code = f"import sys; from evaluation.__main__ import main; main({command}); "
+        code += "print({'torch', 'transformers', 'sentence_transformers'} & sys.modules.keys())"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        first, imported = done.stdout.splitlines()
+        assert first.startswith(line)
+        assert imported == "set()"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_senteval import QUICK, folds, splits
+from probe_problems import QUICK, folds, splits
 
 from evaluation.probes import senteval
 from evaluation.probes.senteval import SCHEDULES, answer_starts

@@ -94,6 +94,8 @@ def encoder(tmp_path: Path) -> Callable[..., StaticVectors]:
         ("glove.txt", LINES),
         ("no_last_line_feed.txt", LINES.rstrip()),
         ("fasttext.vec", (HEADER + LINES).replace("\n", " \n").replace("3 2 ", "3 2")),
+        ("word2vec_mark.txt", "\ufeff" + HEADER + LINES),
+        ("glove_mark.txt", "\ufeff" + LINES),
         ("windows.txt", (HEADER + LINES).replace("\n", "\r\n")),
         ("word2vec.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
         ("gensim.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]}, b"")),
@@ -144,6 +146,7 @@ def test_words_with_blanks_or_without_utf8(encoder: Callable[..., StaticVectors]
         [10, 11],
         [14, 15],
     ]
+    assert encoder("\ufeff 1 2\na 3 4\n").encode(["\ufeff"])[0, 0].tolist() == [1, 2]
     assert made.encode(["\ufffdand\ufffd"])[0, 0].tolist() == [0, 0]
     twisted = binary({"a": [1, 2]}).replace(b"a ", b"\xf1 ")
     assert encoder(twisted, "v.bin").encode(["a"])[0, 0].tolist() == [0, 0]
@@ -235,6 +238,9 @@ def test_a_file_is_read_once(
         (LINES.replace("mar 0 1", "mar\t0\t1"), ["line 2", "0 fields"]),
         (HEADER + LINES.replace("mar 0 1", "mar 0 uno"), ["line 3", "2 numbers", "'uno'"]),
         (HEADER + LINES.replace("mar 0 1", "mar 0 1,5"), ["line 3", "2 numbers", "'1,5'"]),
+        (HEADER + LINES.replace("mar 0 1", "mar 0 1_0"), ["line 3", "2 numbers", "'1_0'"]),
+        (LINES.replace("mar 0 1", "mar 0\r 1"), ["line 2", "2 numbers", r"'0\r'"]),
+        ("\ufeff" + LINES.replace("mar 0 1", "mar 0 x"), ["line 2", "2 numbers", "'x'"]),
         (LINES.replace("mar 0 1", "mar 0 nan"), ["line 2", "finite", "NaN", "'mar'"]),
         (LINES.replace("mar 0 1", "mar -inf 1"), ["line 2", "infinite", "'mar'"]),
         (LINES.replace("mar 0 1", "mar 1e39 1"), ["line 2", "range of float32", "'mar'"]),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from probe_problems import QUICK, blobs, folds, generator, splits
 
 from corpora_recipes.errors import InputError
 from evaluation.metrics import measure, pearson
@@ -28,48 +29,6 @@ from evaluation.probes.senteval import (
     make_engine,
     train_runs,
 )
-
-QUICK = Schedule((1e-5, 1e-2), passes=24, tenacity=1)
-
-
-def generator(seed=0):
-    return np.random.Generator(np.random.PCG64(seed))
-
-
-def blobs(rows, classes=3, dimension=10, apart=2.0, seed=0):
-    """Return points around the centres of classes, which overlap the more the less apart."""
-    random = generator(seed)
-    y = random.integers(classes, size=rows)
-    centres = apart * generator(99).normal(size=(classes, dimension))
-    return (centres[y] + random.normal(size=(rows, dimension))).astype(np.float32), y
-
-
-def splits(task="sentence_classification", rows=(200, 100, 100), y=None, **options):
-    x, labels = blobs(sum(rows), **options)
-    y = labels if y is None else y
-    one, two = rows[0], rows[0] + rows[1]
-    problem = Problem(
-        "toy",
-        task,
-        "accuracy",
-        x[:one],
-        y[:one],
-        validation=(x[one:two], y[one:two]),
-        test=x[two:],
-    )
-    return problem, y[two:]
-
-
-def folds(rows=120, count=4, **options):
-    x, y = blobs(rows, **options)
-    return Problem(
-        "toy",
-        "sentence_classification",
-        "accuracy",
-        x,
-        y,
-        folds=generator(5).permutation(rows) % count,
-    )
 
 
 def accuracies(problem, gold, starts=2):

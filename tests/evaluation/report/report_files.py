@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from builders.schemas import Column, instance_schema
 from builders.tasks import TASKS
 from evaluation.instances import find_datasets
+from evaluation.report.inputs import Inputs
 from evaluation.results import Predictions, Results, Score, predictions_table, write_results
 
 SP = Score(
@@ -135,6 +136,16 @@ DEEP = replace(
         for layer, value in zip(LAYERS, LAYER_VALUES[score.dataset], strict=True)
     ),
 )
+
+
+def many_datasets(inputs: Inputs, count: int) -> Inputs:
+    """Return inputs as if the encoder ``ONE`` had been probed on so many datasets."""
+    names = [f"sp_{number:03}" for number in range(count)]
+    return replace(
+        inputs,
+        datasets={name: {"char_hash": replace(SP, dataset=name)} for name in names},
+        baselines={name: {"length": 0.5} for name in names},
+    )
 
 
 def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None) -> Any:
@@ -375,4 +386,5 @@ def whole_report(folder: Path) -> dict[str, Any]:
     }
     audit = write_audit(folder, {score.dataset: score.rows for score in scores}, trivial)
     change_audit(audit, "mc_x", gate="leakage", verdict="inherited")
+    change_audit(audit, "sts_x", gate="size", verdict="pass", value=0.3, correlation=True)
     return {"results": found, "instances": instances, "audit": audit}

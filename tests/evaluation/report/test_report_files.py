@@ -23,13 +23,14 @@ from report_files import (
     TWO,
     audit_file,
     kept,
+    many_datasets,
     whole_report,
     write_instances,
 )
 
 from corpora_recipes.errors import InputError
 from evaluation.instances import find_datasets
-from evaluation.report.figures import LONGEST, draw_layers, draw_scores
+from evaluation.report.figures import LARGEST, LONGEST, draw_layers, draw_scores, image, inline
 from evaluation.report.inputs import Inputs, read_inputs
 from evaluation.report.instances import LIMIT, browsed, draw
 from evaluation.report.instances import LONGEST as LONGEST_TEXT
@@ -323,13 +324,15 @@ def test_what_means_something_to_latex() -> None:
 
 
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no pdflatex")
-def test_latex_compiles(written_report: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["deep", r"100%_#{}$\bad~^&"])
+def test_latex_compiles(tmp_path: Path, name: str) -> None:
+    inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
+    (tmp_path / "tables.tex").write_text(write_latex(inputs, profiles(inputs)), "utf-8")
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"
         "\\begin{document}\\extrafloats{60}\n\\input{tables.tex}\n\\end{document}\n"
     )
     (tmp_path / "document.tex").write_text(document, "utf-8")
-    shutil.copy(written_report / "tables.tex", tmp_path)
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-draftmode", "document.tex"],
         cwd=tmp_path,
@@ -385,19 +388,47 @@ def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
 
 
 def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
-    names = [f"sp_{number:02}" for number in range(LONGEST + 1)]
     inputs = inputs_of(tmp_path, replace(ONE, scores=(SP,)))
-    many = replace(
-        inputs,
-        datasets={name: {"char_hash": replace(SP, dataset=name)} for name in names},
-        baselines={name: {"length": 0.5} for name in names},
-    )
-    drawn = [
-        container.lines[0].get_xdata()
-        for axes in draw_scores(many).axes
-        for container in axes.containers
-    ]
-    assert [len(own) for own in drawn] == [9, 8]
+    for count, columns in ((LONGEST, [16]), (LONGEST + 1, [9, 8]), (200, [100, 100])):
+        drawn = [
+            container.lines[0].get_xdata()
+            for axes in draw_scores(many_datasets(inputs, count)).axes
+            for container in axes.containers
+        ]
+        assert [len(own) for own in drawn] == columns
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_encoder_without_scores_in_a_column_takes_no_room(tmp_path: Path) -> None:
+    inputs = many_datasets(inputs_of(tmp_path, replace(ONE, scores=(SP,))), LONGEST + 1)
+    other = replace(ONE, name="other")
+    figure = draw_scores(replace(inputs, encoders=(*inputs.encoders, other)))
+    image(figure, "svg")
+    assert all(axes.get_position().width > 0.4 for axes in figure.axes)
+    assert [text.get_text() for text in figure.legends[0].get_texts()][3:] == ["char_hash", "other"]
+
+
+def test_a_picture_that_would_be_too_high(tmp_path: Path) -> None:
+    figure = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(SP,))))
+    figure.set_size_inches(4, 500)
+    content = image(figure, "png")
+    assert int.from_bytes(content[20:24]) == LARGEST
+
+
+@pytest.mark.parametrize("name", ["_mine", r"x$\bad$", "$x$", r"x\$", "majority", "a & <b>"])
+def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
+    inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
+    figure = draw_scores(inputs)
+    drawn = ElementTree.fromstring(inline(figure, "scores"))
+    texts = [own.text for own in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    encoders = sorted([name, "char_hash"])
+    assert texts[-5:] == ["majority", "chance", "best trivial", *encoders]
+    (legend,) = figure.legends
+    assert len(legend.legend_handles) == 5
+    image(figure, "svg")
+    layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers"))
+    written = [own.text or "" for own in layers.iter("{http://www.w3.org/2000/svg}text")]
+    assert any(text.startswith(f"{name}. Average best layer") for text in written)
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:

@@ -3,11 +3,26 @@
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import pytest
-from report_files import FIVE, HOSTILE, whole_report
+from report_files import (
+    BASELINES,
+    FIVE,
+    HOSTILE,
+    ONE,
+    SP,
+    audit_file,
+    kept,
+    many_datasets,
+    whole_report,
+)
 
+from evaluation.report.figures import LONGEST, draw_scores, inline
+from evaluation.report.inputs import read_inputs
 from evaluation.report.writing import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -109,6 +124,22 @@ def test_sorting(page: Any) -> None:
     assert column(page, "scores", 1) == sorted(before)
 
 
+def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
+    page.locator("details summary").click()
+    header = page.locator("#measurements thead th").nth(4)
+    assert header.inner_text().strip() == "Value"
+    cells = page.locator("#measurements tbody tr > :nth-child(5)")
+
+    def found() -> list[str]:
+        header.get_by_role("button").click()
+        return [str(text) for text in cells.all_inner_texts()]
+
+    descending, ascending = found(), found()
+    shares = ["20.00 %"] * 7 + ["40.00 %"] * 8 + ["51.00 %"] * 8
+    assert ascending == [*shares, "0.300", "1"]
+    assert descending == ascending[::-1]
+
+
 def test_what_has_no_value_is_sorted_to_the_end(page: Any) -> None:
     header = page.locator("#baselines thead th").nth(1)
     assert header.inner_text() == "Majority"
@@ -180,6 +211,50 @@ def test_pages_and_hostile_texts(page: Any) -> None:
     page.locator("#find").fill("ALERT ¿que?")
     assert page.locator(".instance").count() == 1
     assert page.locator(".instance [lang=es]").first.inner_text() == HOSTILE
+
+
+@pytest.mark.parametrize("tag", ["1", ""])
+@pytest.mark.parametrize(
+    ("text", "direction", "side"), [("שלום עולם.", "rtl", "right"), ("¿Qué?", "ltr", "left")]
+)
+def test_texts_run_in_their_own_direction(
+    page: Any, text: str, direction: str, side: str, tag: str
+) -> None:
+    found = page.evaluate(
+        """([text, tag]) => {
+            const part = { units: [text, text], tag, note: "", marked: false };
+            const item = partElement(part, "x");
+            document.querySelector(".parts").append(item);
+            const own = item.querySelector("[lang]");
+            const range = document.createRange();
+            range.selectNodeContents(own);
+            const [box, text_] = [own.getBoundingClientRect(), range.getBoundingClientRect()];
+            const side = text_.left - box.left < box.right - text_.right ? "left" : "right";
+            return [own.dir, getComputedStyle(own).direction, side];
+        }""",
+        [text, tag],
+    )
+    assert found == ["auto", direction, side]
+
+
+@pytest.mark.parametrize("count", [1, LONGEST, 200])
+@pytest.mark.parametrize("width", [1280, 380])
+def test_the_figure_stays_readable(browser: Any, tmp_path: Path, count: int, width: int) -> None:
+    results = kept(tmp_path, replace(ONE, scores=(SP,)))
+    inputs = read_inputs(results, audit_file(tmp_path, BASELINES), None)
+    figure = inline(draw_scores(many_datasets(inputs, count)), "scores")
+    style = files("evaluation.report").joinpath("page.css").read_text("utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.set_content(
+        f"<!DOCTYPE html><style>{style}</style>"
+        f"<main class='inner'><div class='scroller figure'>{figure}</div></main>"
+    )
+    texts = "[...document.querySelectorAll('.figure text')]"
+    heights = page.evaluate(f"{texts}.map((text) => text.getBoundingClientRect().height)")
+    assert len(heights) > count
+    assert min(heights) > 11
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.close()
 
 
 def test_the_tree(page: Any) -> None:

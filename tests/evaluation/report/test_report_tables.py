@@ -59,7 +59,9 @@ def test_tables(tmp_path: Path) -> None:
     assert text.startswith(
         "# Scores\n\n"
         "Accuracy on test in per cent, for semantic similarity Pearson's correlation × 100, with "
-        "the 95 % bootstrap interval in brackets (2,000 resamples of the test's documents). "
+        "the 95 % bootstrap interval in brackets (2,000 resamples of the test's documents; of a "
+        "test of fewer than 20 documents its rows are resampled too, and each end is the wider "
+        "one). "
         "Majority is the accuracy of always answering with train's most frequent class; Best "
         "trivial is the best of the other baselines below. Probe protocol standard, version 3, "
         "engine numpy, pair features difference product; seed 1111.\n\n"
@@ -264,6 +266,15 @@ def test_layers(tmp_path: Path) -> None:
     assert text.endswith("![Scores of layers](figures/layers.svg)\n")
 
 
+def test_names_of_tables_are_of_letters_digits_and_hyphens(tmp_path: Path) -> None:
+    names = ["100%_#{}", "100-2", "100~", "%", "two words"]
+    found = profiles(inputs_of(tmp_path, *(replace(DEEP, name=name) for name in names)))
+    assert [tables.layers(one).name for one in found] == [
+        *("layers-encoder", "layers-100", "layers-100-2", "layers-100-3", "layers-two-words")
+    ]
+    assert [one.encoder for one in found] == sorted(names)
+
+
 def test_layers_that_do_not_differ_and_equals(tmp_path: Path) -> None:
     same = tuple(replace(score, value=0.3) for score in DEEP.scores)
     (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=same)))
@@ -279,10 +290,13 @@ def test_the_words_that_a_vocabulary_lacks(tmp_path: Path) -> None:
     coverage = {"tokens": 2000, "out_of_vocabulary": 31}
     one = replace(ONE, scores=(replace(SP, coverage=coverage), DR))
     text = report(tmp_path, one, TWO)
-    assert section(text, "Words without a vector").split("\n\n")[1] == (
+    about, rows = section(text, "Words outside the vocabulary").split("\n\n")
+    assert about.startswith("Per cent of the tokens in a dataset's texts that the encoder's")
+    assert "each different text counts once. With fastText's .bin such words still get" in about
+    assert rows == (
         "| Dataset | char_hash |\n| --- | ---: |\n| sp_wiki | 1.6 (31 of 2,000) |\n| dr_rst | – |"
     )
-    assert "Words without" not in report(tmp_path, ONE)
+    assert "Words outside" not in report(tmp_path, ONE)
 
 
 def test_the_mark_of_a_source_that_leaks(tmp_path: Path) -> None:
@@ -377,6 +391,41 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
         ["dr_rst", "1. No leak between splits", "x", "inherited", "3", "0"],
         ["dr_rst", "5. Undamaged text", "x", "miss", "3.10 %", "2.00 %"],
     ]
+
+
+def test_measurements_of_one_unit_stand_together(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    change_audit(audit, "dr_rst", gate="leakage", verdict="inherited", value=3)
+    change_audit(audit, "dr_rst", gate="size", verdict="pass", value=-0.0001, correlation=True)
+    rows = tables.measurements(inputs_of(tmp_path, ONE, audit=audit)).rows[-3:]
+    assert [(row.cells[4].text, row.cells[4].unit, row.cells[5].unit) for row in rows] == [
+        ("22.00 %", "%", ""),
+        ("3", "count", "count"),
+        ("0.000", "correlation", "correlation"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(-0.0004, "0.0"), (-0.0, "0.0"), (0.0004, "0.0"), (-0.0006, "-0.1"), (None, "–")],
+)
+def test_no_negative_zero(value: float | None, text: str) -> None:
+    assert tables.percent(value) == text
+
+
+@pytest.mark.parametrize(("interval", "shown"), [((0.01, 0.3), True), ((-0.05, 0.3), False)])
+def test_a_correlation_is_to_beat_zero_too(
+    tmp_path: Path, interval: tuple[float, float], shown: bool
+) -> None:
+    score = replace(STS, interval=interval)
+    baselines = {"sts14_es": {"overlap": -0.2}}
+    text = report(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
+    assert ("both Majority (of a correlation, 0) and Best trivial" not in text) == shown
+
+
+def test_what_is_said_of_the_intervals_of_differences(tmp_path: Path) -> None:
+    text = section(report(tmp_path, ONE, TWO), "Encoders compared")
+    assert "resamples of the test's documents, below 20 documents of its rows too; of a" in text
 
 
 def test_names_that_mean_something_to_markdown() -> None:
