@@ -64,7 +64,7 @@ _LIST = """\
 examples:
   python -m evaluation list
 
-Checks the entries, too, without loading a model.
+Checks the entries, too, and that packages, files and functions are there, without loading a model.
 """
 
 
@@ -190,6 +190,7 @@ def _list(options: argparse.Namespace) -> None:
     make_probing(content["probing"])
     for name in content["encoders"]:
         encoder = _make_encoder(options.params, content, name)
+        encoder.check()
         entry = content["encoders"][name] or {}
         said = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
         print(f"{name}: {encoder.name}" + (f" ({said})" if said else ""))
@@ -206,8 +207,11 @@ def _embed(options: argparse.Namespace) -> None:
     datasets = find_datasets(options.instances)
     texts: set[str] = set().union(*(unique_texts(d, encoder.form) for d in datasets))
     new = embed(options.out, encoder, texts, options.workers)
-    measure_coverage(encoder, datasets, options.out)
     print(f"{options.encoder}: {len(texts)} texts in {len(datasets)} datasets, {new} encoded now")
+    if counts := measure_coverage(encoder, datasets, options.out):
+        tokens = sum(own["tokens"] for own in counts)
+        unknown = sum(own["out_of_vocabulary"] for own in counts) / max(1, tokens)
+        print(f"{options.encoder}: {unknown:.1%} of {tokens} tokens are not in its vocabulary")
 
 
 def _probe(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ over all its splits and each different text once, with the digest of the dataset
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -26,17 +26,22 @@ class HasVocabulary(Protocol):
         """Return the numbers of "tokens" and of those "out_of_vocabulary"."""
 
 
-def measure_coverage(encoder: Encoder, datasets: Sequence[Dataset], store: Path) -> None:
+def measure_coverage(
+    encoder: Encoder, datasets: Sequence[Dataset], store: Path
+) -> list[dict[str, int]]:
     """Bring ``coverage.json`` up to date; nothing is counted again for datasets as they were.
 
     Args:
         encoder: unless it has a vocabulary, there will be no file.
         datasets: whose texts are encoded.
         store: folder of the embedding store.
+
+    Returns:
+        The counts of each dataset; none unless the encoder has a vocabulary.
     """
     if not isinstance(encoder, HasVocabulary):
         (store / FILE).unlink(missing_ok=True)
-        return
+        return []
     known = _read(store)
     found = {}
     for dataset in datasets:
@@ -48,6 +53,7 @@ def measure_coverage(encoder: Encoder, datasets: Sequence[Dataset], store: Path)
         found[dataset.name] = own
     with whole_file(store / FILE) as temporary:
         temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+    return [_counts(own) for own in found.values()]
 
 
 def read_coverage(store: Path, dataset: Dataset) -> dict[str, int] | None:
@@ -55,6 +61,10 @@ def read_coverage(store: Path, dataset: Dataset) -> dict[str, int] | None:
     own = _read(store).get(dataset.name)
     if own is None or own["digest"] != dataset.digest():
         return None
+    return _counts(own)
+
+
+def _counts(own: Mapping[str, Any]) -> dict[str, int]:
     return {name: own[name] for name in ("tokens", "out_of_vocabulary")}
 
 

@@ -203,7 +203,8 @@ def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Vectors:
         InputError: another number of rows, another dimension, or a number that is not finite.
     """
     vectors = np.asarray(encoder.encode(texts))
-    where = f"encoder {encoder.name} {encoder.revision}"
+    said = "".join(f", {key} {value}" for key, value in encoder.options.items())
+    where = f"encoder {encoder.name}, revision {encoder.revision}{said}"
     todo = "correct the encoder; the vectors encoded before are kept"
     if vectors.shape != (len(texts), len(encoder.layers), encoder.dimension):
         raise InputError(
@@ -227,8 +228,8 @@ def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     if bad.size:
         raise InputError(
             where,
-            expected="finite numbers",
-            found=f"NaN or an infinite number for {texts[bad[0]]!r}",
+            expected="finite numbers, in the range of float32",
+            found=f"NaN, or an infinite or too large number, for {texts[bad[0]]!r}",
             todo=todo,
         )
     return vectors

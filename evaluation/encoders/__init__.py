@@ -62,6 +62,13 @@ class Encoder(Described, Protocol):
     def parallel(self) -> bool:
         """Whether several processes may encode at once: no if it is large, or has a GPU."""
 
+    def check(self) -> None:
+        """Look for what it needs, as far as that can be told at once, without loading a model.
+
+        Raises:
+            InputError: a package, a file or a function is not there.
+        """
+
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), len(layers), dimension].
 

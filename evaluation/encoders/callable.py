@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from evaluation.encoders import Form
 
 FORMS = ("natural", "tokens")
+# How far a text's vector may be from the one that it has alone, as a share of its length: further
+# than bfloat16 rounds.
+ALIKE = 0.05
 # What the function is asked first, for the number of layers and the dimension.
 SHORT_TEXT = "Hola ."
 
@@ -32,7 +36,8 @@ class FunctionEncoder:
 
     Attributes:
         function: "module:function"; the module is looked for in the current directory too.
-        revision: to be changed whenever the function gives other vectors than before.
+        revision: to be changed whenever the function gives other vectors than before though its
+            file is the same: with another model, another module that it uses.
         form: the texts it takes, "natural", or "tokens" joined by blanks.
     """
 
@@ -65,21 +70,36 @@ class FunctionEncoder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Function and form."""
-        return {"function": self.function, "form": self.form}
+        """Function, form, and a digest of the file that the function is in."""
+        return {"function": self.function, "form": self.form, "file": _digest(self.function)}
+
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        _function(self.function)
 
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.floating[Any]]]":
         """Return what the function returns, floats [len(texts), layers, dimension].
 
         Raises:
-            InputError: there is no such function, it fails, or it returns something else.
+            InputError: there is no such function, it fails, it returns something else, or a vector
+                depends on the batch.
         """
         import numpy as np
 
         if not texts:
             return np.zeros((0, len(self.layers), self.dimension), np.float32)
         vectors = _call(self.function, list(texts))
+        if len(texts) > 1:
+            _check_alone(self.function, texts[-1], vectors)
         return vectors[:, None] if vectors.ndim == 2 else vectors
+
+
+@cache
+def _digest(name: str) -> str:
+    """Return 16 hexadecimal digits of the SHA-256 of the module's file; none if it has no file."""
+    _function(name)
+    file = importlib.import_module(name.partition(":")[0]).__file__
+    return sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
 
 
 @cache
@@ -95,6 +115,8 @@ def _call(name: str, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.floating[
 
     function = _function(name)
     batch = f"in the batch of {len(texts)} texts that begins with {texts[0]!r}"
+    if texts == [SHORT_TEXT]:
+        batch = f"when tried on {SHORT_TEXT!r}"
     try:
         vectors: np.ndarray[Any, Any] = np.asarray(function(texts))
     except InputError:
@@ -106,6 +128,8 @@ def _call(name: str, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.floating[
             found=f"{_said(error)}, {batch}",
             todo="correct the function; the vectors encoded before are kept",
         ) from error
+    if np.issubdtype(vectors.dtype, np.integer):
+        vectors = vectors.astype(np.float32)
     if not (
         np.issubdtype(vectors.dtype, np.floating)
         and vectors.ndim in (2, 3)
@@ -119,6 +143,25 @@ def _call(name: str, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.floating[
             todo="correct what the function returns",
         )
     return vectors
+
+
+def _check_alone(
+    name: str, text: str, vectors: "np.ndarray[Any, np.dtype[np.floating[Any]]]"
+) -> None:
+    """Check that a text, the last one of a batch, has the vector that it has alone."""
+    import numpy as np
+
+    alone = _call(name, [text])[0]
+    # What is not finite, or of another shape, is for others to find.
+    if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
+        return
+    if np.linalg.norm(alone - vectors[-1]) > ALIKE * np.linalg.norm(alone):
+        raise _error(
+            name,
+            expected="vectors that depend on their text alone",
+            found=f"one for {text!r} by itself, and another one among {len(vectors)} texts",
+            todo="correct the function: nothing random, and nothing from the rest of the batch",
+        )
 
 
 @cache

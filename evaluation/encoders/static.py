@@ -84,6 +84,10 @@ class StaticVectors:
         """The name of the file, without its folder."""
         return {"file": Path(self.path).name}
 
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        _ = self.dimension
+
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by blanks.
 

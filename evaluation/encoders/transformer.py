@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from evaluation.encoders.pretrained import (
     Revision,
     Source,
+    check_packages,
     find_model,
+    is_local,
+    label,
     load_packages,
     prepare_torch,
 )
@@ -125,12 +128,18 @@ class Transformer:
     def options(self) -> dict[str, Any]:
         """All options that a layer's vectors depend on."""
         return {
-            "model": self.model,
+            "model": label(self.model),
             "pooling": self.pooling,
             "batch": self.batch,
             "max_length": self.max_length,
             "dtype": self.dtype,
         }
+
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        check_packages("transformers", "torch", "transformers")
+        if is_local(self.model):
+            _ = self.layers
 
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), len(layers), dimension].

@@ -37,6 +37,9 @@ class UseMultilingual:
         """It has none."""
         return {}
 
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+
     def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """Return float32 [len(texts), 1, 512], vectors of length 1."""
         import numpy as np

@@ -14,6 +14,8 @@ from evaluation.probes.targets import Targets
 GRADIENT = 3e-5
 PROGRESS = 1e-9
 ITERATIONS = 500
+# As a share of a matrix's trace, what float32 may take from its eigenvalues.
+ROUNDING = 1e-6
 CHUNK = 4096
 """Rows whose chances are in memory at one time."""
 
@@ -105,13 +107,15 @@ def cholesky_factors(x: Floats, shares: Doubles, strengths: Sequence[float]) -> 
     """
     from scipy.linalg import cholesky
 
-    hessian = (x.T @ x).astype(np.float64)
+    hessian: Floats = x.T @ x
     hessian *= (shares * (1 - shares)).sum() / max(len(shares) - 1, 1) / len(x)
     diagonal = np.diag_indices(len(hessian))
     own = hessian[diagonal].copy()
+    # So that rounding does not make it indefinite; a little off, the coordinates are still good.
+    own += ROUNDING * own.sum()
     for strength in strengths:
-        hessian[diagonal] = own + _penalty(strength, len(shares))
-        yield cholesky(hessian, lower=True, check_finite=False).astype(np.float32)
+        hessian[diagonal] = own + np.float32(_penalty(strength, len(shares)))
+        yield cholesky(hessian, lower=True, check_finite=False)
 
 
 def _penalty(strength: float, classes: int) -> float:

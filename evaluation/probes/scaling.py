@@ -26,7 +26,8 @@ def standardised(train: Floats, *others: Floats) -> list[Floats]:
     mean = train.sum(axis=0, dtype=np.float64) / len(train)
     squares = np.zeros_like(mean)
     for start in range(0, len(train), CHUNK):
-        squares += np.square(train[start : start + CHUNK] - mean).sum(axis=0)
+        rest = train[start : start + CHUNK] - mean
+        squares += np.einsum("ij,ij->j", rest, rest)
     scale = np.sqrt(squares / len(train))
     largest = np.maximum(train.max(axis=0), -train.min(axis=0))
     scale[scale <= ROUNDING * largest] = np.inf
@@ -34,6 +35,7 @@ def standardised(train: Floats, *others: Floats) -> list[Floats]:
     for x in (train, *others):
         standard: Floats = np.empty(x.shape, np.float32)
         for start in range(0, len(x), CHUNK):
-            standard[start : start + CHUNK] = (x[start : start + CHUNK] - mean) / scale
+            rest = x[start : start + CHUNK] - mean
+            np.divide(rest, scale, out=standard[start : start + CHUNK], casting="same_kind")
         found.append(standard)
     return found

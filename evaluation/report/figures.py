@@ -151,8 +151,8 @@ def draw_layers(profiles: Sequence[Profile]) -> "Figure":
     """Draw a heatmap for each encoder: rows are layers, columns datasets.
 
     As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
-    standardised over the layers. Its best layer has a dot; what is no layer, such as their average,
-    stands apart below.
+    standardised over the layers. Its best layer has a dot, or all that share its score have; what
+    is no layer, such as their average, stands apart below.
 
     Args:
         profiles: of one encoder or more.
@@ -191,8 +191,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
             linewidth=0.5,
         )
     axes.plot(
-        [column + 0.5 for column in range(len(profile.best))],
-        [best + 0.5 for best in profile.best],
+        [column + 0.5 for column, best in enumerate(profile.best) for _ in best],
+        [index + 0.5 for best in profile.best for index in best],
         "o",
         color="black",
         markersize=4,

@@ -94,7 +94,7 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
     return {
         "name": profile.name,
         "encoder": profile.encoder,
-        "about": tables.best_layers(profile),
+        "about": tables.about_layers(profile, "Framed"),
         "groups": [(group, len(list(own))) for group, own in groupby(profile.groups)],
         "datasets": profile.datasets,
         "rows": [
@@ -105,7 +105,7 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
                     {
                         "text": tables.percent(float(value)),
                         "shade": _shade(float(z)),
-                        "best": index == best,
+                        "best": index in best,
                     }
                     for value, z, best in zip(
                         profile.values[index], profile.standard[index], profile.best, strict=True

@@ -75,7 +75,7 @@ def latex(table: Table) -> str:
         if before is None or (before.kind, row.kind) == ("fact", "encoder"):
             body.append(r"\midrule")
         body += _lines(row)
-    caption = " ".join((f"{table.title}.", *table.about))
+    caption = " ".join((f"{table.title}.", *table.caption, *table.about))
     return "\n".join(
         [
             r"\begin{table*}",

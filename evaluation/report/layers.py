@@ -1,7 +1,8 @@
 """How scores change over the layers of an encoder.
 
 As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the scores of each
-dataset are standardised over the layers, and the best layer of each is marked.
+dataset are standardised over the layers, and the best layer of each is marked, or all that share
+its score.
 """
 
 import re
@@ -17,6 +18,8 @@ from evaluation.report.inputs import SUITES, Inputs
 from evaluation.results import Results
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
+# Means over random starts that differ by less are the same score.
+_SAME = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Profile:
         values: scores, float64 [layers, then apart; datasets].
         standard: the same less the mean of the numbered layers, divided by their standard deviation
             (0 where they do not differ).
-        best: for each dataset the index of the best numbered layer, the lowest of equals.
+        best: for each dataset the indices of the numbered layers that share the best score.
     """
 
     encoder: str
@@ -44,7 +47,7 @@ class Profile:
     groups: tuple[str, ...]
     values: Doubles
     standard: Doubles
-    best: tuple[int, ...]
+    best: tuple[tuple[int, ...], ...]
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -54,11 +57,11 @@ class Profile:
     def average_best(self, groups: Iterable[str]) -> float | None:
         """Return the mean number of the best layer over the datasets of groups, if there are any.
 
-        Chen et al. (2019), Table 6.
+        Chen et al. (2019), Table 6. Of layers that share the best score their mean counts.
         """
         wanted = set(groups)
         found = [
-            int(self.layers[best])
+            fmean(int(self.layers[index]) for index in best)
             for best, group in zip(self.best, self.groups, strict=True)
             if group in wanted
         ]
@@ -101,7 +104,8 @@ def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
     values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
     numbered = values[: len(layers)]
     spread = numbered.std(axis=0)
-    spread[np.ptp(numbered, axis=0) == 0] = np.inf
+    spread[np.ptp(numbered, axis=0) < _SAME] = np.inf
+    shared = numbered > numbered.max(axis=0) - _SAME
     return Profile(
         encoder=own.name,
         name=name,
@@ -111,5 +115,5 @@ def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
         groups=tuple(groups[name] for name in datasets),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
-        best=tuple(int(index) for index in numbered.argmax(axis=0)),
+        best=tuple(tuple(map(int, np.flatnonzero(own))) for own in shared.T),
     )

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 from evaluation.report.inputs import Inputs
 from evaluation.report.layers import Profile
-from evaluation.report.tables import Cell, Table, group_tables, introduction, notes, report_tables
+from evaluation.report.tables import (
+    Cell,
+    Table,
+    group_tables,
+    introduction,
+    layers,
+    notes,
+    report_tables,
+)
 
 # What Markdown would take for markup, where it can stand in a name or a note.
 _ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\*|<`"})
@@ -19,6 +27,7 @@ def write_markdown(inputs: Inputs, profiles: Sequence[Profile]) -> str:
     """
     tables = report_tables(inputs, profiles)
     last_scores = group_tables(inputs)[-1].name
+    last_layers = layers(profiles[-1]).name if profiles else None
     lines = ["# Scores", ""]
     for paragraph in introduction(inputs):
         lines += [_escaped(paragraph), ""]
@@ -28,8 +37,8 @@ def write_markdown(inputs: Inputs, profiles: Sequence[Profile]) -> str:
             for mark, note in notes(tables).items():
                 lines += [_escaped(f"{mark} {note}"), ""]
             lines += ["![Scores](figures/scores.svg)", ""]
-    if profiles:
-        lines += ["![Scores of layers](figures/layers.svg)", ""]
+        if table.name == last_layers:
+            lines += ["![Scores of layers](figures/layers.svg)", ""]
     return "\n".join(lines)
 
 

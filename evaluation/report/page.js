@@ -93,6 +93,22 @@ function showPairs(table, encoder) {
   }
 }
 
+/* Boxes that scroll sideways show at their edges that there is more. */
+
+function makeHinting(frame) {
+  const scroller = frame.firstElementChild;
+  const update = () => {
+    const beyond = scroller.scrollWidth - scroller.clientWidth - Math.abs(scroller.scrollLeft);
+    frame.classList.toggle("more-left", Math.abs(scroller.scrollLeft) > 1);
+    frame.classList.toggle("more-right", beyond > 1);
+    const bar = scroller.offsetWidth - scroller.clientWidth - 2 * scroller.clientLeft;
+    frame.style.setProperty("--bar", `${bar}px`);
+  };
+  scroller.addEventListener("scroll", update, { passive: true });
+  const observer = new ResizeObserver(update);
+  for (const own of [scroller, ...scroller.children]) observer.observe(own);
+}
+
 /* The browser of instances. */
 
 function element(name, properties = {}, ...children) {
@@ -302,5 +318,6 @@ function makeBrowser(datasets) {
 }
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
+document.querySelectorAll(".frame").forEach(makeHinting);
 document.querySelectorAll(".filters[data-table]").forEach(makeFilterable);
 makeBrowser(JSON.parse(document.getElementById("instances-data").textContent));

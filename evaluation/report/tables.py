@@ -5,7 +5,7 @@ first the averages over groups of tasks, then the datasets of each group.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -40,6 +40,13 @@ NOTES = {
     LEAKS: "The source has texts of the test in train or validation too; the audit says how many.",
 }
 """Mark in the tables of scores to its explanation."""
+
+BOLD = "and what the paired test cannot tell from it"
+MEAN_OF_LAYERS = ", the mean of all layers' vectors,"
+OF_SCALE = (
+    "With this protocol features are taken as they are, so that the scores of probes depend on the "
+    "scale of the embeddings."
+)
 
 Kind = Literal["fact", "encoder", "published"]
 Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "miss"]
@@ -103,6 +110,7 @@ class Table:
         rows: each as long as the header.
         about: what to know before reading it, a paragraph each.
         texts: so many columns at the left are text, the others are numbers.
+        caption: what of the introduction a table needs that stands alone, as in a paper.
     """
 
     name: str
@@ -111,6 +119,7 @@ class Table:
     rows: tuple[Row, ...]
     about: tuple[str, ...] = ()
     texts: int = 1
+    caption: tuple[str, ...] = ()
 
 
 def introduction(inputs: Inputs) -> list[str]:
@@ -133,7 +142,7 @@ def introduction(inputs: Inputs) -> list[str]:
         + ". Majority is the accuracy of always answering with train's most frequent class; Best "
         "trivial is the best of the other baselines below. Probe protocol "
         f"{first.protocol['name']}, version {first.protocol['version']}{options}; seed "
-        f"{first.seed}.",
+        f"{first.seed}." + (f" {OF_SCALE}" if _depends_on_scale(inputs) else ""),
         "Where a dataset has folds, each is test once and all rows are scored together; Majority "
         "and the baselines are fitted fold by fold too. Similarity is the cosine of two embeddings "
         "and needs no probe; all other tasks are probed."
@@ -165,7 +174,16 @@ def averages(inputs: Inputs) -> Table:
         "Averages",
         _header(*header),
         tuple(rows),
-        (f"Over the datasets of a group (their number in brackets): {legend}.",),
+        (
+            f"Over the datasets of a group (their number in brackets): {legend}."
+            + (
+                f" In bold is the best encoder of a group, {BOLD}." if len(inputs.names) > 1 else ""
+            ),
+        ),
+        caption=(
+            f"{_metric(groups)} on test; probe protocol {inputs.encoders[0].protocol['name']}.",
+            *([OF_SCALE] if _depends_on_scale(inputs) else ()),
+        ),
     )
 
 
@@ -193,7 +211,25 @@ def _group_table(inputs: Inputs, group: str, datasets: Sequence[str]) -> Table:
         cells = (_range(PUBLISHED["ranges"].get(name)) for name in datasets)
         rows.append(Row((Cell("the paper's encoders", marks=(OTHERS,)), *cells), "published"))
     header = (Cell(""), *(_dataset(inputs, name) for name in datasets))
-    return Table(group.lower(), f"{GROUPS[group]} ({group})", header, tuple(rows))
+    table = Table(group.lower(), f"{GROUPS[group]} ({group})", header, tuple(rows))
+    return replace(table, caption=(_caption(inputs, group, table),))
+
+
+def _caption(inputs: Inputs, group: str, table: Table) -> str:
+    """Return in short how to read a group's scores."""
+    own = chain.from_iterable(inputs.datasets[name].values() for name in inputs.groups[group])
+    parts = [
+        f"{_metric([group])} on test",
+        f"in brackets the {100 * inputs.encoders[0].bootstrap['coverage']:.0f} % bootstrap "
+        "interval",
+    ]
+    if any(score.deviation is not None for score in own):
+        parts.append("after ± the standard deviation over random starts")
+    if len(inputs.names) > 1:
+        parts.append(f"of the scores in bold the best of a dataset, {BOLD}")
+    if NOT_SHOWN in notes([table]):
+        parts.append(f"{NOT_SHOWN} not shown to beat a trivial baseline")
+    return "; ".join(parts) + "."
 
 
 def scores(inputs: Inputs) -> Table:
@@ -297,7 +333,7 @@ def pairs(inputs: Inputs) -> Table | None:
             "dataset is resampled for itself, and the differences are averaged. Where the interval "
             "holds 0 the two are tied: the test cannot tell them apart. Better / tied / worse "
             "counts datasets. The intervals are of single differences: of twenty ties, one is "
-            "expected to look like a difference.",
+            "expected to look like a difference. Differences in bold are no ties.",
         ),
     )
 
@@ -320,11 +356,11 @@ def differences(inputs: Inputs) -> Table | None:
 
 
 def layers(profile: Profile) -> Table:
-    """Return the scores of an encoder's layers, the best layer of each dataset in bold."""
+    """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
     rows = []
     for index, layer in enumerate(profile.rows):
         cells = (
-            _number(float(value), strong=index == best)
+            _number(float(value), strong=index in best)
             for value, best in zip(profile.values[index], profile.best, strict=True)
         )
         rows.append(Row((Cell(layer), *cells), "encoder"))
@@ -333,7 +369,27 @@ def layers(profile: Profile) -> Table:
         f"Layers of {profile.encoder}",
         _header("Layer", *profile.datasets),
         tuple(rows),
-        (f"In bold the best layer of each dataset. {best_layers(profile)}",),
+        (about_layers(profile, "In bold"),),
+        caption=(f"{_metric(profile.groups)} on test.",),
+    )
+
+
+def about_layers(profile: Profile, marked: str) -> str:
+    """Return what to know of the layers' scores.
+
+    Args:
+        profile: the scores.
+        marked: how the best layers are, such as "In bold".
+    """
+    apart = "".join(
+        f" {name}{MEAN_OF_LAYERS if name == 'avg' else ''} stands apart: it is not marked, even "
+        "where it is better, and does not count as a layer."
+        for name in profile.apart
+    )
+    return (
+        f"{marked} is the best numbered layer of each dataset, or all that share its best score "
+        f"(compared before rounding).{apart} {best_layers(profile)} Where layers share the best "
+        "score, the mean of their numbers counts."
     )
 
 
@@ -408,7 +464,8 @@ def invariance(inputs: Inputs) -> Table | None:
             "when the datasets are probed in reverse order, and when Python hashes with another "
             f"seed; encoder {report['encoder']['encoder']}, on a part of the rows. Limits: "
             f"{limits}; for scale, one prediction if that is more. For semantic similarity, by how "
-            f"much Pearson's correlation × 100 changes; limits: {of_correlations}.",
+            f"much Pearson's correlation × 100 changes; limits: {of_correlations}. Measured with "
+            "the protocol standard, whatever protocol the scores are by.",
         ),
     )
 
@@ -528,6 +585,19 @@ def tone(difference: Difference) -> Tone:
     if difference.tie:
         return "tie"
     return "better" if difference.value > 0 else "worse"
+
+
+def _metric(groups: Iterable[str]) -> str:
+    """Return what the scores of groups are."""
+    correlation = "Pearson's correlation × 100"
+    found = set(groups)
+    if found == {"SS"}:
+        return correlation
+    return "Accuracy in per cent" + (f", of SS {correlation}," if "SS" in found else "")
+
+
+def _depends_on_scale(inputs: Inputs) -> bool:
+    return str(inputs.encoders[0].protocol["name"]) == "senteval"
 
 
 def _scores(inputs: Inputs) -> list[list[Score]]:

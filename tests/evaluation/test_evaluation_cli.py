@@ -1,6 +1,7 @@
 """The command line: from instances to a report, errors without a traceback, help."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -182,3 +183,38 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     Path("params.yaml").write_text("seed: 3\nprobing: {engine: torch}")
     assert main(["list"]) == 1
     assert "probing.engine" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ("{encoder: static, path: nowhere.vec}", "nowhere.vec"),
+        ("{encoder: static, path: instances}", "instances"),
+        ("{encoder: callable, function: 'nowhere:encode'}", "a module nowhere"),
+        ("{encoder: callable, function: 'json:encode'}", "a function encode"),
+        ("{encoder: transformers, model: some/bert}", "torch"),
+        ("{encoder: sentence_transformers, model: ./nowhere}", "torch"),
+    ],
+)
+def test_list_looks_for_what_the_entries_need(
+    here: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    entry: str,
+    words: str,
+) -> None:
+    from evaluation.encoders import pretrained
+
+    monkeypatch.setattr(pretrained, "find_spec", lambda name: None)
+    Path("params.yaml").write_text(f"seed: 3\nencoders: {{own: {entry}}}")
+    assert main(["list"]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_words_that_are_unknown_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("own.vec").write_text("1 2\nPrimero 0.5 1.5\n")
+    Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: static, path: own.vec}}")
+    command = ["embed", "own", "--instances", "instances", "--workers", "1", "--out", "vectors"]
+    assert main(command) == 0
+    said = capsys.readouterr().out.splitlines()[1]
+    assert re.fullmatch(r"own: \d\d\.\d% of \d+ tokens are not in its vocabulary", said)

@@ -24,7 +24,7 @@ TEXTS = [
 def test_vectors_are_the_librarys(minilm: str) -> None:
     encoder = make_encoder("own", {"encoder": "sentence_transformers", "model": minilm})
     assert (encoder.layers, encoder.layer, encoder.dimension) == (("output",), "output", 384)
-    assert encoder.options == {"model": minilm, "prompt": "", "batch": 32}
+    assert encoder.options == {"model": Path(minilm).name, "prompt": "", "batch": 32}
     vectors = encoder.encode(TEXTS)
     assert vectors.dtype == np.float32
     assert vectors.shape == (5, 1, 384)

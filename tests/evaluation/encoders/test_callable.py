@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -40,7 +41,19 @@ def bare(texts):
 
 
 def whole(texts):
-    return np.zeros((len(texts), 3), int)
+    return np.array([[len(t), 1] for t in texts])
+
+
+def truths(texts):
+    return np.ones((len(texts), 3), bool)
+
+
+def drawn(texts):
+    return np.random.rand(len(texts), 3)
+
+
+def centred(texts):
+    return flat(texts) - flat(texts).mean(axis=0)
 
 
 def short(texts):
@@ -77,7 +90,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in ("mine", "faulty"):
         sys.modules.pop(name, None)
-    for cached in (functions._shape, functions._function):
+    for cached in (functions._shape, functions._function, functions._digest):
         cached.cache_clear()
 
 
@@ -89,14 +102,18 @@ def test_one_vector_a_text() -> None:
     encoder = made("mine:flat")
     assert (encoder.name, encoder.revision, encoder.form) == ("callable", "1", "natural")
     assert (encoder.dimension, encoder.layers, encoder.layer) == (3, ("output",), "output")
-    assert encoder.options == {"function": "mine:flat", "form": "natural"}
+    assert encoder.options == {
+        "function": "mine:flat",
+        "form": "natural",
+        "file": sha256(MODULE.encode()).hexdigest()[:16],
+    }
     assert encoder.parallel is False
     vectors = encoder.encode(TEXTS)
     assert vectors.tolist() == [[[7, 3, 1]], [[6, 1, 1]], [[3, 1, 1]]]
     assert encoder.encode([]).shape == (0, 1, 3)
     calls = import_module("mine").calls
-    # Once for the shape, however often it is asked for, and never without texts.
-    assert calls == [[functions.SHORT_TEXT], TEXTS]
+    # Once for the shape, however often it is asked for, never without texts, and one text alone.
+    assert calls == [[functions.SHORT_TEXT], TEXTS, TEXTS[-1:]]
 
 
 def test_layers(tmp_path: Path) -> None:
@@ -128,7 +145,9 @@ def test_an_installed_module_comes_before_the_current_folder(tmp_path: Path) -> 
         ("mine:number", ["a function number in ", "found:    int"]),
         ("mine:ragged", ["vectors", "ValueError", "3 texts that begins with 'la casa'"]),
         ("mine:bare", ["floats [3, dimension] or [3, layers", "float64 of shape [3]"]),
-        ("mine:whole", ["floats", "int64 of shape [3, 3]", "begins with 'la casa'"]),
+        ("mine:truths", ["floats", "bool of shape [3, 3]", "begins with 'la casa'"]),
+        ("mine:drawn", ["depend on their text alone", "'año' by itself", "among 3 texts"]),
+        ("mine:centred", ["depend on their text alone", "nothing from the rest"]),
         ("mine:short", ["floats [3, dimension]", "shape [1, 3]", "begins with 'la casa'"]),
         ("mine:nothing", ["floats", "object of shape []"]),
         ("mine:dies", ["KeyError: 'no such word' (mine.py, line", "3 texts that begins with 'la"]),
@@ -144,8 +163,23 @@ def test_errors_say_what_is_wrong_with_the_function(function: str, words: list[s
 
 
 def test_the_shape_is_asked_with_a_short_text() -> None:
-    with pytest.raises(InputError, match=r"int64 of shape \[1, 3\], .* begins with 'Hola \.'"):
-        _ = made("mine:whole").layers
+    with pytest.raises(InputError, match=r"bool of shape \[1, 3\], when tried on 'Hola \.'"):
+        _ = made("mine:truths").layers
+
+
+def test_whole_numbers_do() -> None:
+    assert made("mine:whole").encode(TEXTS).tolist() == [[[7, 1]], [[6, 1]], [[3, 1]]]
+
+
+def test_another_file_is_another_encoder(tmp_path: Path) -> None:
+    before = made("mine:flat").options
+    sys.modules.pop("mine")
+    functions._function.cache_clear()
+    functions._digest.cache_clear()
+    (tmp_path / "mine.py").write_text(f"{MODULE}# Changed.\n", "utf-8")
+    after = made("mine:flat").options
+    assert before.pop("file") != after.pop("file")
+    assert before == after == {"function": "mine:flat", "form": "natural"}
 
 
 def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:

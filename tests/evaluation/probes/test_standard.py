@@ -344,6 +344,18 @@ def test_where_the_search_ends_the_loss_is_lowest(monkeypatch: pytest.MonkeyPatc
         assert reached == pytest.approx(lowest, abs=1e-6)
 
 
+@pytest.mark.parametrize(("rank", "d"), [(1, 100), (3, 100), (20, 2000)])
+def test_factors_of_features_that_depend_on_each_other(rank: int, d: int) -> None:
+    """In float32 their matrix is indefinite; as it is, Cholesky's algorithm would stop."""
+    generator = np.random.Generator(np.random.PCG64(1))
+    x = generator.normal(size=(3000, rank)) @ generator.normal(size=(rank, d))
+    (x,) = standardised(x.astype(np.float32))
+    (factor,) = logistic.cholesky_factors(x, np.array([0.5, 0.5]), (1e-9,))
+    expected = 0.5 * (x.T @ x) / 3000
+    assert factor.dtype == np.float32
+    assert factor @ factor.T == pytest.approx(expected, abs=1e-6 * d)
+
+
 def test_chunks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     train, validation, test = parts_of(12, distance=1.5, rows=(1500, 400, 1000))
     usual = solve(in_splits(train, validation, test))

@@ -289,9 +289,12 @@ def test_latex(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, ONE, TWO, DEEP)
     text = write_latex(inputs, profiles(inputs))
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 6
-    start = text.index(r"\caption{Sentence position (SP).}")
+    start = text.index(r"\caption{Sentence position (SP).")
     assert text[start:].split("\n\\par")[0].splitlines() == [
-        r"\caption{Sentence position (SP).}",
+        r"\caption{Sentence position (SP). Accuracy in per cent on test; in brackets the 95 \% "
+        r"bootstrap interval; after $\pm$ the standard deviation over random starts; of the scores "
+        r"in bold the best of a dataset, and what the paired test cannot tell from it; "
+        r"\textdagger{} not shown to beat a trivial baseline.}",
         r"\label{tab:sp}",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         r"\begin{tabular}{@{}lr@{}}",
@@ -314,6 +317,21 @@ def test_latex(tmp_path: Path) -> None:
         r"\bottomrule",
         r"\end{tabular}}",
     ]
+
+
+def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
+    text = write_latex(inputs, profiles(inputs))
+    averages, similarity, *_, layers = re.findall(r"\\caption\{(.*)\}\n", text)
+    metric = "Accuracy in per cent, of SS Pearson's correlation $\\times$ 100, on test"
+    assert averages.startswith(f"Averages. {metric}; probe protocol standard. Over the datasets")
+    assert "In bold is the best encoder of a group, and what the paired test cannot" in averages
+    assert similarity == (
+        "Semantic similarity (SS). Pearson's correlation $\\times$ 100 on test; in brackets the "
+        "95 \\% bootstrap interval; of the scores in bold the best of a dataset, and what the "
+        "paired test cannot tell from it."
+    )
+    assert "avg, the mean of all layers' vectors, stands apart: it is not marked, even" in layers
 
 
 def test_what_means_something_to_latex() -> None:
@@ -444,3 +462,6 @@ def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Pa
     assert dots.get_xydata().tolist() == [[0.5, 2.5], [1.5, 0.5]]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
     assert axes.get_title(loc="left").startswith("deep. Average best layer, of 0 to 2: 1.0 over")
+    axes = draw_layers([replace(profile, best=((0, 2), (1,)))]).axes[0]
+    (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
+    assert dots.get_xydata().tolist() == [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]

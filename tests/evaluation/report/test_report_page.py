@@ -103,6 +103,53 @@ def test_headings_and_tables_have_names(page: Any) -> None:
         assert control.evaluate("own => own.labels.length") == 1
 
 
+def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 400})
+    page.locator("details summary").click()
+    for table in ("measurements", "scores"):
+        places = page.evaluate(
+            """(id) => {
+                const table = document.getElementById(id);
+                const box = table.parentElement;
+                const top = (own) => own.getBoundingClientRect().top;
+                box.scrollTop = 150;
+                const header = [...table.tHead.rows[0].cells].map((own) => top(own) - top(box));
+                const moved = top(table.tBodies[0].rows[0]) - top(box);
+                return [box.clientHeight < box.scrollHeight, Math.max(...header), moved];
+            }""",
+            table,
+        )
+        assert places[0], table
+        assert places[1] == pytest.approx(1, abs=1), table
+        assert places[2] < 0, table
+
+
+def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
+    frame = page.locator(".frame:has(#scores)")
+
+    def shown() -> list[bool]:
+        # The observer answers after the next frame.
+        page.wait_for_timeout(300)
+        opacity = "own => getComputedStyle(own, '::after').opacity"
+        shadow = "own => getComputedStyle(own.querySelector('tbody th')).boxShadow"
+        return [frame.evaluate(shadow) != "none", frame.evaluate(opacity) == "1"]
+
+    assert shown() == [False, False]
+    page.set_viewport_size({"width": 380, "height": 800})
+    assert shown() == [False, True]
+    frame.evaluate("own => { own.firstElementChild.scrollLeft = 40; }")
+    assert shown() == [True, True]
+    frame.evaluate("own => { own.firstElementChild.scrollLeft = 9999; }")
+    assert shown() == [True, False]
+
+
+def test_what_is_said_of_bold_and_of_layers(page: Any) -> None:
+    assert "cannot tell from it" in page.locator("section:has(#averages)").inner_text()
+    said = page.locator("section:has(#layers-deep)").inner_text()
+    assert "Framed is the best numbered layer of each dataset, or all that share its" in said
+    assert "avg, the mean of all layers' vectors, stands apart: it is not marked" in said
+
+
 def test_sorting(page: Any) -> None:
     before = column(page, "scores", 1)
     names = [name.rstrip("*‡¶") for name in before]

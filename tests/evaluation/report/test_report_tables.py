@@ -26,6 +26,7 @@ from corpora_recipes.errors import InputError
 from evaluation.comparison import Difference
 from evaluation.report import tables
 from evaluation.report.inputs import Inputs, read_inputs
+from evaluation.report.latex import write_latex
 from evaluation.report.layers import profiles
 from evaluation.report.markdown import markdown, write_markdown
 from evaluation.report.tables import Table
@@ -73,7 +74,8 @@ def test_tables(tmp_path: Path) -> None:
     )
     assert section(text, "Averages") == (
         "Over the datasets of a group (their number in brackets): SP sentence position, DR "
-        "discourse relations.\n\n"
+        "discourse relations. In bold is the best encoder of a group, and what the paired test "
+        "cannot tell from it.\n\n"
         "| Encoder | SP (1) | DR (1) |\n"
         "| --- | ---: | ---: |\n"
         "| char_hash | **45.2** | 30.0 |\n"
@@ -144,6 +146,7 @@ def test_the_deviation_over_random_starts(tmp_path: Path) -> None:
     assert "| **char_hash** | 45.2 ± 1.2 [43.7, 46.8] † |" in text
     assert "| **char_hash** | 30.0 [22.0, 38.0] † |" in text
     assert "In bold" not in text
+    assert "in bold" not in write_latex(inputs_of(tmp_path, one), [])
 
 
 def test_folds_correlations_and_subsets(tmp_path: Path) -> None:
@@ -244,26 +247,73 @@ def test_layers(tmp_path: Path) -> None:
     assert (profile.encoder, profile.layers, profile.apart) == ("deep", ("0", "1", "2"), ("avg",))
     assert profile.datasets == ("sp_wiki", "dr_rst")
     assert profile.groups == ("SP", "DR")
-    assert profile.best == (2, 0)
+    assert profile.best == ((2,), (0,))
     spread = (2 / 300) ** 0.5
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
     assert profile.average_bests() == {"DiscoEval": 1.0, "all datasets": 1.0}
     text = write_markdown(inputs, [profile])
     assert section(text, "Layers of deep") == (
-        "In bold the best layer of each dataset. Average best layer, of 0 to 2: 1.0 over "
-        "DiscoEval, 1.0 over all datasets.\n\n"
+        "In bold is the best numbered layer of each dataset, or all that share its best score "
+        "(compared before rounding). avg, the mean of all layers' vectors, stands apart: it is not "
+        "marked, even where it is better, and does not count as a layer. Average best layer, of 0 "
+        "to 2: 1.0 over DiscoEval, 1.0 over all datasets. Where layers share the best score, the "
+        "mean of their numbers counts.\n\n"
         "| Layer | sp_wiki | dr_rst |\n"
         "| --- | ---: | ---: |\n"
         "| 0 | 30.0 | **30.0** |\n"
         "| 1 | 40.0 | 20.0 |\n"
         "| 2 | **50.0** | 10.0 |\n"
-        "| avg | 45.0 | 35.0 |"
+        "| avg | 45.0 | 35.0 |\n\n"
+        "![Scores of layers](figures/layers.svg)"
     )
     # The tables of scores show the main layer alone.
     assert "| **deep** | **45.0 ± 1.2** [43.7, 46.8] † |" in text
     assert "| avg (probed: 0, 1, 2, avg) |" in text
-    assert text.endswith("![Scores of layers](figures/layers.svg)\n")
+
+
+def test_the_figure_of_layers_stands_once_below_the_last_table_of_layers(tmp_path: Path) -> None:
+    text = report(tmp_path, DEEP, replace(DEEP, name="other"))
+    assert text.count("figures/layers.svg") == 1
+    assert "figures/layers.svg" in section(text, "Layers of other")
+
+
+def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
+    # 0.1 + 0.2 is not 0.3 in floats; 0.2999 only looks the same.
+    values = {
+        "sp_wiki": {"0": 0.1 + 0.2, "1": 0.29999, "2": 0.3, "avg": 0.3},
+        "dr_rst": {"0": 0.1, "1": 0.2, "2": 0.2, "avg": 0.5},
+    }
+    scores = tuple(replace(own, value=values[own.dataset][own.layer]) for own in DEEP.scores)
+    (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=scores)))
+    assert profile.best == ((0, 2), (1, 2))
+    assert profile.average_best(["SP"]) == 1.0
+    assert profile.average_best(["DR"]) == 1.5
+    assert profile.average_best(["SP", "DR"]) == 1.25
+    assert [[cell.strong for cell in row.cells[1:]] for row in tables.layers(profile).rows] == [
+        [True, False],
+        [False, True],
+        [True, True],
+        [False, False],
+    ]
+
+
+def test_nothing_is_said_of_an_average_that_was_not_probed(tmp_path: Path) -> None:
+    encoder = DEEP.encoder | {"layers": ["0", "1", "2"], "layer": "2"}
+    scores = tuple(score for score in DEEP.scores if score.layer != "avg")
+    text = report(tmp_path, replace(DEEP, encoder=encoder, scores=scores))
+    assert "stands apart" not in text
+
+
+@pytest.mark.parametrize("protocol", ["standard", "senteval"])
+def test_scores_that_depend_on_the_scale(tmp_path: Path, protocol: str) -> None:
+    own = replace(ONE, protocol=ONE.protocol | {"name": protocol})
+    inputs = inputs_of(tmp_path, own, invariance=invariance_file(tmp_path, SP.digest))
+    for text in (write_markdown(inputs, []), write_latex(inputs, [])):
+        said = "features are taken as they are, so that the scores of probes depend on the scale"
+        assert (said in text) == (protocol == "senteval")
+    about = section(write_markdown(inputs, []), "Invariance (gate 10)").split("\n\n")[0]
+    assert about.endswith("with the protocol standard, whatever protocol the scores are by.")
 
 
 def test_names_of_tables_are_of_letters_digits_and_hyphens(tmp_path: Path) -> None:
@@ -279,7 +329,8 @@ def test_layers_that_do_not_differ_and_equals(tmp_path: Path) -> None:
     same = tuple(replace(score, value=0.3) for score in DEEP.scores)
     (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=same)))
     assert profile.standard.tolist() == [[0.0, 0.0]] * 4
-    assert profile.best == (0, 0)
+    assert profile.best == ((0, 1, 2), (0, 1, 2))
+    assert profile.average_bests() == {"DiscoEval": 1.0, "all datasets": 1.0}
 
 
 def test_no_profile_of_a_single_layer(tmp_path: Path) -> None:
