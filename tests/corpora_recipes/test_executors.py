@@ -64,7 +64,9 @@ def die_sending(marks: Path) -> str:
 
 
 def sleep_in_a_folder(parent: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=parent):
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        # Only now is it certain to be removed.
+        (Path(folder) / "there").touch()
         time.sleep(60)
 
 
@@ -140,7 +142,7 @@ def test_the_end_does_not_wait_for_what_is_under_way(tmp_path: Path) -> None:
         assert pool
         for _ in range(4):
             pool.submit(sleep_in_a_folder, tmp_path)
-        until(lambda: len(list(tmp_path.iterdir())) == 2)
+        until(lambda: len(list(tmp_path.glob("*/there"))) == 2)
     assert time.monotonic() - started < 15
     assert not active_children()
     assert not list(tmp_path.iterdir())
