@@ -1,5 +1,6 @@
 """Where work runs: processes of this machine, or a Dask cluster. A lost worker costs time only."""
 
+import asyncio
 import os
 import pickle
 import re
@@ -16,9 +17,12 @@ from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from corpora_recipes.errors import InputError
+
+if TYPE_CHECKING:
+    from distributed import Future as DaskFuture
 
 PROJECT = "probeta"
 # Seconds to wait for a Dask scheduler, or a connection to a worker of it.
@@ -171,7 +175,6 @@ class Cluster(Executor):
             expected = "a Dask scheduler that answers"
             raise InputError(where, expected=expected, found=str(error), todo=todo) from None
         self._where = where
-        self._calls = self._client.get_executor(pure=False)
         try:
             self._prepare(workers)
         except BaseException:
@@ -181,9 +184,18 @@ class Cluster(Executor):
     def submit(
         self, function: Callable[..., Result], /, *arguments: Any, **named: Any
     ) -> Future[Result]:
-        """Call a function, which workers can import by its name, in a worker."""
-        future: Future[Result] = self._calls.submit(function, *arguments, **named)
-        return future
+        """Call a function, which workers can import by its name, in a worker.
+
+        Not by way of ``Client.get_executor()``: if a worker dies just after its result was brought
+        here, and before that is noted, the future of that executor fails, and so would the run.
+        """
+        call = self._client.submit(function, *arguments, pure=False, **named)
+        loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop  # type: ignore[union-attr]
+        return asyncio.run_coroutine_threadsafe(self._gather(call), loop)
+
+    async def _gather(self, call: "DaskFuture[Result]") -> Result:
+        (result,) = await self._client.gather([call], asynchronous=True)
+        return result  # type: ignore[no-any-return]
 
     def result(self, future: Future[Result]) -> Result:
         """Return the result of a call, once it is done.

@@ -260,6 +260,23 @@ def test_an_error_in_the_cluster_is_the_same_error_here(cluster) -> None:
             executor.result(executor.submit(fail_otherwise))
 
 
+def test_a_result_that_is_lost_once_it_is_here_costs_nothing(cluster, monkeypatch) -> None:
+    with open_executor(cluster.scheduler_address, None) as executor:
+        assert isinstance(executor, Cluster)
+        client = executor._client
+        gather = client._gather_remote
+
+        async def gather_and_lose(*arguments):
+            response = await gather(*arguments)
+            # What the scheduler says of results whose worker has just died.
+            for key in response["data"]:
+                client._handle_lost_data(key)
+            return response
+
+        monkeypatch.setattr(client, "_gather_remote", gather_and_lose)
+        assert executor.result(executor.submit(repeated, 3)) == b"xxx"
+
+
 def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, monkeypatch) -> None:
     # Of Dask's default, 3, each costs the two seconds of a worker's start.
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)
