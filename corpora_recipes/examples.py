@@ -51,11 +51,16 @@ def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
         InputError: it is no number, or outside the collection's scale.
     """
     lowest, highest = corpus.facts["collections"][collection]["scale"]
-    # Not float() alone: it takes "nan", and "0_3" for 3.
-    score = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
+    score = number_of(raw)
     if not lowest <= score <= highest:
         raise row.error(f"a score from {lowest} to {highest}", repr(raw))
     return score
+
+
+def number_of(raw: str) -> float:
+    """Return the decimal number that a field holds, blanks around it aside; NaN if none."""
+    # Not float() alone: it takes "inf", and "0_3" for 3.
+    return float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
 
 
 def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:

@@ -59,7 +59,23 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
             "seed: 1\naudit: {inherited: {sp: {leakage: {at_most: 2, because: x}}}}\n",
             ["the share of rows", "'at_most': 2"],
         ),
-        ("seeds: 1\n", ["seeds", "seed, sources, corpora, audit, encoders, probing"]),
+        (
+            "seeds: 1\n",
+            [
+                "seeds",
+                "seed, sources, corpora, rankings, audit, encoders, probing, evalrank, paralex",
+            ],
+        ),
+        ("seed: 1\nrankings: {Mine: {}}\n", ["rankings.Mine", "lower-case"]),
+        ("seed: 1\nrankings: {mine: 5}\n", ["rankings.mine", "{task: sentence_ranking"]),
+        ("seed: 1\nevalrank: {similarities: [cos]}\n", ["evalrank.similarities", "cosine, l2"]),
+        ("seed: 1\nevalrank: {similarities: []}\n", ["evalrank.similarities", "one or more"]),
+        ("seed: 1\nevalrank: {similarities: l2}\n", ["evalrank.similarities", "found:    'l2'"]),
+        ("seed: 1\nevalrank: {postprocessings: [abtt, abtt]}\n", ["none twice"]),
+        ("seed: 1\nparalex: {casing: fold}\n", ["casings, coherence_threshold", "casing"]),
+        ("seed: 1\nparalex: {casings: [lower]}\n", ["paralex.casings", "as_is, fold"]),
+        ("seed: 1\nparalex: {coherence_threshold: 0}\n", ["coherence_threshold", "from 1"]),
+        ("seed: 1\nparalex: {coherence_threshold: true}\n", ["coherence_threshold", "True"]),
         ("seed: 1\nprobing: four_part\n", ["probing", "dict"]),
         ("seed: 1\nprobing: {protocol: sentence}\n", ["probing.protocol", "standard, senteval"]),
         ("seed: 1\nencoders: {a.b: }\n", ["encoders.a.b", "letters, digits"]),
@@ -89,6 +105,34 @@ def test_how_pairs_are_probed(tmp_path, chosen) -> None:
     assert load_params(path)["probing"] == {**others, "pair_features": "difference_product"}
     path.write_text(f"seed: 1\nprobing: {{pair_features: {chosen}}}\n")
     assert load_params(path)["probing"] == {**others, "pair_features": chosen}
+
+
+def test_what_is_said_of_a_shipped_corpus_is_not_said_of_a_users_own(write_params) -> None:
+    own = {"recipe": "word_pairs", "path": "words.tsv", "licence": "CC0-1.0"}
+    path = write_params({"ours": {"recipe": "word_pairs"}, "mine": own})
+    ours, mine = load_corpus(path, "ours"), load_corpus(path, "mine")
+    assert (ours.facts["licence"], ours.facts["redistributable"]) == ("Apache-2.0", True)
+    assert (mine.facts["name"], mine.facts["licence"]) == ("mine", "CC0-1.0")
+    assert not mine.facts["redistributable"]
+    assert ours.is_shipped
+    assert not ours.is_sample("sample")
+    assert not mine.is_shipped
+    assert not mine.is_sample("sample")
+
+
+def test_how_neighbours_are_evaluated(tmp_path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text("seed: 1\n")
+    params = load_params(path)
+    assert params["evalrank"] == {
+        "similarities": ["cosine", "l2"],
+        "postprocessings": ["none", "abtt", "whitening"],
+    }
+    assert params["paralex"] == {"casings": ["as_is", "fold"], "coherence_threshold": 2}
+    path.write_text("seed: 1\nevalrank: {similarities: [l2]}\nparalex: {coherence_threshold: 3}\n")
+    params = load_params(path)
+    assert params["evalrank"]["similarities"] == ["l2"]
+    assert params["paralex"] == {"casings": ["as_is", "fold"], "coherence_threshold": 3}
 
 
 def test_a_missing_file_says_what_to_do(tmp_path) -> None:

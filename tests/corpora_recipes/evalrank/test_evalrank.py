@@ -1,0 +1,184 @@
+"""EvalRank: the shipped sample whole, and lines with other texts or scores."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import corpus_of, read_blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.evalrank import recipe
+from corpora_recipes.recipes import RECIPES
+from corpora_recipes.records import Drops, Example
+
+SAMPLE = RECIPES / "evalrank" / "sample"
+CORPUS = corpus_of("evalrank", "en")
+FACTS = CORPUS.facts
+PAIRS = "sent_evalrank/pos_pair.txt"
+SCORED = "word_similarity/EN-RG-65.txt"
+
+
+def read(raw: Path) -> tuple[list[Example], Drops]:
+    result = read_blocks(raw, CORPUS)
+    return [record for record in result.records if isinstance(record, Example)], result.drops
+
+
+def write(raw: Path, name: str, data: bytes | str) -> Path:
+    path = raw / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return raw
+
+
+def test_sample() -> None:
+    examples, drops = read(SAMPLE)
+    assert drops.as_dict() == {
+        "examples": {"seen": 1939, "kept": 1938, "dropped": {"same_text": 1}}
+    }
+    assert Counter((e.collection, len(e.texts)) for e in examples) == {
+        ("positive_sentences", 2): 146,
+        ("background_sentences", 1): 324,
+        ("positive_words", 2): 360,
+        ("basic_words", 1): 500,
+        ("wikipedia_words", 1): 560,
+        ("mc_30", 2): 16,
+        ("mturk_771", 2): 32,
+    }
+    by_id = {example.id: example for example in examples}
+    assert len(by_id) == 1938
+    assert by_id["positive_sentences/2"] == Example(
+        id="positive_sentences/2",
+        collection="positive_sentences",
+        texts=("a boy kicks a ball around the yard .", "a boy is kicking a ball in the yard ."),
+        label=None,
+        score=None,
+        document_id="positive_sentences/2",
+    )
+    assert by_id["mc_30/1"].texts == ("house", "home")
+    scores = {
+        name: [e.score for e in examples if e.collection == name] for name in ("mc_30", "mturk_771")
+    }
+    assert (scores["mc_30"][0], scores["mc_30"][-1]) == (3.9, 0.0)
+    assert (scores["mturk_771"][1], scores["mturk_771"][-1]) == (4.8, 1.0)
+    assert {e.score for e in examples if e.collection not in scores} == {None}
+
+
+def test_the_sample_is_built_as_the_original() -> None:
+    texts: dict[str, list[tuple[str, ...]]] = {}
+    for example in read(SAMPLE)[0]:
+        texts.setdefault(example.collection, []).append(example.texts)
+    for pairs, backgrounds in (
+        ("positive_sentences", ["background_sentences"]),
+        ("positive_words", ["basic_words"]),
+    ):
+        background = [text for name in backgrounds for (text,) in texts[name]]
+        assert len(set(background)) == len(background)
+        assert {text for pair in texts[pairs] for text in pair} <= set(background)
+        # Both orders of each pair, none twice.
+        assert {(b, a) for a, b in texts[pairs]} == set(texts[pairs])
+        assert len(set(texts[pairs])) == len(texts[pairs])
+    # Some sentences are tokenised in lower case and others are not.
+    (natural,) = (t for (t,) in texts["background_sentences"] if t.startswith('"Come in,"'))
+    assert natural == '"Come in," said the old man, "it is open."'
+
+
+def test_facts_name_the_files() -> None:
+    files = [facts["file"] for facts in FACTS["collections"].values()]
+    assert len(files) == len(set(files)) == 18
+    assert {source["file"] for source in FACTS["sources"]} == set(files)
+    scored = [name for name, facts in FACTS["collections"].items() if "scale" in facts]
+    assert len(scored) == 13
+    assert all(FACTS["collections"][name]["file"].startswith("word_sim") for name in scored)
+
+
+def test_tabs_blanks_and_carriage_returns(tmp_path: Path) -> None:
+    write(tmp_path, SCORED, "gem\tjewel\t3.940\r\ncar  bus 2\r\n\r\nnoon \t string\t0.02\r\n")
+    assert [(e.id, e.texts, e.score) for e in read(tmp_path)[0]] == [
+        ("rg_65/1", ("gem", "jewel"), 3.94),
+        ("rg_65/2", ("car", "bus"), 2.0),
+        ("rg_65/4", ("noon", "string"), 0.02),
+    ]
+
+
+def test_texts_stay_as_they_are(tmp_path: Path) -> None:
+    write(tmp_path, PAIRS, "brazil 's ' hat ' , here .\tIt's  here.\nA b\ta b\n")
+    assert [e.texts for e in read(tmp_path)[0]] == [
+        ("brazil 's ' hat ' , here .", "It's here."),
+        ("A b", "a b"),
+    ]
+
+
+def test_a_pair_of_one_text_is_counted_but_has_a_score_where_pairs_are_scored(
+    tmp_path: Path,
+) -> None:
+    write(tmp_path, PAIRS, "one .\ttwo .\nsame .\tsame . \n\t\n")
+    write(tmp_path, SCORED, "tiger\ttiger\t4\n")
+    examples, drops = read(tmp_path)
+    assert [example.id for example in examples] == ["positive_sentences/1", "rg_65/1"]
+    assert drops.as_dict()["examples"] == {
+        "seen": 4,
+        "kept": 2,
+        "dropped": {"empty_text": 1, "same_text": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "line", "message"),
+    [
+        (PAIRS, "a\tb", "one sentence", "two texts and a tab between them"),
+        (PAIRS, "a\tb", "one\ttwo\tthree", "two texts and a tab between them"),
+        ("sent_evalrank/background_sent.txt", "a", "one\ttwo", "one text and no tab"),
+        (
+            "word_evalrank/pos_pair_5514.txt",
+            "a\tb",
+            "gem jewel",
+            "two texts and a tab between them",
+        ),
+        (SCORED, "a b 2", "gem\tjewel", "two words and a score"),
+        (SCORED, "a b 2", "hot dog\tsausage\t3.1", "two words and a score"),
+        (SCORED, "a b 2", "gem\tjewel\tx", "a score from 0 to 4"),
+        (SCORED, "a b 2", "gem\tjewel\t4.01", "a score from 0 to 4"),
+        (SCORED, "a b 2", "gem\tjewel\t-0.5", "a score from 0 to 4"),
+        (SCORED, "a b 2", "gem\tjewel\tnan", "a score from 0 to 4"),
+        ("word_similarity/EN-MTurk-771.txt", "a b 2", "a b 0.9", "a score from 1 to 5"),
+    ],
+)
+def test_lines_that_are_not_evalranks(
+    tmp_path: Path, name: str, good: str, line: str, message: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        read(write(tmp_path, name, f"{good}\n{line}\n"))
+    assert error.value.where == f"{tmp_path / name}, line 2"
+    assert message in error.value.expected
+
+
+def test_empty_files_and_other_encodings(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="an empty file"):
+        read(write(tmp_path, PAIRS, ""))
+    with pytest.raises(InputError, match=r"pos_pair\.txt, line 1\n.*UTF-8"):
+        read(write(tmp_path, PAIRS, "a café\ta bar\n".encode("latin-1")))
+
+
+def test_a_file_is_enough(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"at least one of sent_evalrank/pos_pair\.txt, sent_"):
+        recipe.blocks(tmp_path, CORPUS)
+    write(tmp_path, "word_similarity/EN-UNKNOWN-9.txt", "a b 1\n")
+    write(tmp_path, SCORED, "a b 1\n")
+    assert [block.key for block in recipe.blocks(tmp_path, CORPUS)] == [SCORED]
+
+
+WORD = st.text(st.characters(categories=("Ll",)), min_size=1)
+
+
+@given(st.lists(st.tuples(WORD, WORD, st.integers(0, 400)), min_size=1, max_size=20))
+def test_every_scored_line_is_an_example(
+    tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str, str, int]]
+) -> None:
+    lines = "".join(f"{first}\t{second}\t{score / 100}\n" for first, second, score in table)
+    examples, drops = read(write(tmp_path_factory.mktemp("raw"), SCORED, lines))
+    assert [(e.id, e.score) for e in examples] == [
+        (f"rg_65/{number}", score / 100) for number, (_, _, score) in enumerate(table, 1)
+    ]
+    assert not drops.dropped

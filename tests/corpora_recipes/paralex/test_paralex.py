@@ -1,0 +1,182 @@
+"""ParaLex: the shipped sample whole, the oddities of the real file, and tables that are another."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import corpus_of, read_blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.paralex import recipe
+from corpora_recipes.recipes import RECIPES
+from corpora_recipes.records import Drops, Example
+
+SAMPLE = RECIPES / "paralex" / "sample"
+CORPUS = corpus_of("paralex")
+FACTS = CORPUS.facts
+HEADER = "Language,Comment,Test label,Term 1,Term 2,Term 3,Term 4\r\n"
+
+
+def read(raw: Path) -> tuple[list[Example], Drops]:
+    result = read_blocks(raw, CORPUS)
+    return [record for record in result.records if isinstance(record, Example)], result.drops
+
+
+def write(raw: Path, text: str) -> Path:
+    (raw / "ParaLex.csv").write_bytes(text.encode())
+    return raw
+
+
+def texts(raw: Path) -> list[tuple[str, ...]]:
+    return [example.texts for example in read(raw)[0]]
+
+
+def test_sample() -> None:
+    examples, drops = read(SAMPLE)
+    assert drops.as_dict() == {
+        "examples": {"seen": 45, "kept": 44, "dropped": {"empty_cluster": 1}},
+        "terms": {"seen": 304, "kept": 303, "dropped": {"repeated_term": 1}},
+    }
+    assert Counter(example.collection for example in examples) == {
+        "es": 13,
+        "en": 13,
+        "ca": 4,
+        "pt": 4,
+        "fa": 2,
+        "hi": 2,
+        "ru": 2,
+        "th": 2,
+        "vi": 2,
+    }
+    by_id = {example.id: example for example in examples}
+    assert len(by_id) == 44
+    assert by_id["es/weekdays"] == Example(
+        id="es/weekdays",
+        collection="es",
+        texts=("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+        label=None,
+        score=None,
+        document_id="es/weekdays",
+        columns={"cluster": "weekdays"},
+        split=None,
+    )
+    # Names keep the case that they have, in one cluster a capital and a small letter.
+    assert by_id["es/cities"].texts[:4] == ("lima", "Quito", "caracas", "Bogotá")
+    # Blanks around a term, a gap between terms, a line break in one, a term of several words.
+    assert by_id["es/establishments"].texts[1:3] == ("taberna", "frutería")
+    assert by_id["ru/cities"].texts == ("киев", "минск", "варшава", "прага", "рига")
+    assert by_id["th/hotdrinks"].texts == ("ชา", "กาแฟ", "โกโก้")
+    assert by_id["en/hotdrinks"].texts[-1] == "mint tea"
+    # A term twice counts once, where it stood first; no terms are no cluster.
+    assert by_id["hi/drinks"].texts == ("पानी", "दूध", "शरबत", "लस्सी")
+    assert "fa/abbrevmonths" not in by_id
+    # A comment says something, and not always the language.
+    assert by_id["vi/drinks"].texts == ("nước", "sữa", "bia", "nước cam")
+
+
+def test_the_sample_has_the_columns_of_the_real_file() -> None:
+    header = (SAMPLE / "ParaLex.csv").read_bytes().split(b"\r\n")[0].decode().split(",")
+    terms = [f"Term {number}" for number in range(1, 47)]
+    assert header == ["Language", "Comment", "Test label", *terms]
+
+
+def test_facts_name_46_languages() -> None:
+    collections = FACTS["collections"]
+    assert len(collections) == 46
+    assert sum(facts["sizes"]["all"] for facts in collections.values()) == 595
+    # Without quotation marks YAML takes the code of Norwegian for false.
+    assert collections["no"]["about"].startswith("clusters of Norwegian words")
+    assert all(facts["texts"] is None for facts in collections.values())
+    assert {tuple(facts["columns"]) for facts in collections.values()} == {("cluster",)}
+
+
+def test_blanks_gaps_quoting_and_a_bom(tmp_path: Path) -> None:
+    rows = 'ES ,x, fruit ," pera ",,"uva, blanca","higo\r\n"\r\n,,,,,,\r\n\r\nNO,,fruit,eple,,,\r\n'
+    examples, drops = read(write(tmp_path, "\ufeff" + HEADER + rows))
+    assert [(e.id, e.texts) for e in examples] == [
+        ("es/fruit", ("pera", "uva, blanca", "higo")),
+        ("no/fruit", ("eple",)),
+    ]
+    assert drops.as_dict()["terms"] == {"seen": 4, "kept": 4, "dropped": {}}
+
+
+def test_terms_that_differ_in_case_are_two(tmp_path: Path) -> None:
+    examples, drops = read(write(tmp_path, HEADER + "DE,,cities,rom,Rom,rom, rom \r\n"))
+    assert examples[0].texts == ("rom", "Rom")
+    assert drops.dropped == {("terms", "repeated_term"): 2}
+
+
+def test_terms_are_the_same_however_accents_are_coded(tmp_path: Path) -> None:
+    assert texts(write(tmp_path, HEADER + "ES,,organs,rin\u0303o\u0301n,riñón,,\r\n")) == [
+        ("riñón",)
+    ]
+
+
+def test_empty_clusters_are_counted(tmp_path: Path) -> None:
+    rows = "FA,Farsi,abbrevmonths,,,,\r\nUR,Urdu,abbrevmonths, ,\u200e,,\r\nUR,Urdu,fruit,a,,,\r\n"
+    examples, drops = read(write(tmp_path, HEADER + rows))
+    assert [example.id for example in examples] == ["ur/fruit"]
+    assert drops.as_dict() == {
+        "examples": {"seen": 3, "kept": 1, "dropped": {"empty_cluster": 2}},
+        "terms": {"seen": 1, "kept": 1, "dropped": {}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        (HEADER.replace("Test label", "Label"), 1, "found:    Language, Comment, Label, Term 1"),
+        (HEADER.replace("Term 2", "Term 3"), 1, "the columns Language, Comment, Test label"),
+        ("ES,Spanish,weekdays,lunes,martes,,\r\n", 1, "the columns Language, Comment, Test label"),
+        ("Language,Comment,Test label\r\nES,,fruit\r\n", 1, "the columns Language, Comment"),
+        (HEADER + "ES,,,uva,pera,,\r\n", 2, "the cluster's name as Test label"),
+        (HEADER + "ES,,a,uva,,,\r\n ,,fruit,uva,pera,,\r\n", 3, "found:    ' '"),
+        (HEADER + "XX,,fruit,uva,pera,,\r\n", 2, "a language code among ar, az, bg"),
+        (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5, which begin with ES, , fruit, uva"),
+        (HEADER + 'TH,,a,"x\r\ny",,,\r\nES,,b,uva\r\n', 4, "7 fields between commas"),
+        (HEADER + "ES,,a,uva,,,\r\nEN,,a,b,,,\r\nes,,a ,c,,,\r\n", 4, "ParaLex.csv, line 2"),
+        (HEADER + "FA,,a,,,,\r\nFA,,a,b,,,\r\n", 3, "fa/a again"),
+        (HEADER + 'ES,,a,"uva,,,\r\nEN,,a,b,,,\r\n', 2, "quotation marks close"),
+        (HEADER + 'ES,,a,"uva"b,,,\r\n', 2, "quotation marks close"),
+    ],
+)
+def test_tables_that_are_not_paralex(tmp_path: Path, text: str, line: int, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(write(tmp_path, text))
+    assert error.value.where == f"{tmp_path / 'ParaLex.csv'}, line {line}"
+    assert message in str(error.value)
+
+
+def test_another_encoding(tmp_path: Path) -> None:
+    (tmp_path / "ParaLex.csv").write_bytes((HEADER + "ES,,a,limón,,,\r\n").encode("latin-1"))
+    with pytest.raises(InputError, match=r"ParaLex\.csv\n +expected: UTF-8"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "\r\n", "\ufeff"])
+def test_an_empty_file(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match="the columns Language"):
+        read(write(tmp_path, text))
+
+
+def test_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"expected: ParaLex\.csv"):
+        recipe.blocks(tmp_path, CORPUS)
+
+
+CELL = st.text(st.sampled_from('aábn, "\r\n'), max_size=4)
+
+
+@given(st.lists(CELL, min_size=4, max_size=4))
+def test_terms_are_what_stands_in_the_cells(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[str]
+) -> None:
+    quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
+    raw = write(tmp_path_factory.mktemp("raw"), f"{HEADER}ES,,a,{quoted}\r\n")
+    terms = [" ".join(cell.split()) for cell in cells if cell.strip()]
+    found, drops = read(raw)
+    assert [example.texts for example in found] == [tuple(dict.fromkeys(terms))] * bool(terms)
+    assert drops.dropped["terms", "repeated_term"] == len(terms) - len(set(terms))
+    assert drops.dropped["examples", "empty_cluster"] == (not terms)

@@ -1,0 +1,187 @@
+"""Pairs of words: the list that is shipped, and lists of a user, good and bad."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from conftest import corpus_of, read_blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes import sources
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import RECIPES
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.word_pairs import recipe
+
+SHIPPED = RECIPES / "word_pairs" / "sample"
+CORPUS = corpus_of("word_pairs")
+
+
+def read(raw: Path) -> tuple[list[Example], Drops]:
+    result = read_blocks(raw, CORPUS)
+    return [record for record in result.records if isinstance(record, Example)], result.drops
+
+
+def write(raw: Path, text: str, name: str = "w.tsv") -> Path:
+    raw.mkdir(exist_ok=True)
+    (raw / name).write_bytes(text.encode())
+    return raw
+
+
+def words(raw: Path) -> list[tuple[str, ...]]:
+    return [example.texts for example in read(raw)[0]]
+
+
+def dropped(raw: Path) -> dict[str, int]:
+    drops = read(raw)[1]
+    return {reason: count for (_, reason), count in drops.dropped.items()}
+
+
+def test_shipped_list() -> None:
+    examples, drops = read(SHIPPED)
+    assert drops.as_dict() == {"examples": {"seen": 1101, "kept": 1101, "dropped": {}}}
+    assert examples[0] == Example(
+        id="pairs/spanish_word_pairs.tsv/4",
+        collection="pairs",
+        texts=("niño", "chico"),
+        label=None,
+        score=None,
+        document_id="pairs/spanish_word_pairs.tsv/4",
+    )
+    assert all(word.isalpha() for example in examples for word in example.texts)
+    partners = Counter(word for example in examples for word in example.texts)
+    assert len(partners) == 1932
+    assert Counter(partners.values()) == {1: 1676, 2: 242, 3: 14}
+
+
+def test_each_separator(tmp_path: Path) -> None:
+    lines = (
+        "# a comment, with\ta tab\n\n"
+        "cuarto de baño\taseo\n"
+        "a pesar de ; pese a\n"
+        "sin embargo, no obstante\n"
+        "  coche   automóvil  \r\n"
+        "\t\n"
+        " # another\n"
+    )
+    examples, drops = read(write(tmp_path, "\ufeff" + lines))
+    assert [(e.id, e.texts) for e in examples] == [
+        ("pairs/w.tsv/3", ("cuarto de baño", "aseo")),
+        ("pairs/w.tsv/4", ("a pesar de", "pese a")),
+        ("pairs/w.tsv/5", ("sin embargo", "no obstante")),
+        ("pairs/w.tsv/6", ("coche", "automóvil")),
+    ]
+    assert drops.seen == {"examples": 4}
+
+
+def test_words_are_in_lower_case_and_nfc(tmp_path: Path) -> None:
+    assert words(write(tmp_path, "NIN\u0303O\tChico\n")) == [("niño", "chico")]
+
+
+def test_scores(tmp_path: Path) -> None:
+    examples, _ = read(write(tmp_path, "coche\tauto\t9.5\ncoche,tren,3\ncoche viaje 0\n"))
+    assert [example.score for example in examples] == [9.5, 3.0, 0.0]
+
+
+def test_files_with_scores_and_without(tmp_path: Path) -> None:
+    write(tmp_path, "coche,auto\n", "a.csv")
+    examples, _ = read(write(tmp_path, "tren ferrocarril 9\n", "b.txt"))
+    assert [(e.id, e.score) for e in examples] == [
+        ("pairs/a.csv/1", None),
+        ("pairs/b.txt/1", 9.0),
+    ]
+
+
+def test_drops_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, "a b 1\nB  A 2\na b 1\nc C 5\nd e -0.5\ne d 0.5\n")
+    assert words(tmp_path) == [("a", "b"), ("e", "d")]
+    assert dropped(tmp_path) == {"repeated_pair": 2, "same_text": 1, "negative_score": 1}
+
+
+def test_a_pair_that_another_file_has_is_repeated(tmp_path: Path) -> None:
+    write(tmp_path, "coche auto\n", "b.txt")
+    write(tmp_path, "auto coche 3\ntren bus 2\n", "a.tsv")
+    assert [e.id for e in read(tmp_path)[0]] == ["pairs/a.tsv/1", "pairs/a.tsv/2"]
+    assert dropped(tmp_path) == {"repeated_pair": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("coche\n", 1, "two words"),
+        ("coche\t\n", 1, "two words"),
+        ("coche;\t2\n", 1, "two words"),
+        ("a b\n1 2\n", 2, "two words"),
+        ("\u200b\tb\n", 1, "two words"),
+        ("a b c d\n", 1, "two words"),
+        ('"coche","auto"\n', 1, "two words"),
+        ("a b 1\nc d\n", 2, "found:    none in 'c d'"),
+        ("a b\n# x\nc d 1\n", 3, "found:    one in 'c d 1'"),
+        ("palabra1,palabra2,valor\na,b,1\n", 1, "put # before the line"),
+        ("a;b;8,5\n", 1, "found:    '8,5'"),
+        ("a b nan\n", 1, "a number as score"),
+        ("a b inf\n", 1, "a number as score"),
+        ("a b 1e3\n", 1, "a number as score"),
+        ("a\tb\t\n", 1, "a number as score"),
+    ],
+)
+def test_lines_that_are_no_pairs(tmp_path: Path, text: str, line: int, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        read(write(tmp_path, text))
+    assert error.value.where == f"{tmp_path / 'w.tsv'}, line {line}"
+    assert message in str(error.value)
+
+
+def test_empty_files_and_other_encodings(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="an empty file"):
+        read(write(tmp_path, ""))
+    (tmp_path / "w.tsv").write_bytes("niño\tchico\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"w\.tsv, line 1\n.*UTF-8"):
+        read(tmp_path)
+
+
+def test_no_file(tmp_path: Path) -> None:
+    write(tmp_path, "a b\n", "w.doc")
+    with pytest.raises(InputError, match=r"set `path` of corpora\.word_pairs"):
+        recipe.blocks(tmp_path, CORPUS)
+
+
+@pytest.mark.parametrize("where", ["sample", "upstream", "some/mirror"])
+def test_the_shipped_list_is_the_corpus_wherever_others_come_from(
+    tmp_path: Path, where: str
+) -> None:
+    shipped = replace(CORPUS, options={"path": None})
+    sources.fetch(shipped, where, tmp_path / "out")
+    assert len(words(tmp_path / "out")) == 1101
+    assert not shipped.is_sample(where)
+
+
+def test_own_list_instead_of_the_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = write(tmp_path / "mine", "coche auto\nsolo\n", "w.txt") / "w.txt"
+    with pytest.raises(InputError, match="named"):
+        sources.fetch(replace(CORPUS, options={"path": "none.txt"}), "sample", Path("out"))
+    sources.fetch(replace(CORPUS, options={"path": "mine"}), "upstream", Path("out"))
+    # Messages name the user's file and not the link.
+    with pytest.raises(InputError) as error:
+        read(tmp_path / "out")
+    assert error.value.where == f"{own}, line 2"
+
+
+WORD = st.text(st.characters(categories=("Ll",)), min_size=1, max_size=3)
+
+
+@given(st.lists(st.tuples(WORD, WORD), min_size=1, max_size=20))
+def test_what_is_read_and_what_is_dropped_is_all(
+    tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str, str]]
+) -> None:
+    raw = write(tmp_path_factory.mktemp("raw"), "".join(f"{a}\t{b}\n" for a, b in table))
+    examples, drops = read(raw)
+    assert len(examples) + sum(drops.dropped.values()) == len(table)
+    pairs = [frozenset(example.texts) for example in examples]
+    assert len(set(pairs)) == len(pairs)
+    assert all(len(pair) == 2 for pair in pairs)
