@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,36 @@ import yaml
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import COMMON_KEYS, Corpus, load_facts, recipe_names
 
-TOP_KEYS = ("seed", "sources", "corpora", "audit", "encoders", "probing")
+DICTS = ("corpora", "rankings", "audit", "encoders", "probing", "evalrank", "paralex")
+TOP_KEYS = ("seed", "sources", *DICTS)
 # The values that each key of `probing` can have; the first is the default.
 PROBING = {
     "protocol": ("standard", "senteval"),
     "engine": ("numpy", "torch"),
     "pair_features": ("difference_product", "four_part"),
 }
+# What the values of each key of `evalrank` can be among, and those that it has by default.
+SIMILARITIES = ("cosine", "l2")
+POSTPROCESSINGS = ("none", "centre", "abtt", "component_removal", "whitening")
+EVALRANK = {
+    "similarities": (SIMILARITIES, SIMILARITIES),
+    "postprocessings": (POSTPROCESSINGS, ("none", "abtt", "whitening")),
+}
+# The same of `paralex`, which has a number besides: Sumbler et al. (2018) take 2.
+CASINGS = ("as_is", "fold")
+PARALEX = {"casings": (CASINGS, CASINGS)}
+COHERENCE_THRESHOLD = 2
 
 
 def load_params(path: Path) -> dict[str, Any]:
     """Read params.yaml and check its top level.
 
     Returns:
-        ``seed`` (int), ``sources`` (str, "sample" if the file has none), ``corpora``, ``audit``
-        (with ``inherited``: dataset to gate to ``at_most`` and ``because``) and ``encoders``
-        (dicts, empty if it has none), and ``probing`` (a value for each of ``PROBING``).
+        ``seed`` (int), ``sources`` (str, "sample" if the file has none), ``corpora``, ``rankings``
+        (name to an entry, a dict), ``audit`` (with ``inherited``: dataset to gate to ``at_most``
+        and ``because``) and ``encoders`` (dicts, empty if it has none), ``probing`` (a value for
+        each of ``PROBING``), ``evalrank`` (a list for each of ``EVALRANK``) and ``paralex`` (a list
+        for each of ``PARALEX``, and ``coherence_threshold``, an int).
 
     Raises:
         InputError: the file is missing or no YAML, it has no seed, or a key is unknown or of
@@ -46,9 +61,8 @@ def load_params(path: Path) -> dict[str, Any]:
             path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
         ) from None
     given = _mapping(params, str(path), TOP_KEYS)
-    dicts = ("corpora", "audit", "encoders", "probing")
-    params = {"sources": "sample"} | {key: {} for key in dicts} | given
-    types = {"seed": int, "sources": str} | dict.fromkeys(dicts, dict)
+    params = {"sources": "sample"} | {key: {} for key in DICTS} | given
+    types = {"seed": int, "sources": str} | dict.fromkeys(DICTS, dict)
     for key, kind in types.items():
         if not isinstance(params.get(key), kind) or isinstance(params[key], bool):
             raise InputError(
@@ -69,6 +83,17 @@ def load_params(path: Path) -> dict[str, Any]:
                 todo="rename it: it is the name of a stage and of folders",
             )
     params["probing"] = _probing(params["probing"], f"{path}: probing")
+    params["evalrank"] = _lists(params["evalrank"], EVALRANK, f"{path}: evalrank")
+    params["paralex"] = _paralex(params["paralex"], f"{path}: paralex")
+    for name, entry in params["rankings"].items():
+        if not re.fullmatch(r"[a-z0-9_]+", str(name)) or not isinstance(entry, dict):
+            raise InputError(
+                f"{path}: rankings.{name}",
+                expected="a name of lower-case letters, digits and _, with an entry such as "
+                "{task: sentence_ranking, language: es, pairs: [sts]}",
+                found=f"{name!r}: {entry!r}",
+                todo="correct it",
+            )
     names = Counter(
         name
         for entry in params["corpora"].values()
@@ -94,6 +119,39 @@ def _probing(given: dict[str, Any], where: str) -> dict[str, str]:
                 f"{where}.{key}",
                 expected=f"one of {', '.join(PROBING[key])}",
                 found=repr(value),
+                todo="correct it",
+            )
+    return chosen
+
+
+def _paralex(given: dict[str, Any], where: str) -> dict[str, Any]:
+    own = _mapping(given, where, (*PARALEX, "coherence_threshold"))
+    threshold = own.get("coherence_threshold", COHERENCE_THRESHOLD)
+    if type(threshold) is not int or threshold < 1:
+        raise InputError(
+            f"{where}.coherence_threshold",
+            expected="how many seeds must suggest a term, an integer from 1",
+            found=repr(threshold),
+            todo=f"correct it; Sumbler et al. (2018) take {COHERENCE_THRESHOLD}",
+        )
+    lists = {key: own[key] for key in PARALEX if key in own}
+    return _lists(lists, PARALEX, where) | {"coherence_threshold": threshold}
+
+
+def _lists(
+    given: dict[str, Any], known: Mapping[str, tuple[Sequence[str], Sequence[str]]], where: str
+) -> dict[str, Any]:
+    """Return a list for each known key: what is given, checked, or the default."""
+    chosen: dict[str, Any] = {key: list(default) for key, (_, default) in known.items()}
+    chosen |= _mapping(given, where, tuple(known))
+    for key, values in chosen.items():
+        choices = known[key][0]
+        right = isinstance(values, list) and values and all(value in choices for value in values)
+        if not right or len(set(values)) < len(values):
+            raise InputError(
+                f"{where}.{key}",
+                expected=f"a list of one or more of {', '.join(choices)}, none twice",
+                found=repr(values),
                 todo="correct it",
             )
     return chosen
@@ -177,12 +235,13 @@ def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
     if documents is not None:
         _check_divisible(facts, f"{where}.documents", documents)
     options = _options(entry, facts["options"], where)
-    # Of documents of their own only the users know what a dataset card says.
-    for key in ("name", "licence", "citation", "homepage", "description"):
-        if key in options:
-            facts[key] = options[key] or {"name": name, "licence": "not stated"}.get(key, "")
-    if "redistributable" in options:
-        facts["redistributable"] = options["redistributable"]
+    if not (facts.get("shipped") and options.get("path") is None):
+        # Of texts of their own only the users know what a dataset card says.
+        for key in ("name", "licence", "citation", "homepage", "description"):
+            if key in options:
+                facts[key] = options[key] or {"name": name, "licence": "not stated"}.get(key, "")
+        if "redistributable" in options:
+            facts["redistributable"] = options["redistributable"]
     return Corpus(
         name=name,
         recipe=recipe,

@@ -46,6 +46,21 @@ class Corpus:
     facts: dict[str, Any]
     sources: str | None = None
 
+    def is_sample(self, sources: str) -> bool:
+        """Tell whether its texts are but a sample.
+
+        Args:
+            sources: what params.yaml says, unless the entry says another.
+        """
+        if self.options.get("path") is not None or self.is_shipped:
+            return False
+        return (self.sources or sources) == "sample"
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether what the project ships is the corpus itself, and no sample of it."""
+        return bool(self.facts.get("shipped")) and self.options.get("path") is None
+
 
 class Block(Protocol):
     """A part of a corpus that a worker can read without the others; small, and picklable."""

@@ -52,7 +52,8 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
 
     Args:
         corpus: what to fetch. If the recipe has an option ``path`` and it is set, the user's own
-            file or folder is taken, whatever ``sources`` says.
+            file or folder is taken, whatever ``sources`` says. If the recipe's corpus.yaml says
+            ``shipped: true``, what the project ships is the corpus, and is taken otherwise.
         sources: what params.yaml says, unless the corpus's entry says another: "sample" for the
             recipe's small sample, "upstream" for the corpus's servers, or a folder laid out as
             ``<folder>/<recipe>/<upstream file name>``. Files that are here already become symbolic
@@ -64,7 +65,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         InputError: a file is missing, wrong or not to be had from there, or another fetch is at
             work in the folder.
     """
-    sources = corpus.sources or sources
+    sources = "sample" if corpus.is_shipped else corpus.sources or sources
     # Two would write into one unfinished download.
     with locked_folder(out, "fetch"):
         if sources == "upstream" and corpus.options.get("path") is None:
@@ -127,8 +128,9 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
     if "path" in corpus.options:
         if sources != "sample":
             raise _no_path(corpus)
-        note = f"corpora.{corpus.name}.path is not set: took the sample of {corpus.recipe}"
-        tqdm.write(note, file=sys.stderr)
+        if not corpus.is_shipped:
+            note = f"corpora.{corpus.name}.path is not set: took the sample of {corpus.recipe}"
+            tqdm.write(note, file=sys.stderr)
     if sources == "sample":
         _check_sample(corpus)
         return sources, _files_below(RECIPES / corpus.recipe / "sample")
