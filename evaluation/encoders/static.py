@@ -17,6 +17,7 @@ from corpora_recipes.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
+    from tqdm import tqdm
 
     Vectors = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -110,6 +111,30 @@ class StaticVectors:
             if found:
                 vectors[row, 0] = np.mean(found, axis=0, dtype=np.float64)
         return vectors
+
+    def vocabulary(self) -> Iterator[tuple[list[str], "Vectors"]]:
+        """Give the file's words and their vectors, float32 [words, dimension], in its order.
+
+        They come in blocks, and but for fastText's ``.bin`` no more than that is in memory. So a
+        word that comes twice is not noticed. The words of fastText's ``.bin`` are those of its
+        dictionary, with the vectors that ``encode`` gives them.
+
+        Raises:
+            InputError: the file is not what it should be.
+        """
+        import numpy as np
+
+        stamp = _stamp(self.path)
+        with _opened(self.path) as file, _bar(*stamp[:2]) as bar:
+            header = _read_header(file)
+            if isinstance(header, _Header):
+                yield from _rows(file, header, bar)
+                return
+        table = _load(*stamp)
+        words = list(table.rows)
+        for first in range(0, len(words), BLOCK_ROWS):
+            block = words[first : first + BLOCK_ROWS]
+            yield block, np.array([table.vector(word) for word in block])
 
     def coverage(self, texts: Sequence[str]) -> dict[str, int]:
         """Return the number of tokens, and of those that the file's words do not have.
@@ -237,19 +262,19 @@ def _dimension(path: str, size: int, changed: int) -> int:
 # One only: a table may take several GiB.
 @lru_cache(maxsize=1)
 def _load(path: str, size: int, changed: int) -> _Words:
-    from tqdm import tqdm
-
-    with (
-        _opened(path) as file,
-        tqdm(
-            total=size, desc=Path(path).name, unit="B", unit_scale=True, leave=False, disable=None
-        ) as bar,
-    ):
+    with _opened(path) as file, _bar(path, size) as bar:
         header = _read_header(file)
         if isinstance(header, _Model):
             return _read_model(file, header, bar)
-        read = _binary_rows if header.binary else _text_rows
-        return _collect(file, header, read(file, header), bar)
+        return _collect(file, header, _rows(file, header, bar))
+
+
+def _bar(path: str, size: int) -> "tqdm[Any]":
+    from tqdm import tqdm
+
+    return tqdm(
+        total=size, desc=Path(path).name, unit="B", unit_scale=True, leave=False, disable=None
+    )
 
 
 def _no_file(path: str, error: OSError) -> InputError:
@@ -429,46 +454,63 @@ def _shown(data: bytes) -> str:
     return f"{text} …" if len(data) > 60 else text
 
 
-def _collect(
+def _rows(file: _File, header: _Header, bar: Any) -> Iterator[tuple[list[str], "Vectors"]]:
+    """Read words and vectors in blocks, checked but for words that come twice."""
+    read = _binary_rows if header.binary else _text_rows
+    return _checked(file, header, read(file, header), bar)
+
+
+def _checked(
     file: _File, header: _Header, blocks: Iterator[tuple[list[bytes], "Vectors"]], bar: Any
-) -> _Words:
-    """Gather words and vectors while they are read, and look for what no file should have."""
+) -> Iterator[tuple[list[str], "Vectors"]]:
+    """Give words and vectors as they are read, and look for what no file should have."""
+    import numpy as np
+
+    count = 0
+    for words, vectors in blocks:
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if bad.size:
+            raise file.error(
+                header.place(count + int(bad[0])),
+                expected="finite numbers in the range of float32",
+                found=f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
+                todo="remove the word (and correct the header), or get the file again",
+            )
+        # So that words which are no UTF-8 stay different from each other, and from all tokens.
+        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
+        count += len(words)
+        bar.update(file.read - bar.n)
+    if header.count not in (None, count):
+        raise file.error(
+            "line 1",
+            expected=f"the number of words that follow, {count}",
+            found=f"{header.count}",
+            todo="get the file again, or correct its first line",
+        )
+
+
+def _collect(file: _File, header: _Header, blocks: Iterator[tuple[list[str], "Vectors"]]) -> _Words:
+    """Gather words and vectors while they are read."""
     import numpy as np
 
     rows: dict[str, int] = {}
     matrix = np.empty((0, header.dimension), np.float32)
     for words, vectors in blocks:
         first = len(rows)
-        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if bad.size:
-            raise file.error(
-                header.place(first + int(bad[0])),
-                expected="finite numbers in the range of float32",
-                found=f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
-                todo="remove the word (and correct the header), or get the file again",
-            )
         for row, word in enumerate(words, first):
-            # So that words which are no UTF-8 stay different from each other, and from all tokens.
-            known = rows.setdefault(word.decode("utf-8", "surrogateescape"), row)
+            known = rows.setdefault(word, row)
             if known != row:
                 raise file.error(
                     header.place(row),
                     expected="each word once",
-                    found=f"{_shown(word)}, which {header.place(known)} has already",
+                    found=f"{_shown(word.encode('utf-8', 'surrogateescape'))}, which "
+                    f"{header.place(known)} has already",
                     todo="remove one of the two (and correct the header)",
                 )
         if len(rows) > len(matrix):
             # In place, so that no copy stands beside it.
             matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
         matrix[first : len(rows)] = vectors
-        bar.update(file.read - bar.n)
-    if header.count not in (None, len(rows)):
-        raise file.error(
-            "line 1",
-            expected=f"the number of words that follow, {len(rows)}",
-            found=f"{header.count}",
-            todo="get the file again, or correct its first line",
-        )
     matrix.resize((len(rows), header.dimension), refcheck=False)
     return _Words(rows, matrix)
 

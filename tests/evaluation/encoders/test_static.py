@@ -113,6 +113,39 @@ def test_every_format_gives_the_same_means(
     assert vectors[:, 0].tolist() == np.float32(MEANS).tolist()
     assert made.coverage(TEXTS) == {"tokens": 10, "out_of_vocabulary": 2}
     assert made.encode([]).shape == (0, 1, 2)
+    ((words, own),) = made.vocabulary()
+    assert words == ["el", "mar", "Madrid"]
+    assert own.dtype == np.float32
+    assert own.tolist() == np.float32([[1, 0], [0, 1], [-2.5, 1e-3]]).tolist()
+
+
+@pytest.mark.parametrize("name", ["words.txt", "words.bin"])
+def test_the_vocabulary_comes_in_blocks(
+    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    words: dict[str, list[float]] = {f"p{i}": [i, 1] for i in range(8)}
+    text = "".join(f"{word} {first} {second}\n" for word, (first, second) in words.items())
+    made = encoder(text if name == "words.txt" else binary(words), name)
+    monkeypatch.setattr(static, "BLOCK_ROWS", 3)
+    # Nothing else is read into memory.
+    monkeypatch.setattr(static, "_load", None)
+    blocks = list(made.vocabulary())
+    assert [len(own) for own, _ in blocks] == [3, 3, 2]
+    assert [word for own, _ in blocks for word in own] == list(words)
+    assert np.concatenate([own for _, own in blocks]).tolist() == list(words.values())
+
+
+def test_the_vocabulary_of_fasttext_has_the_vectors_that_are_encoded() -> None:
+    made = StaticVectors(str(MODEL))
+    ((words, vectors),) = made.vocabulary()
+    assert {"niño", "</s>"} <= set(words)
+    assert np.array_equal(vectors, made.encode(words)[:, 0])
+
+
+def test_a_vocabulary_with_a_bad_vector(encoder: Callable[..., StaticVectors]) -> None:
+    made = encoder("el 1 0\nmar nan 1\n")
+    with pytest.raises(InputError, match=r"line 2\n.*finite numbers"):
+        list(made.vocabulary())
 
 
 def test_a_vector_depends_on_its_text_alone_to_the_bit(

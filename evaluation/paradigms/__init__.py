@@ -1,0 +1,1 @@
+"""ParaLex: whether the words of a paradigm are each other's neighbours (Sumbler et al. 2018)."""

@@ -1,0 +1,269 @@
+"""ParaLex for one encoder: its scores on every dataset of paradigms."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from corpora_recipes.errors import InputError
+from evaluation.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.embeddings import EmbeddingStore
+from evaluation.encoders import Description, Encoder, Form, describe
+from evaluation.features import text_columns
+from evaluation.instances import Dataset
+from evaluation.paradigms.neighbours import Neighbours
+from evaluation.paradigms.results import FORMAT, ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.paradigms.suggestion import run_tests
+from evaluation.paradigms.vocabulary import (
+    Casing,
+    Forms,
+    Vocabulary,
+    fold,
+    make_vocabulary,
+    open_vocabulary,
+)
+from evaluation.threads import one_thread
+from evaluation.versions import encoder_facts, library_versions
+
+_VOCABULARIES = ("own", "shared")
+_REBUILD = "build the dataset again with `python -m builders`"
+
+
+def evaluate_paradigms(
+    name: str,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    store: Path,
+    *,
+    seed: int,
+    coherence_threshold: int,
+    casings: Sequence[Casing],
+) -> ParadigmResults:
+    """Score every dataset of paradigms.
+
+    Neighbours are looked for among the words of all word rankings of the dataset's language and
+    its own terms ("shared"), and where the encoder has a vocabulary of its own also among that
+    ("own"). Layers besides the main one get the shared vocabulary in the first casing alone.
+
+    Args:
+        name: key of the encoder's entry in params.yaml.
+        encoder: whose vectors the store holds.
+        datasets: in any order; besides those of paradigms, the word rankings are looked at.
+        store: folder of the embedding store.
+        seed: the run's seed.
+        coherence_threshold: how many seeds must suggest a term for it to become a seed.
+        casings: in which words are compared.
+
+    Returns:
+        The results; they tell which datasets had no vocabulary to look in.
+
+    Raises:
+        InputError: the store lacks a text or the encoder's vocabulary; or a dataset has no
+            clusters, two of one name, or other tokens than terms.
+    """
+    from tqdm import tqdm
+
+    known = describe(encoder)
+    opened = EmbeddingStore(store, known)
+    paradigms = [
+        _read_paradigms(dataset, known.form) for dataset in datasets if dataset.task == "paradigms"
+    ]
+    own = open_vocabulary(store, encoder) if paradigms else None
+    rankings = [dataset for dataset in datasets if dataset.task == "word_ranking"]
+    shared = _read_words(rankings, known.form)
+    scored = [one for one in paradigms if own is not None or one.dataset.language in shared]
+    scores = []
+    with one_thread(), tqdm(desc=f"paradigms {name}", unit="score", disable=None) as bar:
+        for one, space in _spaces(scored, own, shared, opened, known, casings):
+            scores.append(_score(one, space, seed, coherence_threshold))
+            bar.update()
+    scores.sort(
+        key=lambda score: (
+            score.dataset,
+            _VOCABULARIES.index(score.vocabulary),
+            casings.index(score.casing),
+            known.layers.index(score.layer),
+        )
+    )
+    return ParadigmResults(
+        format=FORMAT,
+        name=name,
+        encoder=encoder_facts(known, opened.dimension),
+        coherence_threshold=coherence_threshold,
+        seed=seed,
+        versions=library_versions(known),
+        scores=tuple(scores),
+        left_out={
+            one.dataset.name: f"no word ranking is in {one.dataset.language} (there are some in: "
+            f"{', '.join(sorted(shared)) or 'none'}), and the encoder has no vocabulary of its own"
+            for one in sorted(paradigms, key=lambda one: one.dataset.name)
+            if one not in scored
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Cluster:
+    """A cluster: its terms as they are, to what of them is encoded."""
+
+    name: str
+    terms: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Paradigms:
+    """A dataset of paradigms that was read."""
+
+    dataset: Dataset
+    digest: str
+    clusters: tuple[_Cluster, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Words, in a layer and casing, and the neighbours that they have."""
+
+    vocabulary: Literal["own", "shared"]
+    layer: str
+    casing: Casing
+    forms: Forms
+    left_out: dict[str, int]
+    neighbours: Neighbours
+
+
+def _read_paradigms(dataset: Dataset, form: Form) -> _Paradigms:
+    """Read a dataset.
+
+    Raises:
+        InputError: it has no clusters, two of one name, or other tokens than terms.
+    """
+    ((terms,), (encoded,)) = (text_columns(dataset.task, own) for own in ("natural", form))
+    rows = dataset.read("test", list(dict.fromkeys(("cluster", terms, encoded)))).to_pylist()
+    clusters: dict[str, _Cluster] = {}
+    for number, row in enumerate(rows):
+        where = f"{dataset.folder}, row {number} {row['cluster']}"
+        if row["cluster"] in clusters:
+            raise InputError(
+                where, expected="each cluster once", found="the second one", todo=_REBUILD
+            )
+        if len(row[terms]) != len(row[encoded]):
+            raise InputError(
+                where,
+                expected=f"as many {encoded} as {terms}, {len(row[terms])}",
+                found=str(len(row[encoded])),
+                todo=_REBUILD,
+            )
+        own = dict(zip(row[terms], row[encoded], strict=True))
+        clusters[row["cluster"]] = _Cluster(row["cluster"], own)
+    if not clusters:
+        raise InputError(dataset.folder, expected="clusters", found="none", todo=_REBUILD)
+    in_order = tuple(cluster for _, cluster in sorted(clusters.items()))
+    return _Paradigms(dataset, dataset.digest(), in_order)
+
+
+def _read_words(rankings: Sequence[Dataset], form: Form) -> dict[str, dict[str, str]]:
+    """Return by language the words of all word rankings, to what of them is encoded."""
+    words: dict[str, dict[str, str]] = {}
+    for dataset in sorted(rankings, key=lambda dataset: dataset.name):
+        columns = [text_columns(dataset.task, own)[0] for own in ("natural", form)]
+        table = dataset.read("test", list(dict.fromkeys(columns)))
+        pairs = zip(*(table[column].to_pylist() for column in columns), strict=True)
+        known = words.setdefault(dataset.language, {})
+        for word, encoded in pairs:
+            known.setdefault(word, encoded)
+    return words
+
+
+def _spaces(
+    paradigms: Sequence[_Paradigms],
+    own: Vocabulary | None,
+    shared: Mapping[str, Mapping[str, str]],
+    store: EmbeddingStore,
+    encoder: Description,
+    casings: Sequence[Casing],
+) -> Iterator[tuple[_Paradigms, _Space]]:
+    """Give each dataset with every space that it is scored in."""
+    # An own vocabulary may be large: its words are in memory in one casing at a time.
+    if own is not None:
+        for casing in casings:
+            space = _make_space("own", own, encoder.layer, casing)
+            for one in paradigms:
+                yield one, space
+    for one in paradigms:
+        if one.dataset.language not in shared:
+            continue
+        for casing in casings:
+            words = dict(shared[one.dataset.language])
+            for cluster in one.clusters:
+                for term, encoded in cluster.terms.items():
+                    words.setdefault(fold(term, casing), fold(encoded, casing))
+            for layer in encoder.layers if casing == casings[0] else [encoder.layer]:
+                vocabulary = make_vocabulary(words, store, layer)
+                yield one, _make_space("shared", vocabulary, layer, casing)
+
+
+def _make_space(
+    name: Literal["own", "shared"], vocabulary: Vocabulary, layer: str, casing: Casing
+) -> _Space:
+    forms = vocabulary.forms(casing)
+    neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
+    return _Space(name, layer, casing, forms, vocabulary.left_out, neighbours)
+
+
+def _score(one: _Paradigms, space: _Space, seed: int, threshold: int) -> ParadigmScore:
+    """Return the scores of a dataset in a space."""
+    rows = space.forms.rows
+    # Terms that fall together count once.
+    terms = [
+        list(dict.fromkeys(fold(term, space.casing) for term in cluster.terms))
+        for cluster in one.clusters
+    ]
+    tested = run_tests(
+        [[rows[term] for term in own if term in rows] for own in terms],
+        space.neighbours,
+        threshold,
+    )
+    clusters = tuple(
+        ClusterScore(
+            cluster=cluster.name,
+            terms=len(own),
+            left_out=_left_out(own, space.forms),
+            suggestion=test.suggestion,
+            deviation=test.deviation,
+            coherence=test.coherence,
+        )
+        for cluster, own, test in zip(one.clusters, terms, tested, strict=True)
+    )
+    names = np.array([cluster.cluster for cluster in clusters])
+    suggestion, coherence = (
+        np.array([getattr(test, what) for test in tested]) for what in ("suggestion", "coherence")
+    )
+    key = bootstrap_key(seed, one.dataset.name)
+    return ParadigmScore(
+        dataset=one.dataset.name,
+        language=one.dataset.language,
+        version=one.dataset.version,
+        digest=one.digest,
+        layer=space.layer,
+        vocabulary=space.vocabulary,
+        words=len(rows),
+        words_left_out=space.left_out,
+        casing=space.casing,
+        suggestion=float(suggestion.mean()),
+        suggestion_interval=interval(resample_means(suggestion, names, key)),
+        coherence=float(coherence.mean()),
+        coherence_interval=interval(resample_means(coherence, names, key)),
+        clusters=clusters,
+    )
+
+
+def _left_out(terms: Sequence[str], forms: Forms) -> dict[str, list[str]]:
+    """Return by reason the terms that are not in the vocabulary."""
+    found: dict[str, list[str]] = {}
+    for term in terms:
+        if term not in forms.rows:
+            reason = "no_vector" if term in forms.without else "out_of_vocabulary"
+            found.setdefault(reason, []).append(term)
+    return found

@@ -1,0 +1,135 @@
+"""The results of ParaLex for one encoder: what they hold, and the file that they are kept in."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evaluation.stored import read_stored, write_stored
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterScore:
+    """What became of one cluster of terms.
+
+    Attributes:
+        cluster: its name, such as "weekdays".
+        terms: number of different terms that were looked for.
+        left_out: reason ("out_of_vocabulary", "no_vector") to the terms left out for it.
+        suggestion: mean recall over all pairs of seeds, 0 … 1; 0 with fewer than three terms left.
+        deviation: the standard deviation of that recall over the pairs.
+        coherence: the share of ordered pairs of terms of which the second is a neighbour of the
+            first, 0 … 1; 0 with fewer than three terms left.
+    """
+
+    cluster: str
+    terms: int
+    left_out: dict[str, list[str]]
+    suggestion: float
+    deviation: float
+    coherence: float
+
+    @property
+    def left(self) -> int:
+        """The number of terms that were asked for."""
+        return self.terms - sum(map(len, self.left_out.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class ParadigmScore:
+    """The two scores of one dataset of clusters, in one layer, vocabulary and casing.
+
+    Attributes:
+        dataset: its name.
+        language: BCP 47 code.
+        version: of the dataset.
+        digest: SHA-256 of the dataset's files.
+        layer: of the encoder.
+        vocabulary: "own", the words of the encoder's file, or "shared", the words of the language's
+            word rankings and the terms.
+        words: number of words with a vector that neighbours are looked for among.
+        casing: "as_is", or "fold": terms and vocabulary in lower case.
+        suggestion: mean over the clusters of their suggestion scores.
+        suggestion_interval: its 95 % bootstrap interval over the clusters.
+        coherence: mean over the clusters of their neighbourhood coherence.
+        coherence_interval: its 95 % bootstrap interval over the clusters.
+        clusters: one each, by name.
+        words_left_out: reason ("no_vector", "repeated_word") to the number of words of the
+            vocabulary that neighbours are not looked for among.
+    """
+
+    dataset: str
+    language: str
+    version: str
+    digest: str
+    layer: str
+    vocabulary: str
+    words: int
+    casing: str
+    suggestion: float
+    suggestion_interval: tuple[float, float]
+    coherence: float
+    coherence_interval: tuple[float, float]
+    clusters: tuple[ClusterScore, ...]
+    words_left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def skipped(self) -> int:
+        """The number of clusters with fewer than three terms left, which score 0."""
+        return sum(cluster.left < 3 for cluster in self.clusters)
+
+
+@dataclass(frozen=True, slots=True)
+class ParadigmResults:
+    """The scores of one encoder and what they depend on.
+
+    Attributes:
+        format: version of this layout.
+        name: key of the encoder's entry in params.yaml.
+        encoder: its name, revision, form, dimension, layers, main layer and options.
+        coherence_threshold: how many seeds must suggest a term for it to become a seed.
+        seed: the run's seed, which the bootstrap depends on.
+        versions: of Python, the libraries that compute, Probeta and the platform.
+        scores: by dataset, then vocabulary, casing and layer.
+        left_out: dataset to why it was not scored, in words.
+    """
+
+    format: int
+    name: str
+    encoder: dict[str, Any]
+    coherence_threshold: int
+    seed: int
+    versions: dict[str, str]
+    scores: tuple[ParadigmScore, ...]
+    left_out: dict[str, str]
+
+    @property
+    def main(self) -> tuple[ParadigmScore, ...]:
+        """The scores of the layer that stands for the encoder."""
+        return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
+
+
+def write_paradigms(results: ParadigmResults, path: Path) -> None:
+    """Write results, the same bytes for the same results."""
+    write_stored(results, path)
+
+
+def read_paradigms(path: Path) -> ParadigmResults:
+    """Read what ``write_paradigms`` wrote.
+
+    Raises:
+        InputError: the file is missing, or not in the present layout.
+    """
+    return read_stored(path, FORMAT, _made, "paradigms")
+
+
+def _made(content: dict[str, Any]) -> ParadigmResults:
+    scores = []
+    for score in content.pop("scores"):
+        clusters = tuple(ClusterScore(**cluster) for cluster in score.pop("clusters"))
+        for name in ("suggestion_interval", "coherence_interval"):
+            low, high = score[name]
+            score[name] = (low, high)
+        scores.append(ParadigmScore(**score, clusters=clusters))
+    return ParadigmResults(**content, scores=tuple(scores))

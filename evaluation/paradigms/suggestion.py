@@ -1,0 +1,147 @@
+"""The two tests of ParaLex on clusters of words: suggestion, and neighbourhood coherence.
+
+Both are as Sumbler et al. 2018 define them, on the 30 nearest words by cosine. Shares are of
+counts: nothing is rounded before the last division.
+"""
+
+from collections import Counter
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+import numpy as np
+
+from evaluation.paradigms.neighbours import Neighbours
+
+ITERATIONS = 3
+"""How many times seeds are added after the first suggestions."""
+MOST_SUGGESTIONS = 200
+"""With more suggestions than these the search has gone astray and ends."""
+FEWEST_TERMS = 3
+"""With fewer terms there is nothing to find: two are the seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the tests say of a cluster, all 0 if it has fewer than three terms.
+
+    Attributes:
+        suggestion: the mean over all pairs of seeds of the share of targets found.
+        deviation: the standard deviation of that share over the pairs, which are all there are.
+        coherence: the share of ordered pairs of terms of which the second is among the neighbours
+            of the first.
+    """
+
+    suggestion: float
+    deviation: float
+    coherence: float
+
+
+def run_tests(
+    clusters: Sequence[Sequence[int]], neighbours: Neighbours, threshold: int
+) -> list[Outcome]:
+    """Run both tests on clusters.
+
+    Args:
+        clusters: rows of the terms of each, all different.
+        neighbours: of all words.
+        threshold: of coherence: how many seeds must suggest a word for it to become a seed.
+    """
+    enough = [terms if len(terms) >= FEWEST_TERMS else [] for terms in clusters]
+    coherent = coherent_pairs(enough, neighbours)
+    found = found_targets(enough, neighbours, threshold)
+    return [
+        _shares(len(terms), pairs, counts) if terms else Outcome(0.0, 0.0, 0.0)
+        for terms, pairs, counts in zip(enough, coherent, found, strict=True)
+    ]
+
+
+def _shares(terms: int, coherent: int, found: Sequence[int]) -> Outcome:
+    targets = terms - 2
+    return Outcome(
+        suggestion=sum(found) / (len(found) * targets),
+        deviation=float(np.std(found)) / targets,
+        coherence=coherent / (terms * (terms - 1)),
+    )
+
+
+def found_targets(
+    clusters: Sequence[Sequence[int]], neighbours: Neighbours, threshold: int
+) -> list[list[int]]:
+    """Return how many targets each pair of seeds finds.
+
+    Every pair of a cluster's terms are seeds once, and the others are the targets. Suggestions are
+    the neighbours of seeds that are no seeds. Then, three times at most, the suggestions that are
+    neighbours of ``threshold`` seeds or more, and the targets among them, join the seeds, and there
+    are new suggestions. What is a target and was suggested once is found.
+
+    Args:
+        clusters: rows of the terms of each, all different.
+        neighbours: of all words; the searches of all pairs go on side by side, so that they are
+            asked for few times, for many words each.
+        threshold: of coherence.
+
+    Returns:
+        For each cluster a number a pair, in the order of ``itertools.combinations``.
+    """
+    found: list[list[int]] = []
+    searches: list[tuple[int, int, _Search]] = []
+    for number, terms in enumerate(clusters):
+        pairs = list(combinations(terms, 2))
+        found.append([0] * len(pairs))
+        searches += [
+            (number, place, _search(set(pair), set(terms).difference(pair), neighbours, threshold))
+            for place, pair in enumerate(pairs)
+        ]
+    while searches:
+        going_on = []
+        asked: set[int] = set()
+        for number, place, search in searches:
+            try:
+                asked |= next(search)
+                going_on.append((number, place, search))
+            except StopIteration as end:
+                found[number][place] = end.value
+        neighbours.ask(asked)
+        searches = going_on
+    return found
+
+
+_Search = Generator[set[int], None, int]
+
+
+def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold: int) -> _Search:
+    """Give the words whose neighbours it needs next; return the number of targets found."""
+    seeds: set[int] = set()
+    support: Counter[int] = Counter()
+    found: set[int] = set()
+    joining = pair
+    for _ in range(1 + ITERATIONS):
+        seeds |= joining
+        unknown = {seed for seed in joining if seed not in neighbours}
+        for seed in joining - unknown:
+            support.update(neighbours[seed])
+        # Often what is known is enough to tell that there are too many.
+        if unknown and len(support.keys() - seeds) <= MOST_SUGGESTIONS:
+            yield unknown
+            for seed in unknown:
+                support.update(neighbours[seed])
+        suggestions = support.keys() - seeds
+        if len(suggestions) > MOST_SUGGESTIONS:
+            break
+        found |= suggestions & targets
+        joining = {word for word in suggestions if support[word] >= threshold or word in targets}
+        if found == targets or not joining:
+            break
+    return len(found)
+
+
+def coherent_pairs(clusters: Sequence[Sequence[int]], neighbours: Neighbours) -> list[int]:
+    """Return how many ordered pairs of each cluster's terms are a term and a neighbour of it.
+
+    Args:
+        clusters: rows of the terms of each, all different.
+        neighbours: of all words.
+    """
+    neighbours.ask(row for terms in clusters for row in terms)
+    return [sum(b in neighbours[a] for a, b in permutations(terms, 2)) for terms in clusters]

@@ -1,0 +1,222 @@
+"""The words that neighbours are looked for among: an encoder's own, or those of word rankings.
+
+An encoder that is a file of word vectors has a vocabulary of its own. `embed` copies it once into
+the folder ``vocabulary`` of the encoder's store, from where it is memory-mapped:
+
+    vectors.npy      float32 [n, dimension], in the order of the file
+    norms.npy        float64 [n], their lengths
+    words.json       the words
+    vocabulary.json  which encoder they are from, and how many came twice
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from corpora_recipes.errors import InputError
+from corpora_recipes.outputs import locked_folder, whole_folder
+from evaluation.embeddings import EmbeddingStore, fingerprint
+from evaluation.encoders import Described, Encoder
+from evaluation.paradigms.neighbours import Doubles, Floats, Rows, norms_of
+
+if TYPE_CHECKING:
+    from io import BufferedWriter
+
+Casing = Literal["as_is", "fold"]
+FOLDER = "vocabulary"
+FORMAT = 1
+
+
+@runtime_checkable
+class HasWords(Protocol):
+    """An encoder with a vocabulary of its own."""
+
+    def vocabulary(self) -> Iterator[tuple[list[str], Floats]]:
+        """Give all words and their vectors, float32 [words, dimension], in blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Words and their vectors.
+
+    Attributes:
+        words: each once; the more frequent ones come first, if their order says that.
+        vectors: float32 [n, dimension], finite; may be memory-mapped.
+        norms: their lengths, float64 [n]; a word with the length 0 has no direction and is none.
+        repeated: number of words that were left out as they had come before.
+    """
+
+    words: list[str]
+    vectors: Floats
+    norms: Doubles
+    repeated: int = 0
+
+    def forms(self, casing: Casing) -> "Forms":
+        """Return where each word stands in one casing."""
+        rows: dict[str, int] = {}
+        without = set()
+        for row, (word, has_vector) in enumerate(zip(self.words, self.norms > 0, strict=True)):
+            form = fold(word, casing)
+            if has_vector:
+                rows.setdefault(form, row)
+            else:
+                without.add(form)
+        return Forms(rows, without - rows.keys())
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Reason to the number of words that are none."""
+        return {
+            "no_vector": int((self.norms == 0).sum()),
+            "repeated_word": self.repeated,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """The words of a vocabulary in one casing.
+
+    Attributes:
+        rows: form to the row of the first word that has it, in ascending order.
+        without: the forms of words that have no vector.
+    """
+
+    rows: dict[str, int]
+    without: set[str]
+
+    @property
+    def words(self) -> Rows:
+        """The rows of the words, ascending."""
+        return np.fromiter(self.rows.values(), np.int64, len(self.rows))
+
+
+def fold(word: str, casing: Casing) -> str:
+    """Return a word in a casing: as it is, or in lower case."""
+    return word.lower() if casing == "fold" else word
+
+
+def make_vocabulary(texts: Mapping[str, str], store: EmbeddingStore, layer: str) -> Vocabulary:
+    """Return words with their vectors of a store.
+
+    Args:
+        texts: word to its text in the form that the encoder takes.
+        store: of the encoder.
+        layer: of the encoder.
+
+    Raises:
+        InputError: a text was never encoded.
+    """
+    vectors = store.lookup(list(texts.values()), layer)
+    return Vocabulary(list(texts), vectors, norms_of(vectors))
+
+
+def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
+    """Copy the encoder's own vocabulary into its store, unless it is there.
+
+    What another encoder left there goes.
+
+    Args:
+        folder: of the embedding store.
+        encoder: whose it is.
+
+    Returns:
+        The number of words, or None if the encoder has none of its own.
+
+    Raises:
+        InputError: the encoder cannot read its words.
+    """
+    with locked_folder(folder, "embed", wait=True):
+        if not isinstance(encoder, HasWords):
+            shutil.rmtree(folder / FOLDER, ignore_errors=True)
+            return None
+        found = _read(folder / FOLDER, encoder)
+        if found is None:
+            with whole_folder(folder / FOLDER) as temporary:
+                _write(temporary, encoder, encoder.vocabulary())
+            found = _read(folder / FOLDER, encoder)
+            assert found is not None
+        return len(found.words)
+
+
+def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
+    """Open what ``write_vocabulary`` wrote.
+
+    Args:
+        folder: of the embedding store.
+        encoder: whose vocabulary it is.
+
+    Returns:
+        The vocabulary, or None if the encoder has none of its own.
+
+    Raises:
+        InputError: it is not there, or another encoder's, or damaged.
+    """
+    if not isinstance(encoder, HasWords):
+        return None
+    found = _read(folder / FOLDER, encoder)
+    if found is None:
+        raise InputError(
+            folder / FOLDER,
+            expected=f"the words of {fingerprint(encoder)}",
+            found="those of another encoder, or no whole vocabulary"
+            if (folder / FOLDER).exists()
+            else "no such folder",
+            todo="run `python -m evaluation embed` with this encoder first",
+        )
+    return found
+
+
+def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], Floats]]) -> None:
+    rows: dict[str, None] = {}
+    norms: list[Doubles] = []
+    given = dimension = 0
+    with (folder / "vectors.npy").open("wb") as stream:
+        _write_header(stream, 0, 0)
+        start = stream.tell()
+        for words, vectors in blocks:
+            first, dimension = len(rows), vectors.shape[1]
+            kept = np.ones(len(words), np.bool_)
+            for place, word in enumerate(words):
+                known = len(rows)
+                rows[word] = None
+                kept[place] = len(rows) > known
+            block = np.ascontiguousarray(vectors[kept], "<f4")
+            assert len(block) == len(rows) - first
+            stream.write(block.tobytes())
+            norms.append(norms_of(block))
+            given += len(words)
+        # Only now it is known how many there are; numpy leaves room for the number.
+        stream.seek(0)
+        _write_header(stream, len(rows), dimension)
+        assert stream.tell() == start
+    np.save(folder / "norms.npy", np.concatenate([*norms, np.empty(0)]))
+    (folder / "words.json").write_text(json.dumps(list(rows)), "ascii")
+    about = {"format": FORMAT, **fingerprint(encoder), "repeated": given - len(rows)}
+    (folder / "vocabulary.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
+
+
+def _write_header(stream: "BufferedWriter", rows: int, dimension: int) -> None:
+    header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)}
+    np.lib.format.write_array_header_1_0(stream, header)
+
+
+def _read(folder: Path, encoder: Described) -> Vocabulary | None:
+    """Return the vocabulary in a folder, or None if it is not the encoder's, or damaged."""
+    try:
+        about: dict[str, Any] = json.loads((folder / "vocabulary.json").read_bytes())
+        repeated = about.pop("repeated")
+        if about != {"format": FORMAT, **fingerprint(encoder)}:
+            return None
+        words = json.loads((folder / "words.json").read_bytes())
+        norms = np.load(folder / "norms.npy")
+        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
+    except (OSError, ValueError, KeyError, AttributeError):
+        return None
+    if not len(words) == len(norms) == len(vectors):
+        return None
+    return Vocabulary(words, vectors, norms, repeated)

@@ -1,0 +1,267 @@
+"""Scores of whole datasets: both vocabularies, casings and layers, what is left out, bad input."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from paradigm_files import Layered, static, write_paradigms_dataset, write_words
+
+from corpora_recipes.errors import InputError
+from evaluation.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.embeddings import embed
+from evaluation.encoders import Encoder, make_encoder
+from evaluation.features import unique_texts
+from evaluation.instances import Dataset
+from evaluation.paradigms.evaluating import evaluate_paradigms
+from evaluation.paradigms.results import ParadigmResults, ParadigmScore
+from evaluation.paradigms.vocabulary import write_vocabulary
+
+# Ten directions of words, so that a word's 30 nearest are those of its own direction.
+DIRECTIONS = 10
+# Of each direction 30 and a few more.
+FILLERS = 31
+
+
+def directed(word: int, direction: int) -> list[float]:
+    """Return a vector that is near to the others of its direction, at a place of its own."""
+    vector = np.zeros(DIRECTIONS + 1)
+    vector[direction], vector[-1] = 1, word / 1000
+    numbers: list[float] = vector.tolist()
+    return numbers
+
+
+def evaluated(
+    encoder: Encoder,
+    datasets: list[Dataset],
+    store: Path,
+    **options: Any,
+) -> ParadigmResults:
+    texts = {text for dataset in datasets for text in unique_texts(dataset, encoder.form)}
+    embed(store, encoder, texts)
+    write_vocabulary(store, encoder)
+    whole = {"seed": 7, "coherence_threshold": 2, "casings": ["as_is", "fold"], **options}
+    return evaluate_paradigms("own_name", encoder, datasets, store, **whole)
+
+
+def by_key(results: ParadigmResults) -> dict[tuple[str, str, str, str], ParadigmScore]:
+    return {(s.dataset, s.vocabulary, s.casing, s.layer): s for s in results.scores}
+
+
+def test_both_vocabularies_and_casings(tmp_path: Path) -> None:
+    days = [f"día{i}" for i in range(4)]
+    vectors = {f"relleno{d}_{i}": directed(100 + i, d) for d in range(3) for i in range(FILLERS)}
+    vectors |= {day: directed(i, 0) for i, day in enumerate(days)}
+    # As it is, this one stands apart; in lower case, with the others.
+    vectors |= {"Roma": directed(1, 5), "parís": directed(2, 6), "París": directed(3, 6)}
+    vectors |= {"roma": directed(4, 6), "berlín": directed(5, 6), "nada": [0.0] * 11}
+    encoder = static(tmp_path / "v.vec", vectors)
+    datasets = [
+        write_words(tmp_path / "i" / "words_es", ["nada", *(w for w in vectors if "relleno" in w)]),
+        write_paradigms_dataset(
+            tmp_path / "i" / "paralex_es",
+            [
+                ("weekdays", [*days, "nada", "desconocido", "fuera de todo"]),
+                ("cities", ["París", "parís", "Roma", "berlín"]),
+                ("empty", []),
+            ],
+        ),
+    ]
+    results = evaluated(encoder, datasets, tmp_path / "store")
+    scores = by_key(results)
+    assert list(scores) == [
+        ("paralex_es", vocabulary, casing, "output")
+        for vocabulary in ("own", "shared")
+        for casing in ("as_is", "fold")
+    ]
+    assert results.main == results.scores
+    assert results.left_out == {}
+    own, folded, shared, shared_folded = results.scores
+    # The file's 103 words less `nada`; folded, `roma` and `parís` come twice.
+    assert (own.words, folded.words) == (102, 100)
+    # 93 fillers and the days, and the terms that have a vector; the others have none.
+    assert (shared.words, shared_folded.words) == (93 + 4 + 4, 93 + 4 + 3)
+    assert own.words_left_out == {"no_vector": 1, "repeated_word": 0}
+    assert shared.words_left_out == {"no_vector": 3, "repeated_word": 0}
+    cities, empty, weekdays = own.clusters
+    assert [c.cluster for c in own.clusters] == ["cities", "empty", "weekdays"]
+    assert (empty.terms, empty.left, empty.suggestion) == (0, 0, 0.0)
+    assert (weekdays.terms, weekdays.left) == (7, 4)
+    assert weekdays.left_out == {
+        "no_vector": ["nada"],
+        "out_of_vocabulary": ["desconocido", "fuera de todo"],
+    }
+    # Every day has the three others as its nearest.
+    assert (weekdays.suggestion, weekdays.deviation, weekdays.coherence) == (1, 0, 1)
+    # All but Roma are each other's nearest: three pairs find one of two, three the two others.
+    assert (cities.terms, cities.left) == (4, 4)
+    assert (cities.suggestion, cities.deviation, cities.coherence) == (0.75, 0.25, 0.5)
+    # Folded there is one París, and the first Roma of the file stands.
+    cities = folded.clusters[0]
+    assert (cities.terms, cities.left_out) == (3, {})
+    assert (cities.suggestion, cities.coherence) == (2 / 3, 1 / 3)
+    assert cities.deviation == pytest.approx(2**0.5 / 3)
+    # What is encoded in lower case is the other roma.
+    assert shared_folded.clusters[0].suggestion == 1
+    # The shared one is encoded: a text without known words has no vector.
+    assert shared.clusters[2].left_out["no_vector"] == ["nada", "desconocido", "fuera de todo"]
+    assert own.skipped == 1
+    assert own.suggestion == pytest.approx(np.mean([c.suggestion for c in own.clusters]))
+    assert own.coherence == pytest.approx(np.mean([c.coherence for c in own.clusters]))
+
+
+def test_intervals_are_of_the_clusters(tmp_path: Path) -> None:
+    generator = np.random.default_rng(3)
+    words = [f"p{i}" for i in range(300)]
+    vectors = {word: generator.normal(size=9).round(3).tolist() for word in words}
+    clusters = [(f"c{i}", generator.choice(words, 6, replace=False).tolist()) for i in range(9)]
+    datasets = [
+        write_words(tmp_path / "i" / "words", words),
+        write_paradigms_dataset(tmp_path / "i" / "paralex", clusters),
+    ]
+    encoder = static(tmp_path / "v.vec", vectors)
+    score = evaluated(encoder, datasets, tmp_path / "store", casings=["fold"]).scores[0]
+    key = bootstrap_key(7, "paralex")
+    names = np.array([cluster.cluster for cluster in score.clusters])
+    for value, given, ends in (
+        (score.suggestion, "suggestion", score.suggestion_interval),
+        (score.coherence, "coherence", score.coherence_interval),
+    ):
+        own = np.array([getattr(cluster, given) for cluster in score.clusters])
+        assert len(set(own)) > 3
+        assert ends == interval(resample_means(own, names, key))
+        assert ends[0] < value < ends[1]
+
+
+def test_layers_share_a_vocabulary_in_the_first_casing(tmp_path: Path) -> None:
+    terms = ["A", "B", "C"]
+    fillers = [f"x{i}" for i in range(60)]
+    # In the other layer all vectors are equal: the first rows are the nearest of all.
+    told = {word: [1.0, i / 60] for i, word in enumerate(fillers)}
+    told |= {term: [-1.0, i / 60] for i, term in enumerate(terms)}
+    told |= {term.lower(): [-1.0, i / 60] for i, term in enumerate(terms)}
+    datasets = [
+        write_paradigms_dataset(tmp_path / "i" / "paralex", [("abc", terms)]),
+        write_words(tmp_path / "i" / "words", fillers[:40]),
+        write_words(tmp_path / "i" / "more_words", fillers[30:]),
+    ]
+    results = evaluated(Layered(told), datasets, tmp_path / "store")
+    found = {key[1:]: score.suggestion for key, score in by_key(results).items()}
+    assert found == {
+        ("shared", "as_is", "same"): 0.0,
+        ("shared", "as_is", "told"): 1.0,
+        ("shared", "fold", "told"): 1.0,
+    }
+    assert [score.layer for score in results.scores] == ["same", "told", "told"]
+    assert [score.casing for score in results.main] == ["as_is", "fold"]
+    assert results.encoder["layers"] == ["same", "told"]
+    # 60 words of two rankings and three terms, whatever the casing: none of them fall together.
+    assert {score.words for score in results.scores} == {63}
+
+
+def test_an_encoder_of_tokens_gets_tokens_and_is_asked_for_words(tmp_path: Path) -> None:
+    split = {"del-A": "del - A", "al-B": "al - B"}
+    texts = ["del - A", "al - B", "del - a", "al - b", "c", "d"]
+    told = {text: [1.0, i / 9] for i, text in enumerate(texts)}
+    datasets = [
+        write_paradigms_dataset(
+            tmp_path / "i" / "paralex", [("x", ["del-A", "al-B", "c"])], tokens=split
+        ),
+        write_words(tmp_path / "i" / "words", ["al-B", "d"], tokens=split),
+    ]
+    encoder = Layered(told, form="tokens")
+    results = evaluated(encoder, datasets, tmp_path / "store")
+    assert [score.words for score in results.scores] == [4, 4, 4]
+    assert [score.clusters[0].left_out for score in results.scores] == [{}] * 3
+    assert [score.suggestion for score in results.scores] == [1, 1, 1]
+
+
+def test_a_language_without_words_is_left_out_unless_the_encoder_has_its_own(
+    tmp_path: Path,
+) -> None:
+    words = ["uno", "dos", "tres", "one", "two", "three"]
+    datasets = [
+        write_words(tmp_path / "i" / "words_es", words[:3]),
+        write_paradigms_dataset(tmp_path / "i" / "paralex_es", [("numbers", words[:3])]),
+        write_paradigms_dataset(
+            tmp_path / "i" / "paralex_en", [("numbers", words[3:])], language="en"
+        ),
+    ]
+    natural = make_encoder("char_hash", {})
+    results = evaluated(natural, datasets, tmp_path / "natural")
+    assert {score.dataset for score in results.scores} == {"paralex_es"}
+    assert results.left_out == {
+        "paralex_en": "no word ranking is in en (there are some in: es), and the encoder has no "
+        "vocabulary of its own"
+    }
+    assert evaluated(natural, datasets[2:], tmp_path / "natural").left_out == {
+        "paralex_en": "no word ranking is in en (there are some in: none), and the encoder has no "
+        "vocabulary of its own"
+    }
+    own = static(tmp_path / "v.vec", {word: [1, i] for i, word in enumerate(words)})
+    results = evaluated(own, datasets, tmp_path / "own", casings=["fold"])
+    assert list(by_key(results)) == [
+        ("paralex_en", "own", "fold", "output"),
+        ("paralex_es", "own", "fold", "output"),
+        ("paralex_es", "shared", "fold", "output"),
+    ]
+    assert results.left_out == {}
+    # In any order.
+    again = evaluated(own, datasets[::-1], tmp_path / "own", casings=["fold"])
+    assert again == results
+
+
+def test_without_paradigms_there_is_nothing_to_score(tmp_path: Path) -> None:
+    encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
+    datasets = [write_words(tmp_path / "i" / "words", ["a", "b"])]
+    embed(tmp_path / "store", encoder, ["a", "b"])
+    # No vocabulary was written, and none is needed.
+    results = evaluate_paradigms(
+        "n", encoder, datasets, tmp_path / "store", seed=1, coherence_threshold=2, casings=["fold"]
+    )
+    assert (results.scores, results.left_out) == ((), {})
+
+
+def test_bad_datasets(tmp_path: Path) -> None:
+    words = write_words(tmp_path / "i" / "words", ["a"])
+    encoder = Layered(dict.fromkeys("abc", (1.0, 2.0)))
+
+    def message(name: str, clusters: list[tuple[str, list[str]]]) -> str:
+        dataset = write_paradigms_dataset(tmp_path / "i" / name, clusters)
+        with pytest.raises(InputError) as caught:
+            evaluated(encoder, [words, dataset], tmp_path / "store")
+        return str(caught.value)
+
+    assert "expected: clusters\n  found:    none" in message("none", [])
+    found = message("twice", [("x", ["a", "b", "c"]), ("y", []), ("x", ["a"])])
+    assert "twice, row 2 x\n  expected: each cluster once\n  found:    the second one" in found
+
+
+def test_other_tokens_than_terms(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    dataset = write_paradigms_dataset(tmp_path / "i" / "p", [("x", ["a", "b", "c"])])
+    table = pq.read_table(dataset.files["test"][0])
+    column = pa.array([["a", "b"]])
+    place = table.column_names.index("tokens")
+    pq.write_table(table.set_column(place, "tokens", column), dataset.files["test"][0])
+    encoder = Layered(dict.fromkeys("abc", (1.0, 2.0)), form="tokens")
+    with pytest.raises(InputError, match="expected: as many tokens as terms, 3\n  found:    2"):
+        evaluated(encoder, [dataset], tmp_path / "store")
+
+
+def test_the_vocabulary_has_to_be_there(tmp_path: Path) -> None:
+    encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
+    dataset = write_paradigms_dataset(tmp_path / "i" / "p", [("x", ["a", "b", "c"])])
+    embed(tmp_path / "store", encoder, ["a", "b", "c"])
+    with pytest.raises(InputError, match=r"store/vocabulary\n.*\n  found:    no such folder\n"):
+        evaluate_paradigms(
+            "n",
+            encoder,
+            [dataset],
+            tmp_path / "store",
+            seed=1,
+            coherence_threshold=2,
+            casings=["fold"],
+        )

@@ -1,0 +1,68 @@
+"""Results of ParaLex: read as they were written, told from those of another format."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from corpora_recipes.errors import InputError
+from evaluation.paradigms.results import (
+    FORMAT,
+    ClusterScore,
+    ParadigmResults,
+    ParadigmScore,
+    read_paradigms,
+    write_paradigms,
+)
+
+SCORE = ParadigmScore(
+    dataset="paralex_es",
+    language="es",
+    version="1.0.0",
+    digest="0" * 64,
+    layer="2",
+    vocabulary="shared",
+    words=20000,
+    casing="fold",
+    suggestion=0.25,
+    suggestion_interval=(0.125, 0.5),
+    coherence=0.0625,
+    coherence_interval=(0.0, 0.25),
+    clusters=(
+        ClusterScore("months", 12, {"no_vector": ["mayo", "julio"]}, 0.5, 0.25, 0.125),
+        ClusterScore("organs", 4, {"no_vector": ["a"], "out_of_vocabulary": ["b"]}, 0.0, 0.0, 0.0),
+    ),
+    words_left_out={"no_vector": 3, "repeated_word": 0},
+)
+RESULTS = ParadigmResults(
+    format=FORMAT,
+    name="own",
+    encoder={"encoder": "static", "layer": "2", "layers": ["1", "2"]},
+    coherence_threshold=2,
+    seed=7,
+    versions={"numpy": "2"},
+    scores=(SCORE,),
+    left_out={"paralex_en": "there is no word ranking in en"},
+)
+
+
+def test_read_as_written(tmp_path: Path) -> None:
+    write_paradigms(RESULTS, tmp_path / "own.json")
+    assert read_paradigms(tmp_path / "own.json") == RESULTS
+    assert RESULTS.main == (SCORE,)
+    assert [cluster.left for cluster in SCORE.clusters] == [10, 2]
+    assert SCORE.skipped == 1
+
+
+def test_what_is_no_result(tmp_path: Path) -> None:
+    path = tmp_path / "own.json"
+    with pytest.raises(InputError, match="run `python -m evaluation paradigms` again"):
+        read_paradigms(path)
+    write_paradigms(RESULTS, path)
+    content = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**content, "format": 0}), "utf-8")
+    with pytest.raises(InputError, match="format 0"):
+        read_paradigms(path)
+    path.write_text(json.dumps({**content, "scores": [{"dataset": "x"}]}), "utf-8")
+    with pytest.raises(InputError, match="KeyError"):
+        read_paradigms(path)
