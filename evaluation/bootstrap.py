@@ -6,6 +6,8 @@ a key alone, so that two encoders, two layers or two random starts are measured 
 the difference of their resampled metrics is the paired bootstrap.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,13 +56,22 @@ def resample(
         else of documents again.
     """
     of_rows = np.concatenate([terms(metric, gold, own) for own in predictions], axis=1)
-    names, unit = np.unique(documents, return_inverse=True)
-    of_documents = np.zeros((len(names), of_rows.shape[1]))
-    np.add.at(of_documents, unit, of_rows)
-    sets = len(predictions)
-    by_documents = _draw(metric, of_documents, sets, key)
-    few = len(names) < FEW_DOCUMENTS
-    return np.stack([by_documents, _draw(metric, of_rows, sets, key) if few else by_documents])
+    return _resample(partial(metric_of, metric), of_rows, len(predictions), documents, key)
+
+
+def resample_means(values: Doubles, documents: Values, key: int) -> Doubles:
+    """Return the mean of values in ``RESAMPLES`` draws of the rows, as ``resample`` draws them.
+
+    Args:
+        values: float64 [rows], one row or more.
+        documents: ids of the documents, [rows].
+        key: seed of the draws.
+
+    Returns:
+        float64 [2, RESAMPLES], for ``interval``.
+    """
+    of_rows = np.stack([np.ones(len(values)), values], axis=1)
+    return _resample(_mean, of_rows, 1, documents, key)[:, 0]
 
 
 def interval(resampled: Doubles) -> tuple[float, float]:
@@ -74,7 +85,32 @@ def interval(resampled: Doubles) -> tuple[float, float]:
     return float(low.min()), float(high.max())
 
 
-def _draw(metric: Metric, of_units: Doubles, sets: int, key: int) -> Doubles:
+def _mean(sums: Doubles) -> Doubles:
+    means: Doubles = sums[:, 1] / sums[:, 0]
+    return means
+
+
+def _resample(
+    metric: Callable[[Doubles], Doubles], of_rows: Doubles, sets: int, documents: Values, key: int
+) -> Doubles:
+    """Return the metric of each set in all draws, float64 [2, sets, RESAMPLES].
+
+    Args:
+        metric: of sums of terms, [draws, terms], to float64 [draws].
+        of_rows: each row's terms, those of all sets side by side.
+        sets: their number.
+        documents: ids of the documents, [rows].
+        key: seed of the draws.
+    """
+    names, unit = np.unique(documents, return_inverse=True)
+    of_documents = np.zeros((len(names), of_rows.shape[1]))
+    np.add.at(of_documents, unit, of_rows)
+    by_documents = _draw(metric, of_documents, sets, key)
+    few = len(names) < FEW_DOCUMENTS
+    return np.stack([by_documents, _draw(metric, of_rows, sets, key) if few else by_documents])
+
+
+def _draw(metric: Callable[[Doubles], Doubles], of_units: Doubles, sets: int, key: int) -> Doubles:
     """Return the metric of each set, float64 [sets, RESAMPLES], given each unit's sums of terms."""
     generator = np.random.Generator(np.random.PCG64(key))
     units = len(of_units)
@@ -87,5 +123,5 @@ def _draw(metric: Metric, of_units: Doubles, sets: int, key: int) -> Doubles:
         times = np.bincount(drawn.ravel(), minlength=draws * units).reshape(draws, units)
         sums = (times.astype(np.float64) @ of_units).reshape(draws, sets, -1)
         for own in range(sets):
-            found[own, start : start + draws] = metric_of(metric, sums[:, own])
+            found[own, start : start + draws] = metric(sums[:, own])
     return found

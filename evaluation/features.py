@@ -27,7 +27,8 @@ PairFeatures = Literal["difference_product", "four_part"]
 for entailment)."""
 
 
-# Task to the number of texts that each text column of a row holds; None if it varies.
+# Task to the number of texts that each text column of a row holds; None if it varies. Those of
+# which neighbours are asked have no features.
 TEXTS: dict[str, int | None] = {
     "sentence_position": 5,
     "sentence_ordering": 2,
@@ -39,6 +40,9 @@ TEXTS: dict[str, int | None] = {
     "pair_classification": 1,
     "relatedness": 1,
     "similarity": 1,
+    "sentence_ranking": 1,
+    "word_ranking": 1,
+    "paradigms": None,
 }
 
 
@@ -49,7 +53,7 @@ def text_columns(task: str, form: Form) -> tuple[str, ...]:
 
 
 def unique_texts(dataset: Dataset, form: Form) -> set[str]:
-    """Return every text of a dataset, all splits."""
+    """Return every text of a dataset, all splits; of paradigms also its terms in lower case."""
     import pyarrow.compute as pc
 
     texts: set[str] = set()
@@ -58,6 +62,8 @@ def unique_texts(dataset: Dataset, form: Form) -> set[str]:
         table = dataset.read(split, columns)
         for column in columns:
             texts.update(pc.unique(_texts(table, column)[0]).to_pylist())
+    if dataset.task == "paradigms":
+        texts |= {text.lower() for text in texts}
     return texts
 
 

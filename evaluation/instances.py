@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from builders.schemas import about_of, labels_of
+from builders.schemas import Target, about_of, labels_of
 from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
 from corpora_recipes.records import SPLITS, Split
@@ -58,12 +58,12 @@ class Dataset:
 
     @property
     def trained(self) -> bool:
-        """Whether a probe is trained; if not, the answer is the cosine of two texts."""
+        """Whether a probe is trained; if not, the embeddings themselves answer."""
         return TASKS[self.task].trained
 
     @property
-    def target(self) -> Literal["label", "score"]:
-        """The column that is asked for."""
+    def target(self) -> Target:
+        """The column that is asked for; "neighbours" if none is."""
         return TASKS[self.task].target
 
     def read(self, split: Split, columns: Sequence[str]) -> "pa.Table":
@@ -149,6 +149,11 @@ def find_datasets(root: Path) -> list[Dataset]:
             )
         datasets[dataset.name] = dataset
     return [dataset for _, dataset in sorted(datasets.items())]
+
+
+def find_probed(root: Path) -> list[Dataset]:
+    """Find the datasets under a folder that a probe answers, see ``find_datasets``."""
+    return [dataset for dataset in find_datasets(root) if dataset.target != "neighbours"]
 
 
 def _shards(folder: Path, split: Split, found: dict[Path, int]) -> tuple[Path, ...]:

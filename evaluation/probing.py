@@ -1,10 +1,7 @@
 """Probing all datasets with one encoder, each of its layers for itself."""
 
-import platform
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +30,7 @@ from evaluation.probes.problem import Floats, Labels, Problem
 from evaluation.results import FORMAT, Predictions, Results, Score
 from evaluation.similarity import cosines
 from evaluation.threads import one_thread
+from evaluation.versions import encoder_facts, library_versions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -149,15 +147,7 @@ def probe_datasets(
     results = Results(
         format=FORMAT,
         name=name,
-        encoder={
-            "encoder": known.name,
-            "revision": known.revision,
-            "form": known.form,
-            "dimension": dimension,
-            "layers": list(known.layers),
-            "layer": known.layer,
-            "options": known.options,
-        },
+        encoder=encoder_facts(known, dimension),
         protocol=probing.as_protocol(),
         bootstrap={
             "resamples": RESAMPLES,
@@ -166,7 +156,7 @@ def probe_datasets(
             "few_documents": FEW_DOCUMENTS,
         },
         seed=seed,
-        versions=_versions(known, probing.engine),
+        versions=library_versions(known, ["torch"] if probing.engine == "torch" else []),
         scores=tuple(one.score for one in probed),
     )
     return results, [one.predictions for one in probed]
@@ -475,15 +465,3 @@ def _too_alike(dataset: Dataset, value: Any) -> InputError:
         found=f"only {dataset.labels[value] if label else float(value)!r}",
         todo=_MORE,
     )
-
-
-def _versions(encoder: Description, engine: str) -> dict[str, str]:
-    libraries = {"probeta", "numpy", "scipy", "pyarrow", *encoder.packages}
-    if engine == "torch":
-        libraries.add("torch")
-    versions = {"python": platform.python_version(), "platform": platform.platform()}
-    for library in sorted(libraries):
-        # What encoded may be elsewhere by now.
-        with suppress(PackageNotFoundError):
-            versions[library] = version(library)
-    return versions

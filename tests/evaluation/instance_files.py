@@ -27,6 +27,8 @@ COLUMNS = {
     "discourse_relations": dict.fromkeys(("left", "right", "left_tokens", "right_tokens"), LISTS),
     "sentence_classification": {"sentence": ONE, "tokens": ONE},
     "linguistic_probing": {"sentence": ONE, "tokens": ONE},
+    "sentence_ranking": {"text": ONE, "tokens": ONE, "positives": LISTS},
+    "word_ranking": {"text": ONE, "tokens": ONE, "positives": LISTS},
     **dict.fromkeys(
         ("pair_classification", "relatedness", "similarity"),
         dict.fromkeys(("sentence1", "sentence2", "tokens1", "tokens2"), ONE),

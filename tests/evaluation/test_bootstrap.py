@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation import bootstrap
-from evaluation.bootstrap import FEW_DOCUMENTS, RESAMPLES, resample
+from evaluation.bootstrap import FEW_DOCUMENTS, RESAMPLES, resample, resample_means
 
 
 def bootstrap_interval(
@@ -158,3 +158,20 @@ def test_paired_draws_tell_more_than_two_intervals() -> None:
     half = 1.96 * np.sqrt(0.03 * 0.97 / 1000)
     assert (low, high) == pytest.approx((0.03 - half, 0.03 + half), abs=0.002)
     assert bootstrap.interval(draws[:, 0])[0] < bootstrap.interval(draws[:, 1])[1]
+
+
+def test_the_interval_of_a_mean_is_that_of_the_normal_distribution() -> None:
+    """The standard error is s / sqrt(documents): of 500, each with two equal rows, not of 1,000."""
+    values = np.repeat(np.random.default_rng(6).exponential(size=500), 2)
+    low, high = bootstrap.interval(resample_means(values, np.arange(1000) // 2, 3))
+    half = 1.96 * values.std() / np.sqrt(500)
+    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.02)
+
+
+def test_the_mean_of_what_is_right_or_wrong_is_the_accuracy() -> None:
+    """The same draws, the few documents' draws of rows among them."""
+    right = np.arange(200) % 20 < 11
+    for documents in (np.arange(200) // 100, np.arange(200) // 4):
+        means = resample_means(right.astype(np.float64), documents, 3)
+        answers = resample("accuracy", np.ones(200, bool), right[None], documents, 3)
+        assert (means == answers[:, 0]).all()

@@ -1,9 +1,9 @@
-"""Cosines: by hand, of vectors of 0, and at any scale."""
+"""Cosines: by hand, of vectors of 0, and at any scale; distances turned round."""
 
 import numpy as np
 import pytest
 
-from evaluation.similarity import cosines
+from evaluation.similarity import cosines, inverse_distances
 
 
 def test_by_hand() -> None:
@@ -30,3 +30,14 @@ def test_the_scale_does_not_matter(scale: float) -> None:
     one, other = np.random.default_rng(1).normal(size=(2, 50, 8)).astype(np.float32)
     scaled = one * np.float32(scale)
     assert cosines(scaled, other) == pytest.approx(cosines(one, other), abs=2e-6)
+
+
+def test_distances_by_hand() -> None:
+    one = np.array([[0, 0], [3, 4], [0, 1]], np.float32)
+    other = np.array([[3, 4], [3, 4], [0, -1]], np.float32)
+    assert inverse_distances(one, other).tolist() == [1 / 6, 1, 1 / 3]
+
+
+def test_distances_of_large_vectors() -> None:
+    one = np.full((1, 4), 3e38, np.float32)
+    assert inverse_distances(one, -one) == pytest.approx(1 / 12e38)

@@ -1,0 +1,262 @@
+"""EvalRank with one encoder: ranks on all ranking datasets, and similarities beside them.
+
+Wang, Kuo and Li 2022, "Just Rank: Rethinking Evaluation with Word and Sentence Similarities": mean
+reciprocal rank and hits of the positives among all texts, by cosine and by 1 / (1 + l2); and their
+finding that post-processing lifts the correlation with people's scores and not the ranks, which is
+why the datasets of similarity are scored here too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from builders.ranking import TASKS
+from corpora_recipes.errors import InputError
+from evaluation.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.embeddings import EmbeddingStore
+from evaluation.encoders import Description, Encoder, Form, describe
+from evaluation.features import Floats, text_columns, unique_texts
+from evaluation.instances import Dataset
+from evaluation.metrics import Values, pearson, spearman
+from evaluation.probing import Probing, part_of, read_rows
+from evaluation.ranking.postprocessing import Name, postprocess
+from evaluation.ranking.ranks import Doubles, Rows, Similarity, rank_positives
+from evaluation.ranking.results import FORMAT, HITS, RankingResults, RankScore, SimilarityScore
+from evaluation.similarity import cosines, inverse_distances
+from evaluation.threads import one_thread
+from evaluation.versions import encoder_facts, library_versions
+
+RANKED = tuple(task.name for task in TASKS)
+
+# What is done to the vectors, and how they are compared then.
+_Way = tuple[Name, Similarity]
+
+
+def rank_datasets(
+    name: str,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    store: Path,
+    *,
+    seed: int,
+    similarities: Sequence[Similarity],
+    postprocessings: Sequence[Name],
+) -> RankingResults:
+    """Rank the positives of every ranking dataset with every layer of one encoder.
+
+    Args:
+        name: key of the encoder's entry in params.yaml.
+        encoder: whose vectors the store holds.
+        datasets: in any order; those of other tasks are passed over.
+        store: folder of the embedding store.
+        seed: the run's seed.
+        similarities: one or more; layers other than the main one have the first alone.
+        postprocessings: one or more; layers other than the main one have none.
+
+    Raises:
+        InputError: the store lacks a text or has a vector that is not finite, or a dataset is not
+            as it should be.
+    """
+    from tqdm import tqdm
+
+    known = describe(encoder)
+    opened = EmbeddingStore(store, known)
+    asked = sorted((d for d in datasets if d.task in RANKED), key=lambda dataset: dataset.name)
+    scored = sorted(
+        (d for d in datasets if d.task == "similarity"), key=lambda dataset: dataset.name
+    )
+    ways: list[_Way] = list(product(postprocessings, similarities))
+    plain: list[_Way] = [("none", similarities[0])]
+    scores, similar = [], []
+    total = len(asked) * len(known.layers) + len(scored)
+    with (
+        one_thread(),
+        tqdm(total=total, desc=f"rank {name}", unit="layer", disable=None) as bar,
+    ):
+        for dataset in asked:
+            queries = _read(dataset, known.form)
+            for layer in known.layers:
+                own = ways if layer == known.layer else plain
+                scores += _rank(dataset, queries, opened, layer, own, seed)
+                bar.update()
+        for dataset in scored:
+            similar += _compare(dataset, known, opened, ways)
+            bar.update()
+    return RankingResults(
+        format=FORMAT,
+        name=name,
+        encoder=encoder_facts(known, opened.dimension),
+        seed=seed,
+        versions=library_versions(known),
+        scores=tuple(scores),
+        similarities=tuple(similar),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The texts of a ranking dataset and the pairs that are asked for.
+
+    Attributes:
+        texts: in one form.
+        groups: of the texts that positives link, an id for each text, [texts].
+        queries: row of each pair's query, int64 [pairs].
+        positives: row of each pair's positive, int64 [pairs].
+    """
+
+    texts: list[str]
+    groups: Values
+    queries: Rows
+    positives: Rows
+
+
+def _read(dataset: Dataset, form: Form) -> _Texts:
+    """Read a ranking dataset.
+
+    Raises:
+        InputError: two rows have the same id, positives are no other rows, or there are none.
+    """
+    (column,) = text_columns(dataset.task, form)
+    table = dataset.read("test", ["id", column, "positives", "document_id"])
+    ids = table["id"].to_pylist()
+    rows = {own: row for row, own in enumerate(ids)}
+    queries, positives = [], []
+    for row, linked in enumerate(table["positives"].to_pylist()):
+        # What is no row is put as wrong as the row itself.
+        found = [rows.get(positive, row) for positive in linked]
+        if rows[ids[row]] != row or row in found or len({*found}) < len(found):
+            raise InputError(
+                dataset.files["test"][0],
+                expected="rows with ids of their own, and as positives ids of other rows, none "
+                "twice",
+                found=f"the id {ids[row]} with the positives {', '.join(linked) or '(none)'} in "
+                f"row {row} of test",
+                todo="build the dataset again with `python -m builders`",
+            )
+        queries += [row] * len(found)
+        positives += found
+    if not queries:
+        raise InputError(
+            dataset.files["test"][0],
+            expected="positives in some rows",
+            found="none",
+            todo="name other pairs in params.yaml: rankings, and build the dataset again",
+        )
+    groups = table["document_id"].to_numpy()
+    pairs = np.array([queries, positives], np.int64)
+    return _Texts(table[column].to_pylist(), groups, *pairs)
+
+
+def _rank(
+    dataset: Dataset,
+    asked: _Texts,
+    store: EmbeddingStore,
+    layer: str,
+    ways: Sequence[_Way],
+    seed: int,
+) -> list[RankScore]:
+    """Return the scores of one layer, one for each way to compare."""
+    scores = []
+    key, digest = bootstrap_key(seed, dataset.name), dataset.digest()
+    for (postprocessing, similarity), vectors in _vectors(dataset, asked.texts, store, layer, ways):
+        found = rank_positives(vectors, asked.queries, asked.positives, similarity)
+        ranked = ~np.isnan(found.ranks)
+        ranks, queries = found.ranks[ranked], asked.queries[ranked]
+        directed = np.count_nonzero(vectors.any(axis=1))
+        left_out = len(found.ranks) - len(ranks)
+        score = RankScore(
+            dataset=dataset.name,
+            task=dataset.task,
+            language=dataset.language,
+            version=dataset.version,
+            digest=digest,
+            layer=layer,
+            similarity=similarity,
+            postprocessing=postprocessing,
+            background=int(directed) if similarity == "cosine" else len(vectors),
+            queries=len(np.unique(queries)),
+            pairs=len(ranks),
+            left_out={"no_vector": left_out} if left_out else {},
+            **_measures(ranks, asked.groups[queries], key),
+            ties=int(found.tied.sum()),
+        )
+        scores.append(score)
+    return scores
+
+
+def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
+    """Return what is measured of ranks, all 0 if there are none."""
+    if not len(ranks):
+        hits = dict.fromkeys(map(str, HITS), 0.0)
+        return {"mrr": 0.0, "interval": (0.0, 0.0), "hits": hits, "median_rank": 0.0}
+    return {
+        "mrr": float(np.mean(1 / ranks)),
+        "interval": interval(resample_means(1 / ranks, groups, key)),
+        "hits": {str(rank): float(np.mean(ranks <= rank)) for rank in HITS},
+        "median_rank": float(np.median(ranks)),
+    }
+
+
+def _compare(
+    dataset: Dataset, encoder: Description, store: EmbeddingStore, ways: Sequence[_Way]
+) -> list[SimilarityScore]:
+    """Return the main layer's scores of a dataset of similarity."""
+    scores = []
+    # In one order, whatever that of the set.
+    texts = sorted(unique_texts(dataset, encoder.form))
+    places = {text: row for row, text in enumerate(texts)}
+    rows = read_rows(dataset, "test", encoder.form)
+    for (postprocessing, similarity), vectors in _vectors(
+        dataset, texts, store, encoder.layer, ways
+    ):
+
+        def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
+            return vectors[[places[text] for text in given]]
+
+        part = part_of(dataset, "test", rows, encoder.form, lookup, Probing().pair_features)
+        compare = cosines if similarity == "cosine" else inverse_distances
+        found = compare(*np.split(part.x, 2, axis=1))
+        score = SimilarityScore(
+            dataset=dataset.name,
+            language=dataset.language,
+            layer=encoder.layer,
+            similarity=similarity,
+            postprocessing=postprocessing,
+            spearman=spearman(part.y, found),
+            pearson=pearson(part.y, found),
+        )
+        scores.append(score)
+    return scores
+
+
+def _vectors(
+    dataset: Dataset, texts: Sequence[str], store: EmbeddingStore, layer: str, ways: Sequence[_Way]
+) -> Iterator[tuple[_Way, Floats]]:
+    """Give the texts' vectors for each way to compare.
+
+    Raises:
+        InputError: a text has none, or one that is not finite.
+    """
+    found = store.lookup(texts, layer)
+    _check_finite(dataset, texts, found)
+    for name, same in groupby(ways, lambda way: way[0]):
+        vectors = postprocess(found, name)
+        _check_finite(dataset, texts, vectors)
+        for way in same:
+            yield way, vectors
+
+
+def _check_finite(dataset: Dataset, texts: Sequence[str], vectors: Floats) -> None:
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"{dataset.folder}, test: {texts[bad[0]]!r}",
+            expected="a vector of finite numbers, after post-processing too",
+            found="NaN, or an infinite or too large number",
+            todo="remove the encoder's folder of embeddings and run `python -m evaluation embed`; "
+            "if its vectors are near the end of float32's range, scale them down",
+        )

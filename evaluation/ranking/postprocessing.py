@@ -1,0 +1,123 @@
+"""What is done to vectors before they are compared, fitted on the vectors themselves.
+
+Each is a map x -> (x - centre) A with a symmetric matrix A that does not depend on the signs, or,
+where some are equal, on the choice, of eigenvectors. A is diagonal in the eigenvectors of a second
+moment of the vectors:
+
+    centre             A is the identity.
+    abtt               "all but the top" (Mu, Bhat and Viswanath 2018, algorithm 1): centred, and
+                       the D principal components of the largest variance taken out, D = d / 100 of
+                       dimension d, rounded, and 1 at least.
+    component_removal  the first singular direction taken out, not centred (Arora, Liang and Ma
+                       2017, "A simple but tough-to-beat baseline for sentence embeddings",
+                       algorithm 1).
+    whitening          centred, and all components brought to variance 1 (Su et al. 2021, "Whitening
+                       sentence representations for better semantics and faster retrieval"). Their
+                       map ends in a rotation more, which changes neither cosine nor distance.
+                       Components that vary by no more than rounding, as many do where there are
+                       fewer texts than dimensions, are taken out: nothing is known of them.
+
+A vector of zeros, which an encoder gives to what it does not know, is not fitted on and stays zero.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Floats = np.ndarray[Any, np.dtype[np.float32]]
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
+
+Name = Literal["none", "centre", "abtt", "component_removal", "whitening"]
+
+_BLOCK_TEXTS = 4096
+# What is shorter than this share of the vectors is their rounding (float32: 2 ** -24, and less of
+# a mean of many), or that of float64 (2 ** -53) in what is taken from them.
+_ROUNDING = 2.0**-40
+
+
+@dataclass(frozen=True, slots=True)
+class Postprocessing:
+    """A map that was fitted.
+
+    Attributes:
+        centre: what is subtracted first, float64 [dimension].
+        matrix: what the rest is multiplied by, float64 [dimension, dimension].
+        gain: the most that it can lengthen a vector.
+    """
+
+    centre: Doubles
+    matrix: Doubles
+    gain: float
+
+    def apply(self, vectors: Floats) -> Floats:
+        """Return the vectors' images, float32 of the same shape.
+
+        An image that is rounding alone is 0, so that it has no direction: that of a vector which is
+        the mean, or of which all was taken out. One beyond the range of float32 is infinite.
+        """
+        images = np.empty(vectors.shape, np.float32)
+        centre = np.linalg.norm(self.centre)
+        for start in range(0, len(vectors), _BLOCK_TEXTS):
+            wide = vectors[start : start + _BLOCK_TEXTS].astype(np.float64)
+            lengths = np.linalg.norm(wide, axis=1)
+            wide -= self.centre
+            wide = wide @ self.matrix
+            rounding = _ROUNDING * self.gain * (lengths + centre)
+            wide[(np.linalg.norm(wide, axis=1) <= rounding) | (lengths == 0)] = 0
+            with np.errstate(over="ignore"):
+                images[start : start + _BLOCK_TEXTS] = wide
+        return images
+
+
+def postprocess(vectors: Floats, name: Name) -> Floats:
+    """Return vectors after a post-processing that is fitted on all of them; within ``one_thread``.
+
+    Args:
+        vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
+        name: what is done.
+    """
+    return vectors if name == "none" else fit(vectors, name).apply(vectors)
+
+
+def fit(vectors: Floats, name: Name) -> Postprocessing:
+    """Return a post-processing that is fitted on vectors, other than "none".
+
+    Args:
+        vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
+        name: what is done.
+    """
+    dimension = vectors.shape[1]
+    count = max(1, sum(map(len, _blocks(vectors))))
+    centre = np.zeros(dimension)
+    if name != "component_removal":
+        for block in _blocks(vectors):
+            centre += block.sum(axis=0)
+        centre /= count
+    if name == "centre":
+        return Postprocessing(centre, np.eye(dimension), 1.0)
+    moment = np.zeros((dimension, dimension))
+    for block in _blocks(vectors):
+        block -= centre
+        moment += block.T @ block
+    moment /= count
+    # Ascending.
+    variances, components = np.linalg.eigh(moment)
+    if name == "whitening":
+        squared_lengths = variances.sum() + centre @ centre
+        varies = variances > _ROUNDING * squared_lengths
+        scales = np.zeros(dimension)
+        scales[varies] = variances[varies] ** -0.5
+    else:
+        removed = 1 if name == "component_removal" else max(1, round(dimension / 100))
+        scales = np.ones(dimension)
+        scales[dimension - removed :] = 0
+    return Postprocessing(centre, (components * scales) @ components.T, float(scales.max()))
+
+
+def _blocks(vectors: Floats) -> Iterator[Doubles]:
+    """Give the vectors that are not 0."""
+    for start in range(0, len(vectors), _BLOCK_TEXTS):
+        block = vectors[start : start + _BLOCK_TEXTS]
+        yield block[block.any(axis=1)].astype(np.float64)

@@ -1,0 +1,38 @@
+"""What results say of the encoder and of the versions that they depend on."""
+
+import platform
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from evaluation.encoders import Description
+
+
+def encoder_facts(encoder: Description, dimension: int) -> dict[str, Any]:
+    """Return what results say of their encoder; ``dimension`` is that of the store's vectors."""
+    return {
+        "encoder": encoder.name,
+        "revision": encoder.revision,
+        "form": encoder.form,
+        "dimension": dimension,
+        "layers": list(encoder.layers),
+        "layer": encoder.layer,
+        "options": encoder.options,
+    }
+
+
+def library_versions(encoder: Description, further: Iterable[str] = ()) -> dict[str, str]:
+    """Return the versions of Python, the platform, Probeta and the libraries that compute.
+
+    Args:
+        encoder: whose packages are among them.
+        further: other libraries that the results depend on.
+    """
+    libraries = {"probeta", "numpy", "scipy", "pyarrow", *encoder.packages, *further}
+    versions = {"python": platform.python_version(), "platform": platform.platform()}
+    for library in sorted(libraries):
+        # What encoded may be elsewhere by now.
+        with suppress(PackageNotFoundError):
+            versions[library] = version(library)
+    return versions

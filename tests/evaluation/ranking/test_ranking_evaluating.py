@@ -1,0 +1,301 @@
+"""The command rank: from ranking datasets and a store of embeddings to scores; bad input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from instance_files import Row, row, write_dataset
+from scipy import stats
+
+from corpora_recipes.errors import InputError
+from evaluation.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.embeddings import EmbeddingStore, embed
+from evaluation.encoders import make_encoder
+from evaluation.features import unique_texts
+from evaluation.instances import find_datasets
+from evaluation.probing import Probing, probe_datasets
+from evaluation.ranking.evaluating import rank_datasets
+from evaluation.ranking.postprocessing import postprocess
+from evaluation.ranking.ranks import rank_positives
+from evaluation.ranking.results import RankingResults, read_rankings, write_rankings
+
+PLAIN: dict[str, Any] = {"similarities": ["cosine"], "postprocessings": ["none"]}
+WHOLE: dict[str, Any] = {"similarities": ["cosine", "l2"], "postprocessings": ["none", "abtt"]}
+# Of east: south-east at 45 degrees, north at 90, and what stands between or is unknown.
+VECTORS: dict[str, tuple[float, float]] = {
+    "este": (2, 0),
+    "levante": (1, -1),
+    "norte": (0, 1),
+    "nordeste": (3, 2),
+    "arriba": (0, 5),
+    "nada": (0, 0),
+}
+
+
+@dataclass(frozen=True)
+class Compass:
+    """Two numbers a text, and a second layer that is the same for all of them."""
+
+    name: ClassVar[str] = "compass"
+    revision: ClassVar[str] = "1"
+    dimension: ClassVar[int] = 2
+    layers: ClassVar[tuple[str, ...]] = ("0", "1")
+    layer: ClassVar[str] = "0"
+    options: ClassVar[dict[str, Any]] = {}
+    packages: ClassVar[tuple[str, ...]] = ()
+    parallel: ClassVar[bool] = True
+    form: Any = "natural"
+
+    def check(self) -> None:
+        """Nothing is needed."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """Look up what is asked for; tokens have a mark."""
+        mark = "" if self.form == "natural" else " ."
+        found = [VECTORS[text.removesuffix(mark)] for text in texts]
+        return np.array([[own, (1, 1)] for own in found], np.float32)
+
+
+def ranked(text: str, *positives: str, group: str | None = None) -> Row:
+    return {
+        "id": f"n/{text}",
+        "text": text,
+        "tokens": f"{text} .",
+        "positives": [f"n/{positive}" for positive in positives],
+        "document_id": group or f"n/{text}",
+    }
+
+
+ROWS = [
+    ranked("este", "levante", "norte", group="n/este"),
+    ranked("levante", "este", group="n/este"),
+    ranked("norte", "este", group="n/este"),
+    *map(ranked, ("nordeste", "arriba", "nada")),
+]
+
+
+def evaluate(
+    folder: Path, rows: Sequence[Row] = ROWS, encoder: Any = None, **ways: Any
+) -> RankingResults:
+    """Write a dataset of words, encode it, and rank."""
+    encoder = encoder or Compass()
+    write_dataset(folder / "instances" / "words", "word_ranking", {"test": rows})
+    datasets = find_datasets(folder / "instances")
+    texts = set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets))
+    embed(folder / "store", encoder, texts)
+    return rank_datasets("mine", encoder, datasets, folder / "store", seed=5, **(ways or PLAIN))
+
+
+def test_scores_by_hand(tmp_path: Path) -> None:
+    """Of este, nordeste is above levante, and above norte too, which arriba ties with.
+
+    Of levante este is the first; of norte, nordeste and arriba are above este. Nada is nowhere.
+    """
+    results = evaluate(tmp_path)
+    score, other = results.scores
+    (dataset,) = find_datasets(tmp_path / "instances")
+    assert (score.dataset, score.task, score.language) == ("words", "word_ranking", "es")
+    assert (score.version, score.digest) == ("1.0.0", dataset.digest())
+    assert (score.layer, score.similarity, score.postprocessing) == ("0", "cosine", "none")
+    assert (score.background, score.queries, score.pairs, score.left_out) == (5, 3, 4, {})
+    assert score.mrr == pytest.approx((1 / 2 + 1 / 2.5 + 1 + 1 / 3) / 4)
+    assert score.hits == {"1": 0.25, "3": 1.0}
+    assert (score.median_rank, score.ties) == (2.25, 1)
+    # One group: its pairs are drawn, each of which has one of four values.
+    low, high = score.interval
+    assert 1 / 3 <= low < score.mrr < high <= 1
+    # The other layer is constant: este has two positives, and so one rival less.
+    assert (other.layer, other.background, other.ties) == ("1", 6, 4)
+    assert other.mrr == pytest.approx((1 / 2.5 + 1 / 2.5 + 1 / 3 + 1 / 3) / 4)
+    assert results.main == (score,)
+    assert results.encoder == {
+        "encoder": "compass",
+        "revision": "1",
+        "form": "natural",
+        "dimension": 2,
+        "layers": ["0", "1"],
+        "layer": "0",
+        "options": {},
+    }
+    assert {"python", "numpy", "probeta"} <= results.versions.keys()
+    write_rankings(results, tmp_path / "mine.json")
+    assert read_rankings(tmp_path / "mine.json") == results
+
+
+def test_every_way_for_the_main_layer_and_the_first_for_the_others(tmp_path: Path) -> None:
+    scores = evaluate(tmp_path, **WHOLE).scores
+    assert [(score.layer, score.postprocessing, score.similarity) for score in scores] == [
+        ("0", "none", "cosine"),
+        ("0", "none", "l2"),
+        ("0", "abtt", "cosine"),
+        ("0", "abtt", "l2"),
+        ("1", "none", "cosine"),
+    ]
+    # Nada, a vector of 0 whatever is done to it, has distances.
+    assert [score.background for score in scores] == [5, 6, 5, 6, 6]
+
+
+def test_words_without_a_vector_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = [ranked("este", "nada"), ranked("nada", "este"), ranked("norte", "arriba"), *ROWS[3:5]]
+    cosine, distance, *_ = evaluate(tmp_path, rows, **WHOLE).scores
+    assert (cosine.pairs, cosine.queries, cosine.left_out) == (1, 1, {"no_vector": 2})
+    assert (cosine.mrr, cosine.hits, cosine.interval) == (1.0, {"1": 1.0, "3": 1.0}, (1.0, 1.0))
+    assert (distance.pairs, distance.queries, distance.left_out) == (3, 3, {})
+
+
+def test_no_pair_with_vectors(tmp_path: Path) -> None:
+    rows = [ranked("este", "nada"), ranked("nada", "este")]
+    score = evaluate(tmp_path, rows).scores[0]
+    assert (score.pairs, score.left_out, score.mrr, score.interval) == (
+        0,
+        {"no_vector": 2},
+        0.0,
+        (0.0, 0.0),
+    )
+    write_rankings(evaluate(tmp_path, rows), tmp_path / "mine.json")
+
+
+def test_the_form_that_the_encoder_takes(tmp_path: Path) -> None:
+    natural = evaluate(tmp_path / "natural").scores
+    assert evaluate(tmp_path / "tokens", encoder=Compass("tokens")).scores == natural
+
+
+NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
+ENCODER = make_encoder("char_hash", {"dimension": 64})
+
+
+def sentence(number: int) -> str:
+    return f"El {NOUNS[number % 8]} número {number} sigue donde estaba."
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Sentences of which each fourth has the next two as positives, and pairs with scores."""
+    root = tmp_path_factory.mktemp("rank")
+    linked = {4 * i: (4 * i + 1, 4 * i + 2) for i in range(30)}
+    linked |= {own: (first,) for first, both in linked.items() for own in both}
+    sentences = [
+        ranked(sentence(i), *map(sentence, linked.get(i, ())), group=f"g{i // 4:02}")
+        for i in range(120)
+    ]
+    pairs = [
+        row(i, None, score=i * i % 7 / 2, sentence1=sentence(i), sentence2=sentence(i + i * i % 7))
+        for i in range(60)
+    ]
+    write_dataset(root / "instances" / "b" / "ranking", "sentence_ranking", {"test": sentences})
+    write_dataset(root / "instances" / "a" / "sts", "similarity", {"test": pairs})
+    write_dataset(root / "instances" / "a" / "words", "word_ranking", {"test": sentences[:40]})
+    texts: set[str] = set()
+    for dataset in find_datasets(root / "instances"):
+        texts |= unique_texts(dataset, "natural")
+    embed(root / "store", ENCODER, texts)
+    return root / "instances", root / "store"
+
+
+def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
+    datasets = find_datasets(folders[0])
+    results = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    assert [score.dataset for score in results.scores] == ["ranking"] * 4 + ["words"] * 4
+    texts = [sentence(i) for i in range(120)]
+    vectors = EmbeddingStore(folders[1], ENCODER).lookup(texts, "output")
+    first = 4 * np.arange(30)
+    queries = np.concatenate([first, first, first + 1, first + 2])
+    positives = np.concatenate([first + 1, first + 2, first, first])
+    for score in results.scores[:4]:
+        ready = postprocess(vectors, score.postprocessing)  # type: ignore[arg-type]
+        found = rank_positives(ready, queries, positives, score.similarity)  # type: ignore[arg-type]
+        assert score.mrr == pytest.approx(np.mean(1 / found.ranks))
+        assert score.hits["3"] == np.mean(found.ranks <= 3)
+        draws = resample_means(1 / found.ranks, queries // 4, bootstrap_key(5, "ranking"))
+        assert score.interval == pytest.approx(interval(draws))
+
+
+def test_similarities_beside_the_ranks(folders: tuple[Path, Path]) -> None:
+    """By cosine and without post-processing they are the ones that probe gives."""
+    datasets = find_datasets(folders[0])
+    results = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    of = {(own.postprocessing, own.similarity): own for own in results.similarities}
+    assert list(of) == [("none", "cosine"), ("none", "l2"), ("abtt", "cosine"), ("abtt", "l2")]
+    sts = [dataset for dataset in datasets if dataset.name == "sts"]
+    (probed,) = probe_datasets("a", ENCODER, sts, folders[1], seed=5, probing=Probing())[0].scores
+    cosine = of["none", "cosine"]
+    assert (cosine.dataset, cosine.language, cosine.layer) == ("sts", "es", "output")
+    assert {"pearson": cosine.pearson, "spearman": cosine.spearman} == probed.measures
+    scores = [i * i % 7 / 2 for i in range(60)]
+    one = ENCODER.encode([sentence(i) for i in range(60)])[:, 0].astype(np.float64)
+    other = ENCODER.encode([sentence(i + i * i % 7) for i in range(60)])[:, 0]
+    found = 1 / (1 + np.linalg.norm(one - other, axis=1))
+    assert of["none", "l2"].pearson == pytest.approx(stats.pearsonr(scores, found).statistic)
+    assert len({own.pearson for own in of.values()}) == 4
+
+
+def test_the_order_of_the_datasets_does_not_matter(
+    folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    datasets = find_datasets(folders[0])
+    for name, given in (("one", datasets), ("other", datasets[::-1])):
+        results = rank_datasets("mine", ENCODER, given, folders[1], seed=5, **WHOLE)
+        write_rankings(results, tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_no_ranking_datasets(folders: tuple[Path, Path]) -> None:
+    results = rank_datasets("mine", ENCODER, [], folders[1], seed=5, **WHOLE)
+    assert (results.scores, results.similarities) == ((), ())
+    assert results.encoder["dimension"] == 64
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (
+            [ranked("este", "norte"), ranked("norte", "este", "sur")],
+            "id n/norte with the positives n/este, n/sur in row 1 of test",
+        ),
+        (
+            [ranked("este", "este", "norte"), ranked("norte", "este")],
+            "id n/este with the positives n/este, n/norte in row 0",
+        ),
+        ([ranked("este", "norte", "norte"), ranked("norte")], "n/norte, n/norte in row 0"),
+        (
+            [ranked("este"), ranked("este"), ranked("norte", "este")],
+            r"id n/este with the positives \(none\) in row 0",
+        ),
+        ([ranked("este"), ranked("norte")], "positives in some rows\n  found:    none"),
+    ],
+)
+def test_positives_that_are_no_other_rows(tmp_path: Path, rows: list[Row], found: str) -> None:
+    with pytest.raises(InputError, match=found) as caught:
+        evaluate(tmp_path, rows)
+    assert caught.value.where.endswith("words/test-00000-of-00001.parquet")
+
+
+@pytest.mark.parametrize("ways", [PLAIN, WHOLE | {"postprocessings": ["whitening"]}])
+def test_a_vector_that_is_not_finite(tmp_path: Path, ways: Any) -> None:
+    evaluate(tmp_path)
+    (file,) = (tmp_path / "store").glob("*.vectors.0.npy")
+    vectors = np.load(file)
+    vectors[(vectors == VECTORS["norte"]).all(axis=1)] = np.nan
+    np.save(file, vectors)
+    with pytest.raises(InputError, match="finite") as caught:
+        evaluate(tmp_path, **ways)
+    assert caught.value.where.endswith("instances/words, test: 'norte'")
+
+
+def test_a_vector_that_post_processing_makes_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = {"este": 3e38, "levante": 3e38, "norte": 3e38, "nordeste": 3e38, "arriba": -3e38}
+    for text, number in far.items():
+        monkeypatch.setitem(VECTORS, text, (number, 0))
+    with pytest.raises(InputError, match="too large"):
+        evaluate(tmp_path, ROWS[:5], similarities=["l2"], postprocessings=["centre"])
+
+
+def test_a_text_that_was_not_encoded(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    write_dataset(tmp_path / "words", "word_ranking", {"test": ROWS})
+    with pytest.raises(InputError, match="embed"):
+        rank_datasets("mine", ENCODER, find_datasets(tmp_path), folders[1], seed=5, **PLAIN)
