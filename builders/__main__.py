@@ -1,4 +1,4 @@
-"""Command line of the builders: list, build, audit, package, publish, digest."""
+"""Command line of the builders: list, build, compose, audit, package, publish, digest."""
 
 import argparse
 import os
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.commands import positive, run
 from corpora_recipes.errors import InputError
@@ -14,6 +15,7 @@ EXAMPLES = """\
 examples:
   python -m builders list
   python -m builders build theses --records data/records/theses.parquet --out data/instances/theses
+  python -m builders compose evalrank_es --records data/records --out data/instances/evalrank_es
   python -m builders audit data/instances --out data/audit
   python -m builders audit somebody/elses/benchmark --task sentence_position --out audit
   python -m builders package --instances data/instances --audit data/audit/audit.json --out dist/hub
@@ -43,6 +45,16 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("corpus", help="an entry of corpora in params.yaml")
     build.add_argument("--records", type=Path, required=True, metavar="FILE.parquet")
     build.add_argument("--out", type=Path, required=True, metavar="DIR")
+    compose = commands.add_parser(
+        "compose",
+        parents=[common],
+        help="records of one or more corpora to the instances of a ranking",
+    )
+    compose.add_argument("ranking", help="an entry of rankings in params.yaml")
+    compose.add_argument(
+        "--records", type=Path, required=True, metavar="DIR", help="with <corpus>.parquet of each"
+    )
+    compose.add_argument("--out", type=Path, required=True, metavar="DIR")
     audit = commands.add_parser(
         "audit",
         parents=[common],
@@ -111,6 +123,7 @@ def _run(args: argparse.Namespace) -> None:
         for row in digests(args.folder):
             print(*row.values(), sep="\t")
         return
+    from builders.rankings import groups_of, rankings_of
     from corpora_recipes.params import load_corpora, load_corpus, load_params
 
     if args.command == "audit":
@@ -118,31 +131,53 @@ def _run(args: argparse.Namespace) -> None:
         return
     params = load_params(args.params)
     sources = params["sources"]
+    corpora, rankings = load_corpora(args.params), params["rankings"]
     if args.command == "list":
-        from builders.dataset import check_inherited, datasets_of
+        from builders.dataset import check_inherited
 
-        datasets = [d for corpus in load_corpora(args.params) for d in datasets_of(corpus, sources)]
-        check_inherited(params["audit"]["inherited"], [d.name for d in datasets])
-        for d in datasets:
-            print(f"{d.name}: {d.task.replace('_', ' ')}, from {d.corpus}", end="")
-            print(f" ({d.collection})" if d.collection else "")
+        groups = groups_of(corpora, rankings, sources)
+        check_inherited(
+            params["audit"]["inherited"], [d.name for group in groups for d in group.datasets]
+        )
+        for group in groups:
+            for d in group.datasets:
+                made_of = ", ".join(origin.corpus.name for origin in group.origins)
+                print(f"{d.name}: {d.task.replace('_', ' ')}, from {made_of}", end="")
+                print(f" ({d.collection})" if d.collection else "")
     elif args.command == "build":
         from builders.building import build
 
-        report = build(load_corpus(args.params, args.corpus), args.records, args.out, sources)
-        for name, entry in report.items():
-            rows = ", ".join(f"{split} {count:,}" for split, count in entry["rows"].items())
-            print(f"{name}: {rows}")
+        corpus = load_corpus(args.params, args.corpus)
+        composed = any(
+            used.name == corpus.name
+            for ranking in rankings_of(rankings, corpora, sources)
+            for used in ranking.corpora
+        )
+        _print_rows(build(corpus, args.records, args.out, sources, composed=composed))
+    elif args.command == "compose":
+        from builders.composing import compose
+
+        found = [
+            r for r in rankings_of(rankings, corpora, sources) if r.dataset.name == args.ranking
+        ]
+        if not found:
+            raise InputError(
+                f"{args.params}: rankings",
+                expected=f"one of {', '.join(rankings) or '(there are none)'}",
+                found=repr(args.ranking),
+                todo="correct the name, or add an entry",
+            )
+        _print_rows(compose(found[0], args.records, args.out, sources))
     elif args.command == "package":
         from builders.hub import package
 
-        package(load_corpora(args.params), sources, args.instances, args.audit, args.out)
+        groups = groups_of(corpora, rankings, sources)
+        package(groups, args.instances, args.audit, args.out)
     else:
         from builders.publishing import publish
 
         publication = publish(
-            load_corpora(args.params),
-            sources,
+            groups_of(corpora, rankings, sources),
             args.instances,
             args.audit,
             args.repo,
@@ -153,16 +188,27 @@ def _run(args: argparse.Namespace) -> None:
         print(publication)
 
 
+def _print_rows(report: dict[str, Any]) -> None:
+    for name, entry in report.items():
+        rows = ", ".join(f"{split} {count:,}" for split, count in entry["rows"].items())
+        print(f"{name}: {rows}")
+
+
 def _audit(args: argparse.Namespace) -> None:
     from builders.audit import audit, failures_of
+    from builders.rankings import groups_of
     from corpora_recipes.params import load_corpora, load_params
 
-    ours = args.params.exists()
+    groups, inherited = [], {}
+    if args.params.exists():
+        params = load_params(args.params)
+        groups = groups_of(load_corpora(args.params), params["rankings"], params["sources"])
+        inherited = params["audit"]["inherited"]
     report = audit(
         args.folder,
         args.out,
-        corpora=load_corpora(args.params) if ours else (),
-        inherited=load_params(args.params)["audit"]["inherited"] if ours else {},
+        groups=groups,
+        inherited=inherited,
         task=args.task,
         language=args.language,
         records=args.records,

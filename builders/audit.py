@@ -20,11 +20,12 @@ from builders.audit_gates import (
 )
 from builders.audit_targets import Location, find_targets
 from builders.dataset import check_inherited
+from builders.rankings import Group
 from builders.shards import digest
 from corpora_recipes.errors import InputError
 from corpora_recipes.executors import open_executor
 from corpora_recipes.outputs import read_report, whole_folder
-from corpora_recipes.recipes import Corpus, boilerplate_of
+from corpora_recipes.recipes import boilerplate_of
 
 FORMAT = 1
 # How a verdict is shown, from the best to the worst.
@@ -45,7 +46,7 @@ def audit(
     folder: Path,
     out: Path,
     *,
-    corpora: Sequence[Corpus] = (),
+    groups: Sequence[Group] = (),
     inherited: Inherited | None = None,
     task: str | None = None,
     language: str = "es",
@@ -61,7 +62,7 @@ def audit(
     Args:
         folder: see ``builders.audit_targets.find_targets``.
         out: a folder; what it held before is replaced as a whole.
-        corpora: the entries of params.yaml, for the boilerplate of our own datasets' corpora.
+        groups: what params.yaml has, for the boilerplate of our own datasets' corpora.
         inherited: dataset to gate to why it is known to be missed (``because``) and in what share
             of the rows at most (``at_most``, 0 … 1; a count is taken as a share of all rows).
         task: the task of files that do not say it.
@@ -81,9 +82,12 @@ def audit(
     """
     declared = inherited or {}
     locations = find_targets(folder, task=task, language=language, records=records, columns=columns)
-    ours = [name for corpus in corpora for name in corpus.datasets]
+    ours = [dataset.name for group in groups for dataset in group.datasets]
     _check_declared(declared, sorted({*ours, *(location.name for location in locations)}))
-    boilerplate = {corpus.name: boilerplate_of(corpus) for corpus in corpora}
+    boilerplate = {
+        group.name: [p for origin in group.origins for p in boilerplate_of(origin.corpus)]
+        for group in groups
+    }
     sentences: Counter[int] = Counter()
     for location in tqdm(locations, desc="count sentences", unit="dataset", disable=None):
         sentences.update(count_sentences([location.load()]))

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -36,6 +37,9 @@ ROW_ORDER = 0.02
 LENGTH = 0.05
 DAMAGED, MIS_SPLIT = 0.02, 0.01
 LANGUAGE = 0.99
+
+# Two terms are seeds, and one or more are looked for.
+FEWEST_TERMS = 3
 
 Verdict = Literal["pass", "miss", "within chance", "inherited", "not applicable"]
 
@@ -218,6 +222,10 @@ def _plain(part: Part) -> trivial.Part:
     return trivial.Part(part.texts, part.labels)
 
 
+# The faults of characters and of markup; the others are those of sentences, and one word is none.
+_OF_WORDS = ("characters", "markup")
+
+
 def text(target: Target, context: Context) -> Iterator[Check]:
     """Gate 5: whole characters, no markup or boilerplate, hardly any damage or mis-split."""
     rows = [row for part in target.parts.values() for row in part.sentences]
@@ -235,6 +243,8 @@ def text(target: Target, context: Context) -> Iterator[Check]:
     limits |= {"extraction_damage": DAMAGED, "mis_split": MIS_SPLIT}
     names = {"characters": "spoilt characters", "markup": "markup left"}
     for group, limit in limits.items():
+        if target.of_words and group not in _OF_WORDS:
+            continue
         what = f"rows with {names.get(group, group.replace('_', ' '))}"
         if limit:
             yield _share("text", what, of_group[group] / len(rows), limit, len(rows))
@@ -245,7 +255,13 @@ def text(target: Target, context: Context) -> Iterator[Check]:
 
 
 def language(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 6: the rows are in the dataset's language; those too short to tell are counted."""
+    """Gate 6: the rows are in the dataset's language; those too short to tell are counted.
+
+    Single words do not tell their language.
+    """
+    if target.of_words:
+        yield _not_applicable("language")
+        return
     rows = [" ".join(row) for part in target.parts.values() for row in part.sentences]
     other = sum(not is_language(row, target.language) for row in rows)
     what = f"rows in another language than {target.language}"
@@ -256,7 +272,15 @@ def language(target: Target, _: Context) -> Iterator[Check]:
 
 
 def labels(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 7: exact balance where the task promises it, one label for one instance."""
+    """Gate 7: exact balance where the task promises it, one label for one instance.
+
+    Where neighbours are asked for: links between rows that hold, and clusters that can be asked.
+    """
+    if target.of_neighbours:
+        yield from (
+            _links(target) if "positives" in target.tested()[0].columns else _clusters(target)
+        )
+        return
     if target.task is not None and target.task.constructed:
         uneven = 0
         for part in target.parts.values():
@@ -273,8 +297,45 @@ def labels(target: Target, _: Context) -> Iterator[Check]:
     yield _count("labels", f"instances with two {answer_name}", conflicts)
 
 
+def _links(target: Target) -> Iterator[Check]:
+    """Check the rows of a ranking, and the positives that they name."""
+    parts = target.parts.values()
+    ids = [row_id for part in parts for row_id in part.columns["id"]]
+    texts = [row[0] for part in parts for row in part.texts]
+    links = [named for part in parts for named in part.columns["positives"]]
+    named = dict(zip(ids, map(set, links), strict=True))
+    unknown = itself = one_sided = 0
+    for row_id, positives in zip(ids, links, strict=True):
+        itself += row_id in positives
+        for positive in positives:
+            if positive not in named:
+                unknown += 1
+            else:
+                one_sided += row_id not in named[positive]
+    yield _count("labels", "positives that are no row", unknown)
+    yield _count("labels", "rows that are their own positive", itself)
+    yield _count("labels", "positives of which the row is none itself", one_sided)
+    yield _count("labels", "rows with the id of another", len(ids) - len(named))
+    yield _count("labels", "rows with the text of another", len(texts) - len(set(texts)))
+    alike = len(set(texts)) - len(set(map(mark, set(texts))))
+    what = "further rows that differ from another in case and punctuation alone"
+    yield Check("labels", what, alike, None, "pass")
+
+
+def _clusters(target: Target) -> Iterator[Check]:
+    """Check that clusters have enough terms to be asked, each once."""
+    rows = [row for part in target.parts.values() for row in part.texts]
+    few = sum(len(row) < FEWEST_TERMS for row in rows)
+    yield _count("labels", "clusters of fewer than three terms", few)
+    repeated = sum(len(row) - len(set(row)) for row in rows)
+    yield _count("labels", "terms that a cluster has twice", repeated)
+
+
 def size(target: Target, _: Context) -> Iterator[Check]:
     """Gate 8: the size of the test and the standard error of a score on it are stated."""
+    if target.of_neighbours:
+        yield from _sizes(target)
+        return
     rows = sum(len(part.texts) for part in target.tested())
     what = "rows, each of which is tested in one fold" if target.has_folds else "test rows"
     yield Check("size", what, rows, None, "pass")
@@ -287,8 +348,39 @@ def size(target: Target, _: Context) -> Iterator[Check]:
         yield Check("size", "standard error of an accuracy of 50 % on them", error, None, "pass")
 
 
+def _sizes(target: Target) -> Iterator[Check]:
+    """State how much is asked of neighbours."""
+
+    def stated(what: str, value: float) -> Check:
+        return Check("size", what, value, None, "pass")
+
+    columns = target.tested()[0].columns
+    if "positives" in columns:
+        asking = [bool(positives) for positives in columns["positives"]]
+        groups = len(set(compress(target.tested()[0].documents or (), asking)))
+        yield stated("queries", sum(asking))
+        yield stated("pairs of a query and a positive", sum(map(len, columns["positives"])))
+        yield stated("groups of texts that positives link", groups)
+        if groups:
+            error = standard_error(0.5, groups)
+            yield stated("standard error of a hit rate of 50 % on so many groups", error)
+        return
+    rows = target.tested()[0].texts
+    yield stated("clusters", len(rows))
+    # What is looked up: as written, or in lower case, where terms may fall together.
+    yield stated("terms", sum(map(len, rows)))
+    yield stated("different terms", len({term for row in rows for term in row}))
+    folded = {term.lower() for row in rows for term in row}
+    yield stated("different terms in lower case", len(folded))
+    capital = sum(term != term.lower() for row in rows for term in row)
+    yield stated("terms with a capital letter", capital)
+
+
 def documents(target: Target, _: Context) -> Iterator[Check]:
-    """Gate 9: no document in two splits; whole trees and a sorted label map in DR."""
+    """Gate 9: no document in two splits; whole trees and a sorted label map in DR.
+
+    In a ranking, rows that positives link are of one document.
+    """
     if any(part.documents is None for part in target.parts.values()):
         yield _not_applicable("documents")
         return
@@ -300,10 +392,23 @@ def documents(target: Target, _: Context) -> Iterator[Check]:
     yield _count(
         "documents", f"documents in two {'folds' if target.has_folds else 'splits'}", twice
     )
+    if any("positives" in part.columns for part in target.parts.values()):
+        yield _count("documents", "positives in another document than their row", _parted(target))
     if target.task is not None and target.task.name == "discourse_relations":
         yield _count("documents", "trees of n units without n - 1 rows", _broken_trees(target))
         unsorted = int(target.labels != sorted(target.labels))
         yield _count("documents", "label maps out of order", unsorted)
+
+
+def _parted(target: Target) -> int:
+    """Return the number of positives in another document than the row that names them."""
+    parted = 0
+    for part in target.parts.values():
+        documents = part.documents or ()
+        of = dict(zip(part.columns["id"], documents, strict=True))
+        for document, positives in zip(documents, part.columns["positives"], strict=True):
+            parted += sum(of.get(positive, document) != document for positive in positives)
+    return parted
 
 
 def _broken_trees(target: Target) -> int:
@@ -333,12 +438,19 @@ GATES: dict[str, tuple[str, Callable[[Target, Context], Iterator[Check]]]] = {
 """Gate name to its title and what measures it; the tenth is measured with the scores."""
 
 
+# Gates that ask what tells a label or a score, and of which split: not asked of neighbours.
+TOLD_BY_ANSWERS = ("leakage", "donors", "row_order", "baselines")
+
+
 def audit_dataset(target: Target, context: Context) -> list[Check]:
     """Measure every gate on a dataset; a split that is missing leaves out what needs it."""
     checks: list[Check] = []
     tested = target.has_folds or "test" in target.parts
     taught = target.has_folds or "train" in target.parts
     for name, (_, measure) in GATES.items():
+        if target.of_neighbours and name in TOLD_BY_ANSWERS:
+            checks.append(_not_applicable(name))
+            continue
         needs = {"baselines": tested and (taught or target.scored), "size": tested}
         checks += measure(target, context) if needs.get(name, True) else [_not_applicable(name)]
     return checks

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from builders.schemas import Target as TargetKind
 from builders.schemas import Task, about_of
 from builders.tasks import TASKS
 from corpora_recipes.detokenize import detokenize
@@ -40,6 +41,12 @@ LABEL_COLUMNS = ("label", "labels")
 SCORE_COLUMNS = ("score",)
 # What the audit needs of our instances where they have it.
 FURTHER_COLUMNS = ("fold", "also_in")
+# What holds the labels, or the scores, that are asked for; nothing does if neighbours are.
+ANSWERS: dict[TargetKind, tuple[str, ...]] = {
+    "label": LABEL_COLUMNS,
+    "score": SCORE_COLUMNS,
+    "neighbours": (),
+}
 # Columns of strings that are no text, in files that do not say what they hold.
 NOT_TEXT = ("id", "idx", "guid", "uid", "split", *LABEL_COLUMNS)
 
@@ -55,10 +62,10 @@ class Part:
     """One split of what is audited.
 
     Attributes:
-        texts: for each row its texts, the same number in every row.
+        texts: for each row its texts, the same number in every row but of clusters.
         sentences: the same, but as the single sentences that the texts consist of.
-        labels: class numbers, int64 [rows]; [0] if scores are asked for.
-        scores: float64 [rows]; [0] if classes are asked for.
+        labels: class numbers, int64 [rows]; [0] if no classes are asked for.
+        scores: float64 [rows]; [0] if no scores are asked for.
         documents: for each row the id of its document; None if that is not known.
         columns: further columns of our own instances, by name.
     """
@@ -92,7 +99,7 @@ class Target:
         corpus: the entry of params.yaml that it was built from; "" for others.
         records: the kind of records that it was built from.
         language: BCP 47 code.
-        labels: names of the classes, in the order of their numbers; none if scores are asked for.
+        labels: names of the classes, in the order of their numbers; none if none are asked for.
         texts: the columns that the texts were taken from: one for each text of a row, or a single
             one whose lists hold all of them; "text 1", "text 2", … of text files.
         parts: its splits, as its files have them.
@@ -111,6 +118,16 @@ class Target:
     def scored(self) -> bool:
         """Whether scores are asked for, not classes."""
         return self.task is not None and self.task.target == "score"
+
+    @property
+    def of_neighbours(self) -> bool:
+        """Whether neither classes nor scores are asked for, but neighbours."""
+        return self.task is not None and self.task.target == "neighbours"
+
+    @property
+    def of_words(self) -> bool:
+        """Whether its texts are words, or terms of a few."""
+        return self.task is not None and self.task.name in ("word_ranking", "paradigms")
 
     @property
     def has_folds(self) -> bool:
@@ -365,8 +382,9 @@ def _from_parquet(location: Location) -> Target:
         task, corpus = TASKS[about["task"]], about["corpus"]
         columns = [text.natural for text in task.texts]
         further = ["document_id", *task.provenance]
+        further += ["id"] * (task.target == "neighbours")
         further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
-        answers = SCORE_COLUMNS if task.target == "score" else LABEL_COLUMNS
+        answers = ANSWERS[task.target]
     elif location.columns is not None:
         columns = list(location.columns)
     else:
@@ -381,12 +399,13 @@ def _from_parquet(location: Location) -> Target:
             label for own in shards.values() for rows in own for label in rows.labels
         )
     known = set(labels)
+    clusters = task is not None and task.name == "paradigms"
     parts: dict[Split, Part] = {}
     width = 0
     for split, own in shards.items():
         for path, rows in zip(files[split], own, strict=True):
             for number, texts in enumerate(rows.texts):
-                width = width or len(texts)
+                width = len(texts) if clusters else width or len(texts)
                 if not 0 < len(texts) == width:
                     raise _other_width(f"{path}, row {number}", len(texts), width)
             for number, label in enumerate(rows.labels):
@@ -427,23 +446,28 @@ def _opened(path: Path) -> Iterator["pq.ParquetFile"]:
 def _rows(
     path: Path, columns: Sequence[str], further: Sequence[str], answers: Sequence[str]
 ) -> _Rows:
-    """Read what is needed of a Parquet file; the first of ``answers`` that it has is asked for."""
+    """Read what is needed of a Parquet file.
+
+    The first of ``answers`` that it has is asked for, nothing if there are none.
+    """
     with _opened(path) as file:
         schema = file.schema_arrow
         answer = next((name for name in answers if name in schema.names), None)
         there = {*_text_columns(schema), *set(further).intersection(schema.names)} - {answer}
-        if answer is None or not columns or not there.issuperset([*columns, *further]):
+        lacks_answer = bool(answers) and answer is None
+        if lacks_answer or not columns or not there.issuperset([*columns, *further]):
+            asked = f"{' (or '.join(answers)}{')' * (len(answers) - 1)} and " if answers else ""
             raise InputError(
                 path,
-                expected=f"the columns {' (or '.join(answers)}{')' * (len(answers) - 1)} and "
+                expected=f"the columns {asked}"
                 + (", ".join([*columns, *further]) or "one or more with text"),
                 found=", ".join(f"{column.name} ({column.type})" for column in schema),
                 todo="name the columns with text, rename them, or build the dataset again",
             )
-        table = file.read(columns=[answer, *columns, *further])
+        table = file.read(columns=[*([answer] if answer else []), *columns, *further])
     names = _class_names(schema)
     labels, scores = [], []
-    for row, value in enumerate(table[answer].to_pylist()):
+    for row, value in enumerate(table[answer].to_pylist() if answer else ()):
         if answer in LABEL_COLUMNS:
             labels.append(_label(value, names, f"{path}, row {row}"))
         else:

@@ -14,6 +14,7 @@ from builders.dataset import Dataset, datasets_of
 from builders.examples import FOLDS, ExampleTask, rows_of
 from builders.passage_task import PassageTask
 from builders.passages import is_finished, without_repeated
+from builders.record_files import read_records
 from builders.sampling import (
     Passage,
     first_ranks,
@@ -32,8 +33,6 @@ from corpora_recipes.records import (
     Example,
     Record,
     Split,
-    from_row,
-    record_schema,
 )
 
 # How many times as many passages are held as rows can take; some turn out unusable.
@@ -44,7 +43,9 @@ Rows = dict[Split, list[dict[str, Any]]]
 Counts = dict[str, dict[str, int]]
 
 
-def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, Any]:
+def build(
+    corpus: Corpus, records: Path, out: Path, sources: str, *, composed: bool = False
+) -> dict[str, Any]:
     """Build every dataset of a corpus.
 
     Writes ``out/<dataset>/<split>-0000i-of-0000n.parquet`` and ``out/build.json``: for each
@@ -56,6 +57,7 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
         records: what `python -m corpora_recipes read` wrote.
         out: folder to write; what it held before is replaced as a whole.
         sources: what params.yaml says; the rows of a sample have the licence of the sample.
+        composed: whether a ranking is made of the corpus, which then may have no datasets.
 
     Returns:
         What stands in ``build.json``.
@@ -64,22 +66,24 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
         InputError: the records are missing or of another kind, a parameter does not fit, or a
             split has too few documents. Nothing is written then.
     """
-    datasets = datasets_of(corpus, sources)
+    datasets = datasets_of(corpus, sources, composed=composed)
     kind = corpus.facts["records"]
     made: Iterator[tuple[Rows, Counts]]
-    if kind == "examples":
+    if not datasets:
+        made = iter(())
+    elif kind == "examples":
         # A corpus of examples may be large: one dataset after the other is in memory.
         made = (_example_rows(dataset, records) for dataset in datasets)
     elif kind == "trees":
-        made = iter(_relation_rows(datasets, _records(records, kind), corpus))
+        made = iter(_relation_rows(datasets, read_records(records, kind), corpus))
     else:
-        made = iter(_passage_rows(datasets, _records(records, kind), corpus))
+        made = iter(_passage_rows(datasets, read_records(records, kind), corpus))
     with whole_folder(out) as folder:
         report = {}
         for dataset, (splits, counts) in zip(datasets, made, strict=True):
             labels = _labels(dataset, splits, corpus)
             _check_sizes(dataset, splits, counts)
-            report[dataset.name] = _write(dataset, splits, labels, folder) | counts
+            report[dataset.name] = write_dataset(dataset, splits, labels, folder) | counts
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (folder / "build.json").write_text(text + "\n", "utf-8")
     return report
@@ -96,42 +100,11 @@ def _labels(dataset: Dataset, splits: Rows, corpus: Corpus) -> list[str]:
     return sorted({row["label"] for rows in splits.values() for row in rows if "label" in row})
 
 
-def _records(path: Path, kind: str, collection: str = "") -> Iterator[Record]:
-    """Yield the records of a file, of examples those of one collection."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(path)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(
-            path,
-            expected="the records of the corpus, as Parquet",
-            found=str(error),
-            todo="make them with `python -m corpora_recipes read`",
-        ) from None
-    names = record_schema(kind).names
-    if file.schema_arrow.names != names:
-        raise InputError(
-            path,
-            expected=f"records ({kind}) with the columns {', '.join(names)}",
-            found=", ".join(file.schema_arrow.names),
-            todo="name the records of the corpus that is built",
-        )
-    with file:
-        for batch in file.iter_batches(batch_size=500):
-            if collection:
-                batch = batch.filter(pc.equal(batch["collection"], collection))
-            for row in batch.to_pylist():
-                yield from_row(kind, row)
-
-
 def _example_rows(dataset: Dataset, records: Path) -> tuple[Rows, Counts]:
     """Return the rows of a dataset of examples, and what became of them."""
     task = TASKS[dataset.task]
     assert isinstance(task, ExampleTask)
-    found = _records(records, "examples", dataset.collection)
+    found = read_records(records, "examples", dataset.collection)
     examples = [record for record in found if isinstance(record, Example)]
     # Not by the dataset's name: all datasets of a collection share its splits.
     rows = rows_of(examples, task, dataset.seed, f"{dataset.corpus}/{dataset.collection}")
@@ -310,8 +283,8 @@ def _relation_rows(
 
 def _check_sizes(dataset: Dataset, splits: Rows, counts: Counts) -> None:
     task = TASKS[dataset.task]
-    # With one row there is no second class to tell it from.
-    least = 2
+    # With one row there is no second class to tell it from; a cluster is asked alone.
+    least = 1 if task.target == "neighbours" else 2
     if isinstance(task, ExampleTask):
         needs = task.wants()
         if splits.keys() == {"train"}:
@@ -320,11 +293,11 @@ def _check_sizes(dataset: Dataset, splits: Rows, counts: Counts) -> None:
         needs = task.needs if isinstance(task, PassageTask) else "a relation"
     if splits and all(len(rows) >= least for rows in splits.values()):
         return
+    rows_needed = {1: "one row", 2: "two rows"}.get(least, f"{least} rows")
     raise InputError(
         f"dataset {dataset.name} ({dataset.task.replace('_', ' ')})",
-        expected=f"{'two' if least == 2 else least} rows or more in each split; "
-        f"a row needs {needs}",
-        found=", ".join(f"{split} {len(rows)} rows" for split, rows in splits.items())
+        expected=f"{rows_needed} or more in each split; a row needs {needs}",
+        found=(", ".join(f"{split} {len(rows)} rows" for split, rows in splits.items()) or "none")
         + "; "
         + describe(counts),
         todo="add the source's files that are missing"
@@ -346,7 +319,14 @@ def describe(counts: Counts) -> str:
     )
 
 
-def _write(dataset: Dataset, splits: Rows, labels: list[str], folder: Path) -> dict[str, Any]:
+def write_dataset(
+    dataset: Dataset, splits: Rows, labels: list[str], folder: Path
+) -> dict[str, Any]:
+    """Write the rows of a dataset to ``folder/<dataset>``.
+
+    Returns:
+        ``rows``, split to their number, and ``labels``, split to class to the number of rows.
+    """
     report: dict[str, Any] = {"rows": {}, "labels": {}}
     todo = sum(map(len, splits.values()))
     with tqdm(total=todo, desc=f"build {dataset.name}", unit="row", disable=None) as bar:

@@ -6,12 +6,14 @@ from typing import Any
 
 import yaml
 
+from builders import ranking
 from builders.audit import inherited_of, measurements, verdict_table
 from builders.audit_gates import ERRORS, SMALL_TEST
 from builders.baselines import standard_error
 from builders.building import describe
 from builders.dataset import Dataset
 from builders.examples import FOLDS
+from builders.rankings import Origin
 from builders.schemas import Column, Kind
 from builders.tasks import TASKS
 from corpora_recipes.records import SPLITS, Split
@@ -38,7 +40,8 @@ class Config:
 
     Attributes:
         dataset: what params.yaml says of it.
-        facts: the corpus.yaml of its corpus.
+        origins: the corpora that its texts are of.
+        sources: of a ranking, what `compose` says of each collection that it was made of.
         columns: name to column.
         labels: names of the classes; empty if rows have no label.
         rows: split to the number of rows.
@@ -51,7 +54,8 @@ class Config:
     """
 
     dataset: Dataset
-    facts: dict[str, Any]
+    origins: Sequence[Origin]
+    sources: Mapping[str, Mapping[str, Any]]
     columns: Mapping[str, Column]
     labels: list[str]
     rows: dict[str, int]
@@ -64,8 +68,25 @@ class Config:
 
     @property
     def asked(self) -> int:
-        """How many rows an encoder is scored on: those of test, or of all folds."""
+        """How many rows an encoder is scored on: those of test, or of all folds.
+
+        Of a ranking, how many groups of texts that mean the same.
+        """
+        if self.dataset.parts:
+            return self.counts["texts"]["groups_of_positives"]
         return self.rows["train" if "fold" in self.columns else "test"]
+
+    @property
+    def title(self) -> str:
+        """The name of its corpus, or the names of its corpora, for readers."""
+        return " + ".join(origin.title for origin in self.origins)
+
+    @property
+    def citations(self) -> list[str]:
+        """What to cite: its corpora, and of a ranking the method too."""
+        found = [" ".join(origin.corpus.facts["citation"].split()) for origin in self.origins]
+        found += [ranking.CITATION] * bool(self.dataset.parts)
+        return [text for text in dict.fromkeys(found) if text]
 
 
 def card(configs: Sequence[Config]) -> str:
@@ -93,10 +114,10 @@ def licences(configs: Sequence[Config]) -> str:
         "|---|---|---|",
     ]
     for config in configs:
-        url = config.facts["licence_url"]
-        link = f" ({url})" if url and not config.dataset.sample else ""
-        name = f"{config.facts['name']}{' (sample)' if config.dataset.sample else ''}"
-        lines.append(f"| `{config.dataset.name}` | {name} | {config.dataset.licence}{link} |")
+        for origin in config.origins:
+            url = origin.corpus.facts["licence_url"]
+            link = f" ({url})" if url and not origin.sample else ""
+            lines.append(f"| `{config.dataset.name}` | {origin.title} | {origin.licence}{link} |")
     return "\n".join(lines) + "\n"
 
 
@@ -183,7 +204,7 @@ def _overview(configs: Sequence[Config]) -> str:
     ]
     lines += [
         f"| `{c.dataset.name}` | {c.dataset.task.replace('_', ' ')} "
-        f"| {c.facts['name']}{' (sample)' if c.dataset.sample else ''} "
+        f"| {c.title} "
         f"| {' | '.join(_rows(c, split) for split in SPLITS)} "
         f"| {_answers(c)} | {c.dataset.version} | {c.dataset.licence} |"
         for c in configs
@@ -198,7 +219,12 @@ def _rows(config: Config, split: Split) -> str:
 
 
 def _answers(config: Config) -> str:
-    if TASKS[config.dataset.task].target == "label":
+    if config.dataset.parts:
+        return f"{config.counts['pairs']['used']:,} pairs"
+    target = TASKS[config.dataset.task].target
+    if target == "neighbours":
+        return f"{config.rows['test']:,} clusters"
+    if target == "label":
         return f"{len(config.labels):,} classes"
     lowest, highest = config.dataset.facts["scale"]
     return f"score {lowest} … {highest}"
@@ -230,7 +256,7 @@ def _section(config: Config) -> str:
         f"## {dataset.name}",
         "",
         f"{task.name.replace('_', ' ').capitalize()} ({task.abbreviation}) on "
-        f"{config.facts['name']}{' (sample)' if config.dataset.sample else ''}, version "
+        f"{config.title}, version "
         f"{dataset.version}{': ' + _one_line(dataset.facts['about']) if dataset.facts else ''}.",
         "",
         *_answer(config),
@@ -241,9 +267,12 @@ def _section(config: Config) -> str:
         error = standard_error(0.5, config.asked)
         lines.append(f"- The standard error of an accuracy on the test is at most {error:.1%}.")
     if config.asked < SMALL_TEST:
-        lines.append(f"- **Fewer than {SMALL_TEST:,} test rows: small differences mean nothing.**")
+        asked = "groups of positives" if dataset.parts else "test rows"
+        lines.append(f"- **Fewer than {SMALL_TEST:,} {asked}: small differences mean nothing.**")
     if dataset.facts:
         lines += [_splits(config), *_parts(config)]
+    if dataset.parts:
+        lines += _composition(config)
     if dataset.task == "discourse_coherence":
         lines.append(f"- Donors of replacing sentences: {dataset.donors.replace('_', ' ')}.")
     if describe(config.counts):
@@ -303,6 +332,59 @@ def _splits(config: Config) -> str:
     )
 
 
+def _composition(config: Config) -> list[str]:
+    """Say which texts a ranking holds, which of them mean the same, and how it is scored."""
+    parts = config.dataset.parts
+    lines = ["- Splits: all rows are test; nothing is trained."]
+    for name in parts["pairs"]:
+        own = config.sources[name]
+        lowest = own["lowest_score"]
+        which = "its pairs"
+        if lowest is not None:
+            which = f"its top 25 % of pairs by score, ties included (a score of {lowest:g} or more)"
+        lines.append(
+            f"- Positives from `{name}`: {which}. They are {own['positives']:,} pairs that no "
+            "collection named before has."
+            if len(parts["pairs"]) > 1
+            else f"- Positives: {which}, {own['positives']:,} different ones."
+        )
+    for name, own in config.sources.items():
+        if count := own["of_a_test_part"]:
+            lines.append(
+                f"- Left out: {count:,} examples of `{name}`, the test part of another dataset, "
+                "which probes it with training. Collections for which nothing is trained are taken "
+                "whole."
+            )
+    if parts["background"]:
+        names = ", ".join(f"`{name}`" for name in parts["background"])
+        lines.append(
+            f"- Background: the texts of {names}, as published. Texts are the same only if they "
+            "are equal; a pair with a text that is not there is left out."
+        )
+    else:
+        lines.append(
+            "- Background: every text of these collections, those of pairs with lower scores "
+            "included. Texts that differ only in case and punctuation are one row."
+        )
+    if parts["vocabulary"]:
+        words = config.counts["words"]["most_frequent"]
+        lines.append(
+            f"- With them stand the {words:,} most frequent words of `{parts['vocabulary']}`."
+        )
+    lines.append(
+        "- Positives go both ways, and a text may have several. Each positive of a query is ranked "
+        "among all other texts but the query itself and the query's other positives."
+    )
+    missing = [
+        f"`{name}` ({part})"
+        for name, own in config.sources.items()
+        for part in own["missing_parts"]
+    ]
+    if missing and not config.dataset.sample:
+        lines.append(f"- **Incomplete: of {' and '.join(missing)} much or all was not there.**")
+    return lines
+
+
 def missing_parts(facts: Mapping[str, Any], found: Mapping[str, int]) -> list[str]:
     """Return the parts of which much less is there than a collection officially has.
 
@@ -342,9 +424,13 @@ def _one_line(text: str) -> str:
 
 def _sources(configs: Sequence[Config]) -> str:
     lines = ["## Sources and licences", ""]
-    facts = {config.facts["name"]: config.facts for config in configs}
-    for name, fact in sorted(facts.items()):
-        used = ", ".join(f"`{c.dataset.name}`" for c in configs if c.facts["name"] == name)
+    found: dict[str, list[tuple[Config, Origin]]] = {}
+    for config in configs:
+        for origin in config.origins:
+            found.setdefault(origin.corpus.facts["name"], []).append((config, origin))
+    for name, held in sorted(found.items()):
+        fact = held[-1][1].corpus.facts
+        used = ", ".join(f"`{config.dataset.name}`" for config, _ in held)
         lines += [
             f"### {name}",
             "",
@@ -356,7 +442,7 @@ def _sources(configs: Sequence[Config]) -> str:
             + (f" Homepage: {fact['homepage']}." if fact["homepage"] else ""),
             "",
         ]
-        if any(c.dataset.sample for c in configs if c.facts["name"] == name):
+        if any(origin.sample for _, origin in held):
             lines += [
                 "These rows are a sample in the corpus's format: texts of the Probeta project, "
                 "under the Apache License 2.0.",
@@ -364,4 +450,6 @@ def _sources(configs: Sequence[Config]) -> str:
             ]
         if fact["citation"]:
             lines += [f"> {' '.join(fact['citation'].split())}", ""]
+    if any(config.dataset.parts for config in configs):
+        lines += ["### The method of EvalRank", "", f"> {ranking.CITATION}", ""]
     return "\n".join(lines)

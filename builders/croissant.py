@@ -65,8 +65,8 @@ def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
                 }
             )
             records.append(_record_set(by_name[name], split, where))
-    licences = sorted({config.dataset.licence for config in configs})
-    citations = sorted({" ".join(str(c.facts["citation"]).split()) for c in configs} - {""})
+    licences = sorted({origin.licence for config in configs for origin in config.origins})
+    citations = sorted({text for config in configs for text in config.citations})
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",

@@ -37,6 +37,7 @@ class Dataset:
             at random, or documents that share a topic.
         collection: the collection of examples that its rows are, "" if they are made of others.
         facts: what the corpus's corpus.yaml says of that collection.
+        parts: what it was composed of, if it is a ranking: see ``builders.rankings``.
     """
 
     name: str
@@ -52,13 +53,14 @@ class Dataset:
     donors: str = "random"
     collection: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of its instances; ``fold`` is in those without parts only."""
         task = TASKS[self.task]
         if isinstance(task, ExampleTask):
             return task.columns(answer_columns(self.facts), further_columns(self.facts))
-        return task.columns()
+        return task.columns() if task.target == "label" else task.columns({})
 
     def quota(self, split: Split) -> int:
         """Return the most rows that the split may have."""
@@ -79,21 +81,23 @@ class Dataset:
             "rows": list(self.rows),
             "donors": self.donors,
             "collection": self.collection,
+            **({"parts": dict(self.parts)} if self.parts else {}),
         }
 
 
-def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
+def datasets_of(corpus: Corpus, sources: str, *, composed: bool = False) -> list[Dataset]:
     """Return the datasets of a corpus, sorted by name.
 
     Args:
         corpus: its entry in params.yaml.
         sources: what params.yaml says, unless the entry says another; the texts of samples have a
             licence of their own.
+        composed: whether a ranking is made of the corpus, which then may have no datasets.
 
     Raises:
         InputError: there are none, or one has an unknown task or key or a value that does not fit.
     """
-    if not corpus.datasets:
+    if not corpus.datasets and not composed:
         raise InputError(
             f"params.yaml: corpora.{corpus.name}.datasets",
             expected="at least one dataset, such as sp_mine: {task: sentence_position}",
@@ -104,6 +108,42 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
         _dataset(corpus, sources, name, corpus.datasets[name])
         for name in sorted(corpus.datasets, key=str)
     ]
+
+
+def licence_of(corpus: Corpus, sources: str) -> str:
+    """Return the licence of a corpus's texts; samples have one of their own."""
+    return SAMPLE_LICENCE if corpus.is_sample(sources) else str(corpus.facts["licence"])
+
+
+def collection_facts(corpus: Corpus, collection: str, language: str) -> dict[str, Any]:
+    """Return what corpus.yaml says of a collection; counts only in the language they are of.
+
+    Args:
+        corpus: its entry in params.yaml.
+        collection: its name; "" for none, of which nothing is said.
+        language: of the texts.
+    """
+    if not collection:
+        return {}
+    facts: dict[str, Any] = corpus.facts["collections"][collection]
+    if language in (collection, corpus.facts["language"]):
+        return facts
+    return {key: value for key, value in facts.items() if key != "published"} | {"sizes": {}}
+
+
+def check_version(version: object, where: str) -> None:
+    """Check the version of a dataset.
+
+    Raises:
+        InputError: it is not three numbers.
+    """
+    if not re.fullmatch(r"\d+\.\d+\.\d+", str(version)):
+        raise InputError(
+            f"{where}.version",
+            expected="three numbers, such as 1.0.0",
+            found=repr(version),
+            todo="correct the entry",
+        )
 
 
 def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) -> None:
@@ -156,9 +196,7 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
             todo=todo,
         )
     version = entry.get("version", "1.0.0")
-    if not re.fullmatch(r"\d+\.\d+\.\d+", str(version)):
-        expected = "three numbers, such as 1.0.0"
-        raise InputError(f"{where}.version", expected=expected, found=repr(version), todo=todo)
+    check_version(version, where)
     rows = entry.get("rows", list(PAPER_ROWS))
     if not (
         isinstance(rows, list)
@@ -172,35 +210,25 @@ def _dataset(corpus: Corpus, sources: str, name: object, entry: object) -> Datas
     if donors not in DONORS:
         expected = f"one of {', '.join(DONORS)}"
         raise InputError(f"{where}.donors", expected=expected, found=repr(donors), todo=todo)
-    collection = ""
+    collection, language = "", corpus.language
     if isinstance(task, ExampleTask):
         collection = _collection(task, entry.get("collection"), corpus, where)
-    sample = (corpus.sources or sources) == "sample" and corpus.options.get("path") is None
+        language = collection if task.named_by_language else language
     return Dataset(
         name=name,
         task=entry["task"],
         corpus=corpus.name,
         records=corpus.facts["records"],
-        language=corpus.language,
+        language=language,
         seed=corpus.seed,
-        licence=SAMPLE_LICENCE if sample else str(corpus.facts["licence"]),
-        sample=sample,
+        licence=licence_of(corpus, sources),
+        sample=corpus.is_sample(sources),
         version=version,
         rows=(rows[0], rows[1], rows[2]),
         donors=donors,
         collection=collection,
-        facts=_facts(corpus, collection),
+        facts=collection_facts(corpus, collection, language),
     )
-
-
-def _facts(corpus: Corpus, collection: str) -> dict[str, Any]:
-    """Return what corpus.yaml says of a collection; counts only in the language they are of."""
-    if not collection:
-        return {}
-    facts: dict[str, Any] = corpus.facts["collections"][collection]
-    if corpus.language == corpus.facts["language"]:
-        return facts
-    return {key: value for key, value in facts.items() if key != "published"} | {"sizes": {}}
 
 
 def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:
@@ -209,6 +237,8 @@ def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) ->
     fitting = [name for name, facts in collections.items() if task.fits(facts)]
     if named is None and len(fitting) == 1:
         return fitting[0]
+    if named is None and task.named_by_language:
+        named = corpus.language
     if not fitting:
         raise InputError(
             f"{where}.task",

@@ -21,19 +21,28 @@ Marks = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleTask(Task):
-    """A task whose rows are examples; their corpus names the classes."""
+    """A task whose rows are examples; their corpus names the classes.
+
+    Attributes:
+        named_by_language: whether each collection is in the language whose code is its name.
+    """
 
     records: tuple[str, ...] = ("examples",)
     labels: tuple[str, ...] = ()
     constructed: bool = False
+    named_by_language: bool = False
 
     def fits(self, facts: Mapping[str, Any]) -> bool:
         """Tell whether a collection (its part of corpus.yaml) has what the task asks for."""
+        if self.target == "neighbours":
+            return facts["texts"] is None
         answer = {"label": "labels", "score": "scale"}[self.target]
         return answer in facts and facts["texts"] == len(self.texts)
 
     def wants(self) -> str:
         """Say in words what ``fits`` asks of a collection."""
+        if self.target == "neighbours":
+            return "a cluster of texts, as many as it has"
         return f"{'a pair of texts' if len(self.texts) > 1 else 'one text'} with a {self.target}"
 
 
@@ -163,7 +172,7 @@ def rows_of(
         others = holders[text]
         row: dict[str, Any] = {
             "id": example.id,
-            **dict(zip((column.natural for column in task.texts), example.texts, strict=True)),
+            **_texts(example, task),
             "document_id": example.document_id,
             **example.columns,
             "source_split": example.split or "",
@@ -177,6 +186,13 @@ def rows_of(
             row["fold"] = of_fold[example.id]
         rows.setdefault(own, []).append(row)
     return {split: rows[split] for split in SPLITS if split in rows}
+
+
+def _texts(example: Example, task: ExampleTask) -> dict[str, Any]:
+    """Return the text columns of a row: one with all texts of a cluster, or one for each text."""
+    if task.target == "neighbours":
+        return {task.texts[0].natural: list(example.texts)}
+    return dict(zip((column.natural for column in task.texts), example.texts, strict=True))
 
 
 _ONE = (Text("sentence", "tokens", "string", "natural text"),)

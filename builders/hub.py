@@ -11,29 +11,27 @@ import yaml
 from builders.audit import read_audit
 from builders.card import Config, card, licences
 from builders.croissant import croissant
-from builders.dataset import Dataset, datasets_of
+from builders.dataset import Dataset
+from builders.rankings import Group
 from builders.schemas import about_of, labels_of
 from builders.shards import datasets_in, digests
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import whole_folder
-from corpora_recipes.recipes import Corpus
 
 # Dataset to version to what changed, for the datasets that the project itself publishes.
 CHANGES = Path(__file__).with_name("dataset_changes.yaml")
 
 
-def package(
-    corpora: Sequence[Corpus], sources: str, instances: Path, audit: Path, out: Path
-) -> None:
-    """Copy the instances of all corpora to ``out``, a folder a dataset, with a dataset card.
+def package(groups: Sequence[Group], instances: Path, audit: Path, out: Path) -> None:
+    """Copy the instances of all datasets to ``out``, a folder a dataset, with a dataset card.
 
     Beside the card (README.md) stand LICENSE.md, croissant.json, the same facts in MLCommons'
     vocabulary, and audit.json.
 
     Args:
-        corpora: every entry of params.yaml whose datasets are to be in the package.
-        sources: what params.yaml says; the card says if the texts are the project's samples.
-        instances: where `build` wrote: ``instances/<corpus>/<dataset>/<split>-….parquet``.
+        groups: what is to be in the package.
+        instances: where `build` and `compose` wrote: ``instances/<corpus or
+            ranking>/<dataset>/<split>-….parquet``.
         audit: the audit.json of these instances.
         out: the folder to write; what it held before is replaced as a whole.
 
@@ -43,12 +41,12 @@ def package(
     """
     report = read_audit(audit)
     with whole_folder(out) as folder:
-        for corpus in corpora:
-            for dataset in datasets_of(corpus, sources):
-                source = instances / corpus.name / dataset.name
+        for group in groups:
+            for dataset in group.datasets:
+                source = instances / group.name / dataset.name
                 _check_built(dataset, source)
                 shutil.copytree(source, folder / dataset.name)
-        configs = _configs(corpora, sources, instances, report, folder)
+        configs = _configs(groups, instances, report, folder)
         (folder / "README.md").write_text(card(configs), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         text = json.dumps(croissant(configs, folder), ensure_ascii=False, indent=2)
@@ -68,12 +66,13 @@ def _check_built(dataset: Dataset, source: Path) -> None:
             source,
             expected=f"the instances of {dataset.about()}",
             found="none" if about is None else f"those of {about}",
-            todo=f"run `python -m builders build {dataset.corpus} …`, or `dvc repro`",
+            todo=f"run `python -m builders {'compose' if dataset.parts else 'build'} "
+            f"{dataset.corpus} …`, or `dvc repro`",
         )
 
 
 def _configs(
-    corpora: Sequence[Corpus], sources: str, instances: Path, report: dict[str, Any], folder: Path
+    groups: Sequence[Group], instances: Path, report: dict[str, Any], folder: Path
 ) -> list[Config]:
     import pyarrow.parquet as pq
 
@@ -86,17 +85,24 @@ def _configs(
     for name, split, found in datasets_in(folder):
         shards.setdefault(name, {})[split] = found
     configs = []
-    for corpus in corpora:
-        built = json.loads((instances / corpus.name / "build.json").read_text("utf-8"))
-        for dataset in datasets_of(corpus, sources):
+    for group in groups:
+        if not group.datasets:
+            continue
+        built = json.loads((instances / group.name / "build.json").read_text("utf-8"))
+        for dataset in group.datasets:
             name = dataset.name
             paths = shards[name]
             schema = pq.read_schema(next(iter(paths.values()))[0])
-            counts = {k: v for k, v in built[name].items() if k not in ("rows", "labels")}
+            counts = {
+                unit: of
+                for unit, of in built[name].items()
+                if unit not in ("rows", "labels", "sources")
+            }
             configs.append(
                 Config(
                     dataset=dataset,
-                    facts=corpus.facts,
+                    origins=group.origins,
+                    sources=built[name].get("sources", {}),
                     columns={column: dataset.columns()[column] for column in schema.names},
                     labels=labels_of(schema),
                     rows=rows[name],

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 
 from builders.sampling import Passage
 from corpora_recipes.errors import InputError
@@ -124,7 +125,30 @@ def is_telling(sentence: str) -> bool:
 def normalise(sentence: str) -> str:
     """Return the sentence's words, case-folded, without punctuation, joined by single blanks."""
     folded = unicodedata.normalize("NFKC", sentence).casefold()
-    return " ".join(re.findall(r"\w+", folded))
+    return " ".join(_words().findall(folded))
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile(runs_of(r"\w"))
+
+
+@cache
+def runs_of(characters: str) -> str:
+    """Return a pattern of words made of some characters and the marks that belong to them.
+
+    Python's ``\\w`` leaves out the vowel signs of Indic and other scripts, and the joiners that
+    Persian has inside of words.
+
+    Args:
+        characters: an expression for one character.
+    """
+    marks = "".join(
+        re.escape(chr(point))
+        for point in range(0x10000)
+        if unicodedata.category(chr(point)).startswith("M")
+    )
+    return rf"{characters}+(?:[{marks}\u200c\u200d]+{characters}*)*"
 
 
 def flat(section: Section) -> list[str]:

@@ -12,11 +12,10 @@ import yaml
 
 from builders.audit import read_audit
 from builders.card import missing_parts
-from builders.dataset import datasets_of
 from builders.hub import package
+from builders.rankings import Group
 from builders.shards import digests
 from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class Publication:
         tag: the version's tag.
         files: path in the repository to its size in bytes.
         removed: files of the version before that this one does not have; empty on a dry run.
-        left_out: the corpora that may not be redistributed.
+        left_out: the corpora that may not be redistributed, and the rankings made of such.
         url: where the version can be seen; None on a dry run.
     """
 
@@ -57,8 +56,7 @@ class Publication:
 
 
 def publish(
-    corpora: Sequence[Corpus],
-    sources: str,
+    groups: Sequence[Group],
     instances: Path,
     audit: Path,
     repo: str,
@@ -75,14 +73,14 @@ def publish(
     private then. An interrupted run can be repeated.
 
     Args:
-        corpora: every entry of params.yaml.
-        sources: what params.yaml says; samples are not published.
-        instances: where `build` wrote.
+        groups: everything that params.yaml has; samples are not published.
+        instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
         dry_run: send and ask nothing, and say what would be published.
-        include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``.
+        include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
+            and the rankings that are made of one.
 
     Returns:
         What was published.
@@ -96,9 +94,10 @@ def publish(
             No tag is made then.
     """
     _check_name(repo)
-    restricted = [c.name for c in corpora if not c.facts["redistributable"]]
+    built = [group for group in groups if group.datasets]
+    restricted = [group.name for group in built if not group.redistributable]
     left_out = [] if include_restricted else restricted
-    published = [c for c in corpora if c.name not in left_out]
+    published = [group for group in built if group.name not in left_out]
     if not published:
         raise InputError(
             "params.yaml: corpora",
@@ -111,7 +110,7 @@ def publish(
     tags: list[str] = []
     present: list[str] = []
     if not dry_run:
-        _check_no_samples(published, sources)
+        _check_no_samples(published)
         _check_audit(published, audit)
         _check_token()
         tags, present, is_private = _look(repo)
@@ -127,10 +126,10 @@ def publish(
             )
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "hub"
-        package(published, sources, instances, audit, folder)
+        package(published, instances, audit, folder)
         check_card(folder)
         if not dry_run:
-            _check_complete(published, sources, instances)
+            _check_complete(published, instances)
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
         removed = sorted(set(present) - set(files) - {".gitattributes"})
@@ -185,8 +184,8 @@ def _check_name(repo: str) -> None:
         )
 
 
-def _check_no_samples(corpora: Sequence[Corpus], sources: str) -> None:
-    samples = [c.name for c in corpora if any(d.sample for d in datasets_of(c, sources))]
+def _check_no_samples(groups: Sequence[Group]) -> None:
+    samples = [group.name for group in groups if any(origin.sample for origin in group.origins)]
     if samples:
         raise InputError(
             "params.yaml: sources",
@@ -196,13 +195,13 @@ def _check_no_samples(corpora: Sequence[Corpus], sources: str) -> None:
         )
 
 
-def _check_audit(corpora: Sequence[Corpus], audit: Path) -> None:
+def _check_audit(groups: Sequence[Group], audit: Path) -> None:
     datasets = read_audit(audit)["datasets"]
     missed = [
-        f"{name}, {failure}"
-        for corpus in corpora
-        for name in corpus.datasets
-        for failure in datasets.get(name, {"failures": []})["failures"]
+        f"{dataset.name}, {failure}"
+        for group in groups
+        for dataset in group.datasets
+        for failure in datasets.get(dataset.name, {"failures": []})["failures"]
     ]
     if missed:
         raise InputError(
@@ -213,20 +212,23 @@ def _check_audit(corpora: Sequence[Corpus], audit: Path) -> None:
         )
 
 
-def _check_complete(corpora: Sequence[Corpus], sources: str, instances: Path) -> None:
-    for corpus in corpora:
-        built = json.loads((instances / corpus.name / "build.json").read_text("utf-8"))
-        for dataset in datasets_of(corpus, sources):
-            if not dataset.facts:
-                continue
-            missing = missing_parts(dataset.facts, built[dataset.name]["source_parts"])
+def _check_complete(groups: Sequence[Group], instances: Path) -> None:
+    for group in groups:
+        built = json.loads((instances / group.name / "build.json").read_text("utf-8"))
+        for dataset in group.datasets:
+            missing, found = [], {}
+            if dataset.facts:
+                found = built[dataset.name]["source_parts"]
+                missing = missing_parts(dataset.facts, found)
+            for source, own in built[dataset.name].get("sources", {}).items():
+                found[source] = own["source_parts"]
+                missing += [f"{source} ({part})" for part in own["missing_parts"]]
             if missing:
                 raise InputError(
                     f"dataset {dataset.name}",
                     expected="the source's rows, as many as it officially has",
-                    found=f"much less of its {' and '.join(missing)}: "
-                    f"{built[dataset.name]['source_parts']}",
-                    todo=f"get the missing files of {corpus.name}, and run `dvc repro`",
+                    found=f"much less of its {' and '.join(missing)}: {found}",
+                    todo=f"get the missing files of {group.name}, and run `dvc repro`",
                 )
 
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = Literal["string", "strings", "integer", "number"]
+Target = Literal["label", "score", "neighbours"]
 
 
 class Column(NamedTuple):
@@ -45,7 +46,8 @@ class Task:
         provenance: column name to column, for what else is kept of a row's making.
         constructed: whether the labels come from how we build rows, so that no trivial cue may
             give them away; False where people annotated them.
-        target: the column that is asked for: "label", a class, or "score", a number.
+        target: the column that is asked for: "label", a class, or "score", a number; or
+            "neighbours" if none is, but which texts stand near each other.
         trained: whether a probe is trained for it; else all rows are test.
         example: a text of our own and what the task makes of it, as Markdown.
     """
@@ -59,7 +61,7 @@ class Task:
     constructed: bool
     example: str
     provenance: Mapping[str, Column] = field(default_factory=dict)
-    target: Literal["label", "score"] = "label"
+    target: Target = "label"
     trained: bool = True
 
     def columns(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from builders import paradigms
 from builders.dataset import Dataset
 from builders.schemas import instance_schema
 from builders.tasks import TASKS
@@ -68,17 +69,33 @@ def _complete(
 ) -> dict[str, Any]:
     done = dict(row)
     done["split"] = split
-    done["licence"] = dataset.licence
+    # A row that stands beside those of another corpus has the licence of its own.
+    done.setdefault("licence", dataset.licence)
     if isinstance(row.get("label"), str):
         done["label"] = numbers[row["label"]]
+    language = _tokenised_as(dataset)
     for text in TASKS[dataset.task].texts:
         natural = row[text.natural]
         done[text.tokens] = (
-            _joined(natural, dataset.language)
+            _joined(natural, language)
             if isinstance(natural, str)
-            else [_joined(one, dataset.language) for one in natural]
+            else [_joined(one, language) for one in natural]
         )
     return done
+
+
+def _tokenised_as(dataset: Dataset) -> str:
+    """Return the language whose rules part the texts of a dataset into tokens.
+
+    Terms in a language that spaCy has no rules for are parted by those for any language ("xx"):
+    nearly all are single words, which both leave whole.
+    """
+    if TASKS[dataset.task].name == paradigms.TASK.name:
+        try:
+            tokenize("", dataset.language)
+        except InputError:
+            return "xx"
+    return dataset.language
 
 
 def _joined(text: str, language: str) -> str:

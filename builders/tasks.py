@@ -4,6 +4,8 @@ from builders import (
     discourse_coherence,
     discourse_relations,
     examples,
+    paradigms,
+    ranking,
     section_prediction,
     sentence_ordering,
     sentence_position,
@@ -19,5 +21,7 @@ TASKS: dict[str, Task] = {
         discourse_coherence.TASK,
         section_prediction.TASK,
         discourse_relations.TASK,
+        *ranking.TASKS,
+        paradigms.TASK,
     )
 }

@@ -14,6 +14,7 @@ from builders.__main__ import main
 from builders.audit import audit, baselines_of, failures_of, read_audit, verdict_of
 from builders.audit_gates import GATES
 from builders.building import build
+from builders.rankings import groups_of
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import boilerplate_of, load_facts
 
@@ -266,7 +267,7 @@ def test_boilerplate_of_the_corpus_is_found(instances, tmp_path, make_corpus) ->
     rule = {"name": "follow", "pattern": "frase número 3 del documento 10"}
     facts = make_corpus().facts | {"rules": {"es": {"boilerplate": [rule]}}}
     corpus = make_corpus(recipe="mlsum", facts=facts)
-    report = audit(instances, tmp_path / "audit", corpora=[corpus])
+    report = audit(instances, tmp_path / "audit", groups=groups_of([corpus], {}, "upstream"))
     assert of(report, "sp_mine", "text") == "miss"
 
 

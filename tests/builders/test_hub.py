@@ -12,10 +12,13 @@ import pytest
 import yaml
 from conftest import COLLECTIONS, caption, document, opinion
 from hub_server import hub
+from neighbour_files import cluster, corpus_of_pairs, pair
 
 from builders.audit import audit
 from builders.building import build
+from builders.composing import compose
 from builders.hub import package
+from builders.rankings import groups_of, rankings_of
 from builders.shards import digests
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
@@ -38,9 +41,8 @@ def packaged(tmp_path, make_corpus, write_records) -> Path:
 
 
 def pack(folder: Path, corpus: Corpus, sources: str = "upstream") -> None:
-    package(
-        [corpus], sources, folder / "instances", folder / "audit" / "audit.json", folder / "hub"
-    )
+    groups = groups_of([corpus], {}, sources)
+    package(groups, folder / "instances", folder / "audit" / "audit.json", folder / "hub")
 
 
 # Loads every config, whole and streaming, in a process whose caches are fresh.
@@ -271,6 +273,110 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
     )
     with pytest.raises(InputError, match="what changed in version"):
         pack(tmp_path, corpus)
+
+
+@pytest.fixture
+def neighbours(tmp_path, make_corpus, write_records) -> Path:
+    """Return a package of a ranking of two corpora, the first of them probed, and of clusters."""
+    pairs = replace(
+        corpus_of_pairs(make_corpus(), licence_url="https://example.org/l", citation="Pairs 2020."),
+        datasets={
+            "related": {"task": "relatedness", "collection": "scored"},
+            "para": {"task": "paradigms", "collection": "es"},
+        },
+    )
+    more = corpus_of_pairs(
+        make_corpus(), "more", licence="CC BY 4.0", redistributable=False, citation="Pairs 2020."
+    )
+    scored = [
+        pair(n, (f"El faro número {n}.", f"La torre número {n}."), n % 5, split)
+        for n, split in enumerate(["train"] * 30 + ["validation"] * 5 + ["test"] * 5)
+    ]
+    plain = [pair(n, (f"El bote {n}.", f"La barca {n}."), collection="plain") for n in range(2)]
+    clusters = [cluster("es", name, "pleamar", "bajamar", "Estoa") for name in ("a", "b")]
+    records = write_records([*scored, *clusters], "pairs")
+    write_records(plain, "more")
+    rankings = {
+        "rank": {
+            "task": "sentence_ranking",
+            "language": "es",
+            "pairs": ["pairs/scored", "more/plain"],
+        }
+    }
+    folder = tmp_path / "instances"
+    build(pairs, records, folder / "pairs", "upstream")
+    (ranking,) = rankings_of(rankings, [pairs, more], "upstream")
+    compose(ranking, tmp_path, folder / "rank", "upstream")
+    audit(folder, tmp_path / "audit")
+    groups = groups_of([pairs, more], rankings, "upstream")
+    package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
+    return tmp_path / "hub"
+
+
+def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
+    neighbours: Path, tmp_path: Path
+) -> None:
+    loaded = load(str(neighbours), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
+    assert loaded == expected(neighbours)
+    assert (loaded["rank/test"][0], loaded["para/test"][0]) == (74, 2)
+    card = (neighbours / "README.md").read_text("utf-8")
+    head = yaml.safe_load(card.split("---\n")[1])
+    info = {i["config_name"]: i for i in head["dataset_info"]}
+    assert {"name": "positives", "sequence": "string"} in info["rank"]["features"]
+    assert {"name": "terms", "sequence": "string"} in info["para"]["features"]
+    licences = "CC0 1.0; CC BY 4.0"
+    assert (
+        f"| `rank` | sentence ranking | Pairs + More | – | – | 74 | 16 pairs | 1.0.0 | {licences} |"
+    ) in card
+    assert "| `para` | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
+    assert "## Sentence ranking (EvalRank)\n" in card
+    assert "## Paradigms (ParaLex)\n" in card
+    for line in (
+        "- Positives from `pairs/scored`: its top 25 % of pairs by score, ties included (a score "
+        "of 3 or more). They are 14 pairs that no collection named before has.",
+        "- Positives from `more/plain`: its pairs. They are 2 pairs that",
+        "- Left out: 5 examples of `pairs/scored`, the test part of another dataset, which probes",
+        "Texts that differ only in case and punctuation are one row.",
+        "among all other texts but the query itself and the query's other positives.",
+        "- **Fewer than 1,000 groups of positives: small differences mean nothing.**",
+        "| 8. Test size | terms with a capital letter | 2 |  |  |",
+        "### The method of EvalRank\n\n> Bin Wang,",
+        "### More\n\nDatasets: `rank`. ",
+        "### Pairs\n\nDatasets: `para`, `related`, `rank`. ",
+    ):
+        assert line in card
+    assert "Incomplete" not in card
+
+
+def test_the_licence_of_a_ranking_is_that_of_each_corpus(neighbours: Path) -> None:
+    text = (neighbours / "LICENSE.md").read_text("utf-8")
+    assert "| `rank` | Pairs | CC0 1.0 (https://example.org/l) |" in text
+    assert "| `rank` | More | CC BY 4.0 |" in text
+    rows = pq.read_table(neighbours / "rank" / "test-00000-of-00001.parquet").to_pylist()
+    of_source = {(row["source"], row["licence"]) for row in rows}
+    assert of_source == {("pairs/scored", "CC0 1.0"), ("more/plain", "CC BY 4.0")}
+
+
+def test_croissant_describes_rankings(neighbours: Path) -> None:
+    import mlcroissant
+
+    dataset = mlcroissant.Dataset(jsonld=neighbours / "croissant.json")
+    assert not dataset.metadata.issues.errors
+    content = json.loads((neighbours / "croissant.json").read_text("utf-8"))
+    assert content["license"] == ["CC BY 4.0", "CC0 1.0"]
+    assert content["citeAs"].count("Pairs 2020.") == 1
+    assert "Just Rank" in content["citeAs"]
+    (rows,) = (r for r in content["recordSet"] if r["name"].startswith("rank/"))
+    (field,) = (f for f in rows["field"] if f["name"].endswith("/positives"))
+    assert field["repeated"]
+
+
+def test_a_ranking_of_other_parts_is_refused(neighbours: Path, tmp_path, make_corpus) -> None:
+    corpora = [corpus_of_pairs(make_corpus()), corpus_of_pairs(make_corpus(), "more")]
+    entry = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
+    groups = groups_of(corpora, {"rank": entry | {"background": ["more"]}}, "upstream")
+    with pytest.raises(InputError, match="run `python -m builders compose rank"):
+        package(groups, tmp_path / "instances", tmp_path / "audit" / "audit.json", tmp_path / "h")
 
 
 def test_every_row_names_its_licence(packaged: Path) -> None:

@@ -15,12 +15,15 @@ import yaml
 from conftest import document, opinion
 from hub_server import files, hub, tags_of
 from huggingface_hub import DatasetInfo, HfApi
+from neighbour_files import corpus_of_pairs, pair
 
 from builders.audit import FORMAT
 from builders.audit_gates import GATES, Check
 from builders.building import build
+from builders.composing import compose
 from builders.hub import package
 from builders.publishing import Publication, check_card, publish
+from builders.rankings import groups_of, rankings_of
 from builders.shards import digests
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
@@ -80,8 +83,11 @@ def publish_to(tmp_path, corpora, monkeypatch) -> Callable[..., Publication]:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", endpoint)
         monkeypatch.setenv("HF_TOKEN", changes.pop("token", "writer"))
         given = {
-            "corpora": corpora,
-            "sources": "upstream",
+            "groups": groups_of(
+                changes.pop("corpora", corpora),
+                changes.pop("rankings", {}),
+                changes.pop("sources", "upstream"),
+            ),
             "instances": tmp_path / "instances",
             "audit": tmp_path / "audit.json",
             "repo": REPO,
@@ -97,12 +103,14 @@ PUBLISH = """
 import json, sys
 from pathlib import Path
 from builders.publishing import publish
+from builders.rankings import groups_of
 from corpora_recipes.commands import run
 from corpora_recipes.recipes import Corpus
 given = json.load(sys.stdin)
 corpora = [Corpus(**corpus) for corpus in given.pop("corpora")]
 paths = {name: Path(given.pop(name)) for name in ("instances", "audit")}
-sys.exit(run(lambda: print(publish(corpora, **paths, **given))))
+groups = groups_of(corpora, {}, given.pop("sources"))
+sys.exit(run(lambda: print(publish(groups, **paths, **given))))
 """
 
 LOAD = """
@@ -166,7 +174,8 @@ def test_a_published_version_is_read_back(tmp_path: Path, corpora: list[Corpus])
         shard = instances / "mine" / "sp_mine" / f"{split}-00000-of-00001.parquet"
         assert rows == pq.read_table(shard).to_pylist()
     assert files(tmp_path / "repo@v0.1.0") == NAMES
-    package(corpora[:1], "upstream", instances, tmp_path / "audit.json", tmp_path / "hub")
+    groups = groups_of(corpora[:1], {}, "upstream")
+    package(groups, instances, tmp_path / "audit.json", tmp_path / "hub")
     for name in NAMES:
         assert (tmp_path / "repo" / name).read_bytes() == (tmp_path / "hub" / name).read_bytes()
 
@@ -216,6 +225,41 @@ def test_a_repository_of_something_else_is_left_alone(tmp_path, publish_to) -> N
     ):
         publish_to(endpoint)
     assert files(tmp_path / "repo") == ["mine.csv"]
+
+
+def test_a_ranking_is_published_if_all_its_corpora_may_be(
+    tmp_path, make_corpus, write_records, publish_to
+) -> None:
+    names = ("open", "closed")
+    corpora = [
+        corpus_of_pairs(make_corpus(), name, redistributable=name == "open") for name in names
+    ]
+    entry = {"task": "sentence_ranking", "language": "es", "pairs": ["open/plain"]}
+    rankings = {"free": entry, "held": entry | {"pairs": ["open/plain", "closed/plain"]}}
+    for name in names:
+        write_records([pair(1, ("El faro.", f"La luz {name}."), collection="plain")], name)
+    for ranking in rankings_of(rankings, corpora, "upstream"):
+        name = ranking.dataset.name
+        compose(ranking, tmp_path, tmp_path / "instances" / name, "upstream")
+    write_audit(tmp_path, verdict="pass")
+    given = {"corpora": corpora, "rankings": rankings}
+    publication = publish_to("", dry_run=True, **given)
+    assert publication.left_out == ["held"]
+    assert "free/test-00000-of-00001.parquet" in publication.files
+    assert "held/test-00000-of-00001.parquet" not in publication.files
+    everything = publish_to("", dry_run=True, include_restricted=True, **given)
+    assert "held/test-00000-of-00001.parquet" in everything.files
+    # Officially there are two pairs.
+    with (
+        hub(tmp_path / "hub", REPO) as endpoint,
+        pytest.raises(InputError, match=r"much less of its open/plain \(all\)"),
+    ):
+        publish_to(endpoint, **given)
+    with (
+        hub(tmp_path / "samples", REPO) as endpoint,
+        pytest.raises(InputError, match="samples that ship with Probeta: free\n"),
+    ):
+        publish_to(endpoint, sources="sample", **given)
 
 
 def test_restricted_corpora_are_left_out_unless_asked_for(tmp_path, publish_to) -> None:
@@ -278,8 +322,9 @@ def say_private(monkeypatch: pytest.MonkeyPatch, private: bool | None) -> None:
 
 
 def test_only_restricted_corpora_are_refused(tmp_path, corpora) -> None:
+    groups = groups_of(corpora[1:], {}, "upstream")
     with pytest.raises(InputError, match="closed, which may not"):
-        publish(corpora[1:], "upstream", tmp_path, tmp_path, REPO, version="0.1.0", dry_run=True)
+        publish(groups, tmp_path, tmp_path, REPO, version="0.1.0", dry_run=True)
 
 
 def test_a_dry_run_contacts_nothing_and_changes_nothing(tmp_path, corpora, publish_to) -> None:
@@ -355,7 +400,7 @@ def test_a_hub_that_is_away_is_a_clear_error(tmp_path, publish_to) -> None:
 @pytest.mark.parametrize("name", ["discoeval-es", "a/b/c", "mi org/x", "ñ/b", "a/", "/b", ""])
 def test_a_bad_name_is_refused(tmp_path, name: str) -> None:
     with pytest.raises(InputError, match="ORG/NAME"):
-        publish([], "upstream", tmp_path, tmp_path, name, version="0.1.0", dry_run=True)
+        publish([], tmp_path, tmp_path, name, version="0.1.0", dry_run=True)
 
 
 def test_what_is_not_built_is_refused_before_anything_is_sent(
@@ -372,7 +417,8 @@ def test_what_is_not_built_is_refused_before_anything_is_sent(
 
 def test_a_card_that_does_not_fit_is_refused(tmp_path, corpora) -> None:
     folder = tmp_path / "hub"
-    package(corpora[:1], "upstream", tmp_path / "instances", tmp_path / "audit.json", folder)
+    groups = groups_of(corpora[:1], {}, "upstream")
+    package(groups, tmp_path / "instances", tmp_path / "audit.json", folder)
     check_card(folder)
     card = folder / "README.md"
     text = card.read_text("utf-8")

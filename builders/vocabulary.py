@@ -1,0 +1,124 @@
+"""The most frequent words of a corpus, counted exactly in bounded memory."""
+
+import heapq
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
+
+from tqdm import tqdm
+
+from builders.passages import runs_of
+from builders.record_files import record_batches
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# So many different words are counted in memory, some 150 MB; then they go to a file.
+IN_MEMORY = 1_000_000
+# The column of a record that holds its running text.
+_COLUMNS = {"documents": "sections", "dialogues": "conversations"}
+KINDS = tuple(_COLUMNS)
+
+
+class Vocabulary(NamedTuple):
+    """The words that were chosen, and what they were chosen from.
+
+    Attributes:
+        words: the most frequent first, those of one frequency in alphabetical order.
+        running: number of words in the text.
+        different: number of different words.
+    """
+
+    words: list[str]
+    running: int
+    different: int
+
+
+def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY) -> Vocabulary:
+    """Return the most frequent words of a file of records.
+
+    A word is a run of letters in lower case, with a hyphen or an apostrophe between letters; a
+    typographic apostrophe is taken for the plain one.
+
+    Args:
+        path: the file.
+        kind: of its records, one of ``KINDS``. Of documents the sections are read.
+        count: how many words to return, or all if there are fewer.
+        in_memory: how many different words are held at a time; the result does not depend on it.
+
+    Raises:
+        InputError: the file is missing or damaged, or holds records of another kind.
+    """
+    counts: Counter[str] = Counter()
+    running = 0
+    with TemporaryDirectory() as temporary:
+        spilt: list[Path] = []
+        with tqdm(desc=f"words of {path.stem}", unit="word", unit_scale=True, disable=None) as bar:
+            for text in _texts(path, kind):
+                words = words_of(text)
+                counts.update(words)
+                running += len(words)
+                bar.update(len(words))
+                if len(counts) >= in_memory:
+                    spilt.append(_spill(counts, Path(temporary, str(len(spilt)))))
+                    counts.clear()
+        merged = heapq.merge(*map(_spilt, spilt), sorted(counts.items()))
+        different = 0
+
+        def summed() -> Iterator[tuple[int, str]]:
+            nonlocal different
+            for word, same in groupby(merged, key=itemgetter(0)):
+                different += 1
+                yield -sum(number for _, number in same), word
+
+        chosen = [word for _, word in heapq.nsmallest(count, summed())]
+    return Vocabulary(chosen, running, different)
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, see ``frequent_words``."""
+    return _pattern().findall(text.lower().replace("’", "'"))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    letters = runs_of(r"[^\W\d_]")
+    return re.compile(rf"{letters}(?:[-']{letters})*")
+
+
+def _texts(path: Path, kind: str) -> Iterator[str]:
+    """Yield the text of each batch of records."""
+    column = _COLUMNS[kind]
+    for batch in record_batches(path, kind, [column]):
+        # Not "": a sentence must not run into the next one.
+        yield "\n".join(_strings(batch[column]).to_pylist())
+
+
+def _strings(values: "pa.Array") -> "pa.Array":
+    """Return the sentences that an array of nested lists holds."""
+    import pyarrow as pa
+
+    while not pa.types.is_string(values.type):
+        if pa.types.is_struct(values.type):
+            values = values.field("paragraphs")
+        values = values.flatten()
+    return values
+
+
+def _spill(counts: Counter[str], path: Path) -> Path:
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(f"{word}\t{number}\n" for word, number in sorted(counts.items()))
+    return path
+
+
+def _spilt(path: Path) -> Iterable[tuple[str, int]]:
+    with path.open(encoding="utf-8", newline="\n") as file:
+        for line in file:
+            word, _, number = line.rstrip("\n").partition("\t")
+            yield word, int(number)

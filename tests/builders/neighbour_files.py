@@ -1,0 +1,66 @@
+"""Corpora of pairs, single texts and clusters for the tests, and their records."""
+
+from typing import Any
+
+from corpora_recipes.recipes import Corpus
+from corpora_recipes.records import Example, Split
+
+COLLECTIONS: dict[str, dict[str, Any]] = {
+    "scored": {"about": "Pairs.", "texts": 2, "scale": [0, 5], "sizes": {}},
+    "plain": {"about": "Pairs.", "texts": 2, "sizes": {"all": 2}},
+    "single": {"about": "Texts.", "texts": 1, "sizes": {}},
+    **{
+        language: {
+            "about": "Clusters.",
+            "texts": None,
+            "columns": {"cluster": "its name"},
+            "sizes": {"all": 2},
+        }
+        for language in ("en", "es", "sw")
+    },
+}
+
+
+def corpus_of_pairs(made: Corpus, name: str = "pairs", **changes: Any) -> Corpus:
+    """Return a corpus with ``COLLECTIONS`` and no datasets, changed as the arguments say.
+
+    Args:
+        made: what the fixture ``make_corpus`` makes.
+        name: of its entry.
+        changes: further facts.
+    """
+    facts = made.facts | {"records": "examples", "collections": COLLECTIONS, "name": name.title()}
+    return Corpus(
+        name=name,
+        recipe="sts",
+        language="es",
+        documents=None,
+        seed=1111,
+        options={},
+        datasets={},
+        facts=facts | changes,
+    )
+
+
+def pair(
+    number: int,
+    texts: tuple[str, str],
+    score: float | None = None,
+    split: Split | None = None,
+    collection: str = "scored",
+) -> Example:
+    """Return a pair; the ids of pairs are in the order of their numbers."""
+    key = f"{collection}/{number:03d}"
+    return Example(key, collection, texts, None, score, key, {}, split)
+
+
+def single(number: int, text: str) -> Example:
+    """Return an example of one text."""
+    key = f"single/{number:03d}"
+    return Example(key, "single", (text,), None, None, key, {}, None)
+
+
+def cluster(language: str, name: str, *terms: str) -> Example:
+    """Return a cluster of terms."""
+    key = f"{language}/{name}"
+    return Example(key, language, terms, None, None, key, {"cluster": name}, None)

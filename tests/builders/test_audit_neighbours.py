@@ -1,0 +1,148 @@
+"""The audit of rankings and of paradigms: links that hold, clusters that can be asked, sizes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from test_audit import of
+
+from builders.audit import audit, failures_of
+from builders.examples import further_columns
+from builders.schemas import instance_schema
+from builders.tasks import TASKS
+from corpora_recipes.errors import InputError
+
+Rows = list[dict[str, Any]]
+SENTENCES = ["El faro se apagó antes del amanecer.", "La luz del faro dejó de verse al alba."]
+TERMS = ["pleamar", "bajamar", "estoa", "Reflujo"]
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Return a function that audits a dataset: its verdicts, values by words, and failures."""
+
+    def make(task: str, rows: Rows) -> dict[str, Any]:
+        further = further_columns({"columns": {"cluster": "its name"}})
+        columns = TASKS[task].columns({}, further if task == "paradigms" else {})
+        names = rows[0].keys()
+        columns = {name: column for name, column in columns.items() if name in names}
+        about = {"dataset": "ds", "task": task, "corpus": "mine", "records": "examples"}
+        schema = instance_schema(columns, [], about | {"language": "es"})
+        folder = tmp_path / "instances" / "ds"
+        folder.mkdir(parents=True)
+        table = pa.Table.from_pylist(rows, schema=schema)
+        pq.write_table(table, folder / "test-00000-of-00001.parquet")
+        report = audit(folder.parent, tmp_path / "audit")
+        checks = report["datasets"]["ds"]["checks"]
+        return {
+            "verdicts": {check["gate"]: of(report, "ds", check["gate"]) for check in checks},
+            "values": {check["what"]: check["value"] for check in checks},
+            "failures": failures_of(report),
+        }
+
+    return make
+
+
+def ranked(texts: list[str], positives: dict[int, list[int]], documents: str = "") -> Rows:
+    """Return the rows of a ranking; every linked one is of the same document, if not said."""
+    rows: Rows = []
+    for number, text in enumerate(texts):
+        linked = positives.get(number, [])
+        document = documents[number] if documents else ("0" if linked else str(number))
+        rows.append({"id": f"r{number}", "text": text, "tokens": text, "document_id": document})
+        rows[-1] |= {"positives": [f"r{other}" for other in linked], "source": "c/pairs"}
+        rows[-1] |= {"split": "test", "licence": "CC0"}
+    return rows
+
+
+def clusters(*terms: list[str]) -> Rows:
+    return [
+        {"id": f"es/{n}", "terms": own, "document_id": f"es/{n}", "cluster": f"{n}"}
+        for n, own in enumerate(terms)
+    ]
+
+
+def test_a_ranking_passes_and_its_size_is_stated(measured) -> None:
+    texts = [*SENTENCES, "El mar está en calma esta tarde.", "el mar está en calma esta tarde"]
+    found = measured("sentence_ranking", ranked(texts, {0: [1], 1: [0]}))
+    assert found["verdicts"] == {
+        **dict.fromkeys(("leakage", "donors", "row_order", "baselines"), "not applicable"),
+        **dict.fromkeys(("text", "language", "labels", "size", "documents"), "pass"),
+    }
+    values = found["values"]
+    assert values["queries"] == values["pairs of a query and a positive"] == 2
+    assert values["groups of texts that positives link"] == 1
+    assert values["standard error of a hit rate of 50 % on so many groups"] == 0.5
+    # Stated, with no limit: a published set has such rows.
+    assert values["further rows that differ from another in case and punctuation alone"] == 1
+    assert found["failures"] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "what"),
+    [
+        (ranked(SENTENCES, {0: [1, 7], 1: [0]}), "positives that are no row"),
+        (ranked(SENTENCES, {0: [0, 1], 1: [0]}), "rows that are their own positive"),
+        (ranked(SENTENCES, {0: [1]}, "00"), "positives of which the row is none itself"),
+        (ranked([SENTENCES[0]] * 2, {0: [1], 1: [0]}), "rows with the text of another"),
+    ],
+)
+def test_links_that_do_not_hold_are_found(measured, rows, what) -> None:
+    found = measured("sentence_ranking", rows)
+    assert (found["values"][what], found["verdicts"]["labels"]) == (1, "miss")
+    assert found["failures"] == [f"ds, gate 7. Balance and consistent labels: {what}: 1"]
+
+
+def test_an_id_that_two_rows_have_is_found(measured) -> None:
+    rows = ranked(SENTENCES, {})
+    rows[1]["id"] = "r0"
+    assert measured("sentence_ranking", rows)["values"]["rows with the id of another"] == 1
+
+
+def test_positives_in_another_document_are_found(measured) -> None:
+    found = measured("sentence_ranking", ranked(SENTENCES, {0: [1], 1: [0]}, "01"))
+    assert found["values"]["positives in another document than their row"] == 2
+    assert found["verdicts"]["documents"] == "miss"
+
+
+def test_single_words_are_judged_by_their_characters_alone(measured) -> None:
+    # In a sentence these would be lost ends and another language.
+    texts = ["de", "thehouseoverthere", "whatever", "(", "a|b", "fa\ufffdro"]
+    found = measured("word_ranking", ranked(texts, {0: [1], 1: [0]}))
+    assert found["verdicts"]["language"] == "not applicable"
+    assert found["failures"] == ["ds, gate 5. Undamaged text: rows with spoilt characters: 1"]
+
+
+def test_clusters_pass_and_both_casings_are_stated(measured) -> None:
+    found = measured("paradigms", clusters(TERMS, ["reflujo", "flujo", "marea"]))
+    assert found["failures"] == []
+    assert found["verdicts"] == {
+        **dict.fromkeys(("leakage", "donors", "row_order", "baselines"), "not applicable"),
+        **dict.fromkeys(("text", "labels", "size", "documents"), "pass"),
+        "language": "not applicable",
+    }
+    values = found["values"]
+    assert (values["clusters"], values["terms"], values["different terms"]) == (2, 7, 7)
+    assert values["different terms in lower case"] == 6
+    assert values["terms with a capital letter"] == 1
+
+
+def test_small_clusters_and_repeated_terms_are_found(measured) -> None:
+    found = measured("paradigms", clusters(TERMS, ["a", "b"], [*TERMS, "estoa"]))
+    assert found["values"]["clusters of fewer than three terms"] == 1
+    assert found["values"]["terms that a cluster has twice"] == 1
+    assert found["verdicts"]["labels"] == "miss"
+
+
+def test_an_empty_cluster_is_an_error(measured) -> None:
+    with pytest.raises(InputError, match=r"row 1(.|\n)*one text or more"):
+        measured("paradigms", clusters(TERMS, []))
+
+
+def test_a_column_that_is_missing_is_said(measured) -> None:
+    rows = [{k: v for k, v in row.items() if k != "positives"} for row in ranked(SENTENCES, {})]
+    with pytest.raises(InputError, match="the columns text, document_id, positives, source, id"):
+        measured("sentence_ranking", rows)

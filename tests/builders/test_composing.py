@@ -1,0 +1,310 @@
+"""Composing rankings: rows, identity of texts, what is left out and counted, stable bytes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from conftest import document
+from neighbour_files import COLLECTIONS, corpus_of_pairs, pair, single
+
+from builders.__main__ import main
+from builders.building import build
+from builders.composing import compose
+from builders.rankings import rankings_of
+from builders.schemas import about_of
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import Corpus
+from corpora_recipes.records import Dialogue, Example
+
+ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
+
+
+@pytest.fixture
+def composed(tmp_path, make_corpus, write_records) -> Callable[..., dict[str, Any]]:
+    """Return a function that composes the ranking "rank" of the records of a corpus of pairs."""
+
+    def make(
+        examples: Sequence[Example], corpora: Sequence[Corpus] = (), **changes: Any
+    ) -> dict[str, Any]:
+        write_records(examples, "pairs")
+        own = corpora or [corpus_of_pairs(make_corpus())]
+        (ranking,) = rankings_of({"rank": ENTRY | changes}, own, "upstream")
+        return compose(ranking, tmp_path, tmp_path / "out", "upstream")["rank"]
+
+    return make
+
+
+def rows_in(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the rows of the ranking by their texts, with the texts of their positives."""
+    rows = pq.read_table(folder / "out" / "rank" / "test-00000-of-00001.parquet").to_pylist()
+    text_of = {row["id"]: row["text"] for row in rows}
+    assert len(text_of) == len(rows)
+    return {row["text"]: row | {"means": {text_of[p] for p in row["positives"]}} for row in rows}
+
+
+def test_texts_that_differ_in_case_and_punctuation_are_one_row(tmp_path, composed) -> None:
+    report = composed(
+        [
+            pair(2, ("¡EL FARO!", "La luz."), 4),
+            pair(1, ("El faro.", "El mar"), 5),
+            pair(3, ("Un bote", "un bote..."), 5),
+            pair(4, ("La luz", "el faro"), 4.5),
+            *(pair(n, (f"Texto {n}", f"Otro {n}"), 1) for n in range(5, 13)),
+        ]
+    )
+    # 12 pairs: the limit is the third score from above.
+    assert report["sources"]["pairs/scored"] == {
+        "source_parts": {"all": 12},
+        "missing_parts": [],
+        "of_a_test_part": 0,
+        "positives": 2,
+        "lowest_score": 4.5,
+    }
+    assert report["pairs"] == {"read": 12, "below_top_quarter": 9, "same_text": 1, "used": 2}
+    assert report["texts"] == {
+        "read": 24,
+        "same_as_another": 4,
+        "used": 20,
+        "with_positives": 3,
+        "groups_of_positives": 1,
+    }
+    assert report["rows"] == {"test": 20}
+    rows = rows_in(tmp_path)
+    # The first by id stands for all, and texts of pairs with low scores are there too.
+    assert rows["El faro."]["means"] == {"El mar", "La luz."}
+    assert rows["La luz."]["means"] == {"El faro."}
+    assert rows["Un bote"]["means"] == rows["Texto 7"]["means"] == set()
+    assert len({rows[text]["document_id"] for text in ("El faro.", "El mar", "La luz.")}) == 1
+    assert rows["El faro."]["tokens"] == "El faro ."
+    assert {row["source"] for row in rows.values()} == {"pairs/scored"}
+    assert {(row["split"], row["licence"]) for row in rows.values()} == {("test", "CC0 1.0")}
+    assert json.loads((tmp_path / "out" / "build.json").read_text("utf-8")) == {"rank": report}
+    schema = pq.read_schema(tmp_path / "out" / "rank" / "test-00000-of-00001.parquet")
+    assert schema.names == [
+        *("id", "text", "tokens", "document_id", "positives", "source", "split", "licence")
+    ]
+    assert about_of(schema)["parts"]["pairs"] == ["pairs/scored"]
+
+
+def test_the_order_of_pairs_decides_which_text_stands(tmp_path, composed) -> None:
+    examples = [
+        pair(1, ("El faro.", "La luz."), 5),
+        pair(1, ("el faro", "La torre"), collection="plain"),
+    ]
+    composed(examples, pairs=["pairs/plain", "pairs/scored"])
+    rows = rows_in(tmp_path)
+    assert rows["el faro"]["means"] == {"La torre", "La luz."}
+    assert {text: row["source"] for text, row in rows.items()} == {
+        "el faro": "pairs/plain",
+        "La torre": "pairs/plain",
+        "La luz.": "pairs/scored",
+    }
+    composed(examples, pairs=["pairs/scored", "pairs/plain"])
+    assert rows_in(tmp_path)["El faro."]["means"] == {"La torre", "La luz."}
+
+
+def test_scores_that_are_missing_or_negative_are_counted(tmp_path, composed) -> None:
+    scores = [None, -1.0, 5.0, 1.0, 1.0, 1.0]
+    report = composed([pair(n, (f"a {n}", f"b {n}"), score) for n, score in enumerate(scores)])
+    assert report["pairs"] == {
+        "read": 6,
+        "missing_score": 1,
+        "negative_score": 1,
+        "below_top_quarter": 3,
+        "used": 1,
+    }
+    # Their texts are background all the same.
+    assert {"a 0", "b 1"} <= rows_in(tmp_path).keys()
+
+
+def test_a_published_background_is_taken_as_it_is(tmp_path, composed) -> None:
+    report = composed(
+        [
+            pair(1, ("el faro", "la luz"), collection="plain"),
+            pair(2, ("la luz", "el faro"), collection="plain"),
+            pair(3, ("el faro", "El faro"), collection="plain"),
+            pair(4, ("el faro", "la luna"), collection="plain"),
+            pair(5, ("el faro", "el faro"), collection="plain"),
+            *(single(n, text) for n, text in enumerate(["la luz", "el faro", "El faro", "a ,"])),
+            single(9, "la luz"),
+        ],
+        pairs=["pairs/plain"],
+        background=["pairs/single"],
+    )
+    assert report["pairs"] == {
+        "read": 5,
+        "same_text": 1,
+        "not_in_background": 1,
+        "repeated": 1,
+        "used": 2,
+    }
+    assert report["texts"]["same_as_another"] == 1
+    rows = rows_in(tmp_path)
+    assert {text: row["means"] for text, row in rows.items()} == {
+        "la luz": {"el faro"},
+        "el faro": {"la luz", "El faro"},
+        "El faro": {"el faro"},
+        "a ,": set(),
+    }
+    assert {row["source"] for row in rows.values()} == {"pairs/single"}
+
+
+def test_a_background_without_the_pairs_is_refused(tmp_path, composed) -> None:
+    examples = [pair(1, ("el faro", "la luz"), collection="plain"), single(1, "El faro")]
+    with pytest.raises(InputError, match="both of the background") as error:
+        composed(examples, pairs=["pairs/plain"], background=["pairs/single"])
+    assert "not in background 1" in error.value.found
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_pair_at_all_is_refused(composed) -> None:
+    with pytest.raises(InputError, match="one pair or more") as error:
+        composed([pair(1, ("el faro", "¡El faro!"), 5), pair(2, ("a", "b"), -1)])
+    assert error.value.where == "dataset rank (sentence ranking)"
+    assert "negative score 1, same text 1" in error.value.found
+    with pytest.raises(InputError, match="pairs: read 0"):
+        composed([single(1, "el faro")])
+
+
+def probed(make_corpus) -> Corpus:
+    """Return the corpus of pairs with a dataset that probes the scored ones with training."""
+    scored = COLLECTIONS["scored"] | {"sizes": {"train": 2, "test": 1}}
+    corpus = corpus_of_pairs(make_corpus(), collections=COLLECTIONS | {"scored": scored})
+    return replace(corpus, datasets={"related": {"task": "relatedness", "collection": "scored"}})
+
+
+def test_the_test_part_of_what_a_dataset_probes_is_left_out(
+    tmp_path, make_corpus, composed
+) -> None:
+    examples = [
+        pair(1, ("a uno", "b uno"), 4, "train"),
+        pair(2, ("a dos", "b dos"), 1, "train"),
+        pair(3, ("a tres", "b tres"), 5, "test"),
+    ]
+    corpus = probed(make_corpus)
+    report = composed(examples, [corpus])
+    assert report["pairs"] == {"read": 3, "of_a_test_part": 1, "below_top_quarter": 1, "used": 1}
+    assert report["sources"]["pairs/scored"]["source_parts"] == {"train": 2, "test": 1}
+    assert rows_in(tmp_path).keys() == {"a uno", "b uno", "a dos", "b dos"}
+    # What is only compared by similarity trains nothing, and is taken whole.
+    compared = {"similar": {"task": "similarity", "collection": "scored"}}
+    composed(examples, [replace(corpus, datasets=compared)])
+    assert rows_in(tmp_path)["a tres"]["means"] == {"b tres"}
+    # Without a test part the probe is tested on the last part that is there.
+    report = composed(
+        [replace(e, split="validation") if e.split == "test" else e for e in examples], [corpus]
+    )
+    assert report["pairs"]["of_a_test_part"] == 1
+    assert report["sources"]["pairs/scored"]["missing_parts"] == ["test"]
+
+
+def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
+    tmp_path, make_corpus, write_records, composed
+) -> None:
+    films = corpus_of_pairs(make_corpus(), "films", licence="Film licence", records="dialogues")
+    turns = ["Un faro, un bote.", "¿Un bote? Guinea-Bissau"]
+    write_records([Dialogue("f", "", [turns], "train")], "films")
+    report = composed(
+        [
+            pair(1, ("Faro", "LUZ"), collection="plain"),
+            pair(2, ("luz", "foco"), collection="plain"),
+        ],
+        [corpus_of_pairs(make_corpus()), films],
+        task="word_ranking",
+        pairs=["pairs/plain"],
+        vocabulary="films",
+    )
+    assert report["words"] == {"running": 7, "different": 4, "most_frequent": 4}
+    rows = rows_in(tmp_path)
+    assert {text: (row["source"], row["licence"]) for text, row in rows.items()} == {
+        "faro": ("pairs/plain", "CC0 1.0"),
+        "luz": ("pairs/plain", "CC0 1.0"),
+        "foco": ("pairs/plain", "CC0 1.0"),
+        "un": ("films", "Film licence"),
+        "bote": ("films", "Film licence"),
+        "guinea-bissau": ("films", "Film licence"),
+    }
+    assert rows["luz"]["means"] == {"faro", "foco"}
+    assert report["texts"]["same_as_another"] == 2
+
+
+def test_records_that_are_missing_are_said(tmp_path, make_corpus, composed) -> None:
+    corpora = [corpus_of_pairs(make_corpus()), make_corpus(name="films")]
+    with pytest.raises(InputError, match=r"films\.parquet"):
+        composed(
+            [pair(1, ("a", "b"), collection="plain")],
+            corpora,
+            task="word_ranking",
+            pairs=["pairs/plain"],
+            vocabulary="films",
+        )
+
+
+def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corpus) -> None:
+    for corpus in (corpus_of_pairs(make_corpus()), make_corpus(datasets={})):
+        missing = tmp_path / "none.parquet"
+        assert build(corpus, missing, tmp_path / "out", "upstream", composed=True) == {}
+        assert json.loads((tmp_path / "out" / "build.json").read_text("utf-8")) == {}
+        with pytest.raises(InputError, match="at least one dataset"):
+            build(corpus, missing, tmp_path / "out", "upstream")
+
+
+def test_the_same_bytes_whatever_the_hash_seed_and_order(
+    tmp_path, write_records, write_params, repository
+) -> None:
+    write_params(
+        {
+            "sts": {"recipe": "sts", "language": "es"},
+            "mine": {"recipe": "jsonl", "language": "es", "datasets": {}},
+        },
+        rankings={
+            "words": ENTRY
+            | {"task": "word_ranking", "pairs": ["sts/2014", "sts/2017"], "vocabulary": "mine"}
+        },
+    )
+    contents = []
+    for hash_seed, step in (("0", 1), ("77", -1)):
+        pairs = [
+            pair(n, (f"a{chr(97 + n % 26)}", f"b{chr(97 + n % 7)}"), n % 5, "test", collection)
+            for n, collection in enumerate(["2014", "2017"] * 20)
+        ]
+        write_records(pairs[::step], "sts")
+        write_records([document(n) for n in range(9)][::step], "mine")
+        out = tmp_path / f"out-{hash_seed}"
+        command = f"-m builders compose words --records {tmp_path} --out {out}".split()
+        subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)},
+            check=True,
+        )
+        contents.append({p.relative_to(out): p.read_bytes() for p in out.rglob("*.*")})
+    assert contents[0] == contents[1]
+    assert len(contents[0]) == 2
+
+
+def test_the_command_line(tmp_path, write_records, write_params, capsys) -> None:
+    params = write_params(
+        {"sts": {"recipe": "sts", "language": "es"}},
+        rankings={"rank": ENTRY | {"pairs": ["sts"]}},
+    )
+    write_records([pair(1, ("El faro.", "La luz."), 4, "test", "2017")], "sts")
+    common = ["--params", str(params)]
+    command = ["--records", str(tmp_path), "--out", str(tmp_path / "out")]
+    assert main(["compose", "rank", *command, *common]) == 0
+    assert main(["list", *common]) == 0
+    out = capsys.readouterr().out.splitlines()
+    assert out == ["rank: test 2", "rank: sentence ranking, from sts"]
+    assert main(["compose", "other", *command, *common]) == 1
+    assert "one of rank" in capsys.readouterr().err
+    nothing = ["--records", str(tmp_path / "sts.parquet"), "--out", str(tmp_path / "sts")]
+    assert main(["build", "sts", *nothing, *common]) == 0
+    assert capsys.readouterr().out == ""
+    assert (tmp_path / "sts" / "build.json").read_text("utf-8") == "{}\n"

@@ -1,0 +1,96 @@
+"""Clusters of terms: their rows, the language each is in, and what is refused."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from neighbour_files import cluster, corpus_of_pairs
+
+from builders.building import build
+from builders.dataset import datasets_of
+from builders.schemas import about_of
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import Corpus
+
+
+@pytest.fixture
+def corpus(make_corpus) -> Corpus:
+    datasets = {
+        "paralex_es": {"task": "paradigms"},
+        "paralex_sw": {"task": "paradigms", "collection": "sw"},
+    }
+    return replace(corpus_of_pairs(make_corpus()), datasets=datasets)
+
+
+def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
+    return pq.read_table(folder / name / "test-00000-of-00001.parquet").to_pylist()
+
+
+def test_a_row_is_a_cluster(tmp_path, corpus, write_records) -> None:
+    clusters = [
+        cluster("es", "tides", "pleamar", "bajamar", "Marea alta"),
+        cluster("es", "boats", "barca", "bote"),
+        cluster("sw", "days", "leo", "kesho", "ng'ombe wa leo"),
+        cluster("en", "tides", "ebb"),
+    ]
+    report = build(corpus, write_records(clusters), tmp_path / "out", "upstream")
+    assert {name: entry["rows"] for name, entry in report.items()} == {
+        "paralex_es": {"test": 2},
+        "paralex_sw": {"test": 1},
+    }
+    assert report["paralex_es"]["source_parts"] == {"all": 2}
+    (row,) = (r for r in rows_of(tmp_path / "out", "paralex_es") if r["cluster"] == "tides")
+    assert row == {
+        "id": "es/tides",
+        "terms": ["pleamar", "bajamar", "Marea alta"],
+        "tokens": ["pleamar", "bajamar", "Marea alta"],
+        "document_id": "es/tides",
+        "cluster": "tides",
+        "source_split": "",
+        "also_in": [],
+        "split": "test",
+        "licence": "CC0 1.0",
+    }
+    # spaCy has no rules for Swahili; those for any language leave its words whole.
+    (row,) = rows_of(tmp_path / "out", "paralex_sw")
+    assert row["tokens"] == ["leo", "kesho", "ng'ombe wa leo"]
+    schema = pq.read_schema(tmp_path / "out" / "paralex_sw" / "test-00000-of-00001.parquet")
+    assert (about_of(schema)["language"], about_of(schema)["collection"]) == ("sw", "sw")
+
+
+def test_the_collection_is_that_of_the_corpus_s_language_unless_named(corpus) -> None:
+    spanish, swahili = datasets_of(corpus, "upstream")
+    assert (spanish.language, spanish.collection) == ("es", "es")
+    assert (swahili.language, swahili.facts["sizes"]) == ("sw", {"all": 2})
+    english, _ = datasets_of(replace(corpus, language="en"), "upstream")
+    assert (english.language, english.facts["sizes"]) == ("en", {"all": 2})
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"collection": "qu"}, "one of en, es, sw, for a cluster of texts.*\n.*'qu'"),
+        ({"collection": "scored"}, "one of en, es, sw, for a cluster of texts"),
+        ({"task": "similarity", "collection": "es"}, "one of scored, for a pair of texts"),
+        ({"task": "sentence_ranking"}, "one of linguistic_probing, .*, paradigms, "),
+    ],
+)
+def test_what_is_no_cluster_is_refused(corpus, entry, message) -> None:
+    wrong = replace(corpus, datasets={"para": {"task": "paradigms"} | entry})
+    with pytest.raises(InputError, match=message):
+        datasets_of(wrong, "upstream")
+
+
+def test_a_language_that_is_not_there_is_said(corpus) -> None:
+    with pytest.raises(InputError, match=r"one of en, es, sw, .*\n.*'fr'"):
+        datasets_of(replace(corpus, language="fr"), "upstream")
+
+
+def test_a_dataset_without_clusters_is_refused(tmp_path, corpus, write_records) -> None:
+    records = write_records([cluster("es", "tides", "pleamar", "bajamar")])
+    with pytest.raises(InputError, match="one row or more in each split") as error:
+        build(corpus, records, tmp_path / "out", "upstream")
+    assert error.value.where == "dataset paralex_sw (paradigms)"
+    assert error.value.found.startswith("none; examples: read 0")

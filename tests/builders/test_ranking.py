@@ -1,0 +1,123 @@
+"""The rows of rankings: which pairs mean the same, and how texts, links and groups become rows."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from neighbour_files import pair
+
+from builders.passages import mark, normalise
+from builders.ranking import Background, positive_pairs
+
+
+def pairs_with(scores: list[float | None]) -> list:
+    return [pair(n, (f"a{n}", f"b{n}"), score) for n, score in enumerate(scores)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "chosen", "lowest"),
+    [
+        ([5, 4, 3, 2], [0], 5),
+        ([1, 2, 3, 4, 5], [3, 4], 4),  # a quarter of five is two
+        ([4, 4, 1, 4, 0, 1, 1, 0], [0, 1, 3], 4),  # a tie at the limit
+        ([2], [0], 2),
+        ([0, 0, 0], [0, 1, 2], 0),
+    ],
+)
+def test_the_top_quarter_and_its_ties_mean_the_same(scores, chosen, lowest) -> None:
+    examples = pairs_with(scores)
+    found = positive_pairs(examples)
+    assert found.examples == [examples[n] for n in chosen]
+    assert found.lowest_score == lowest
+    assert found.dropped["below_top_quarter"] == len(scores) - len(chosen)
+
+
+def test_missing_and_negative_scores_are_counted_and_count_for_nothing() -> None:
+    examples = pairs_with([None, -1, 3, 2, 1, 0, None])
+    found = positive_pairs(examples)
+    assert found.examples == [examples[2]]
+    assert found.dropped == {"missing_score": 2, "negative_score": 1, "below_top_quarter": 3}
+    nothing = positive_pairs(pairs_with([-1, None]))
+    assert (nothing.examples, nothing.lowest_score) == ([], None)
+
+
+def test_all_pairs_without_scores_mean_the_same() -> None:
+    examples = pairs_with([None, None])
+    assert positive_pairs(examples) == (examples, {}, None)
+
+
+@given(st.lists(st.integers(0, 6), min_size=1))
+def test_no_more_than_ties_stand_beyond_the_quarter(scores: list[int]) -> None:
+    found = positive_pairs(pairs_with([float(score) for score in scores]))
+    quarter = math.ceil(len(scores) / 4)
+    assert found.lowest_score is not None
+    assert len(found.examples) >= quarter
+    assert sum(score > found.lowest_score for score in scores) < quarter
+    assert len(found.examples) == sum(score >= found.lowest_score for score in scores)
+
+
+def test_rows_links_and_groups() -> None:
+    background = Background("rank", mark)
+    texts = ["El faro.", "¡El faro!", "la luz", "El mar", "Un bote", "Una barca", "Sola"]
+    added = [background.add(text, f"c/{n}", f"L{n}") for n, text in enumerate(texts)]
+    assert added == [True, False, True, True, True, True, True]
+    outcomes = [
+        background.link("EL FARO", "La luz."),
+        background.link("la luz", "el mar"),
+        background.link("El mar", "La luz"),
+        background.link("Un bote", "un BOTE"),
+        background.link("Un bote", "una balsa"),
+        background.link("Una barca", "un bote"),
+    ]
+    assert outcomes == ["used", "used", "repeated", "same_text", "not_in_background", "used"]
+    rows = {row["text"]: row for row in background.rows()}
+    assert list(rows) == ["El faro.", "la luz", "El mar", "Un bote", "Una barca", "Sola"]
+    assert rows["El faro."]["id"] == "rank/ed843014419a97da"
+    positives = {
+        text: {other for other in rows if rows[other]["id"] in row["positives"]}
+        for text, row in rows.items()
+    }
+    assert positives == {
+        "El faro.": {"la luz"},
+        "la luz": {"El faro.", "El mar"},
+        "El mar": {"la luz"},
+        "Un bote": {"Una barca"},
+        "Una barca": {"Un bote"},
+        "Sola": set(),
+    }
+    groups = [row["document_id"] for row in rows.values()]
+    assert groups[0] == groups[1] == groups[2] == min(r["id"] for r in list(rows.values())[:3])
+    assert groups[3] == groups[4] == min(rows["Un bote"]["id"], rows["Una barca"]["id"])
+    assert groups[5] == rows["Sola"]["id"]
+    assert (rows["la luz"]["source"], rows["la luz"]["licence"]) == ("c/2", "L2")
+    assert rows["la luz"]["positives"] == sorted(rows["la luz"]["positives"])
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
+def test_positives_go_both_ways_and_groups_are_what_links_lead_to(links) -> None:
+    background = Background("rank", str)
+    for number in range(10):
+        background.add(str(number), "c", "L")
+    for one, other in links:
+        background.link(str(one), str(other))
+    rows = {row["id"]: row for row in background.rows()}
+    reached = {number: {number} for number in range(10)}
+    for _ in range(10):
+        for one, other in links:
+            joined = reached[one] | reached[other]
+            reached |= dict.fromkeys(joined, joined)
+    number_of = {row_id: int(row["text"]) for row_id, row in rows.items()}
+    linked = {(a, b) for a, b in links if a != b}
+    for row_id, row in rows.items():
+        number = number_of[row_id]
+        assert {number_of[p] for p in row["positives"]} == {
+            other for other in range(10) if (number, other) in linked or (other, number) in linked
+        }
+        group = {own for own in rows if number_of[own] in reached[number]}
+        assert row["document_id"] == min(group)
+
+
+def test_vowel_signs_belong_to_their_words() -> None:
+    assert normalise("वह आती है।") == "वह आती है"
+    assert mark("वह आती है") != mark("वह आता है")

@@ -1,0 +1,145 @@
+"""What params.yaml says of rankings: the parts that names stand for, and what is refused."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from neighbour_files import COLLECTIONS, corpus_of_pairs
+
+from builders.dataset import datasets_of
+from builders.rankings import groups_of, rankings_of
+from corpora_recipes.errors import InputError
+from corpora_recipes.recipes import Corpus
+
+ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs"]}
+
+
+@pytest.fixture
+def corpora(make_corpus) -> list[Corpus]:
+    """Return a corpus of documents and two of pairs; the second is probed with training."""
+    made = make_corpus()
+    labelled = COLLECTIONS["scored"] | {"labels": {"NO": "no", "YES": "yes"}}
+    probed = corpus_of_pairs(
+        made,
+        "probed",
+        collections={"captions": labelled, "others": COLLECTIONS["plain"]},
+        licence="CC BY 4.0",
+        redistributable=False,
+    )
+    entry = {"task": "pair_classification", "collection": "captions"}
+    return [made, corpus_of_pairs(made), replace(probed, datasets={"entails": entry})]
+
+
+def one(corpora: list[Corpus], **changes: Any):
+    (ranking,) = rankings_of({"rank": ENTRY | changes}, corpora, "upstream")
+    return ranking
+
+
+def test_a_corpus_stands_for_its_collections_of_pairs(corpora) -> None:
+    ranking = one(corpora, pairs=["probed", "pairs"])
+    names = [part.name for part in ranking.pairs]
+    assert names == ["probed/captions", "probed/others", "pairs/scored", "pairs/plain"]
+    assert [part.probe is not None for part in ranking.pairs] == [True, False, False, False]
+    assert ranking.dataset.parts == {
+        "pairs": names,
+        "background": [],
+        "vocabulary": "",
+        "without_test": ["probed/captions"],
+    }
+    assert ranking.dataset.licence == "CC BY 4.0; CC0 1.0"
+    assert ranking.dataset.about()["parts"] == ranking.dataset.parts
+    (group,) = (g for g in groups_of(corpora, {"rank": ENTRY}, "upstream") if g.name == "rank")
+    assert [origin.title for origin in group.origins] == ["Pairs"]
+
+
+def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
+    ranking = one(
+        corpora,
+        task="word_ranking",
+        pairs=["pairs/plain", "pairs/plain"],
+        background=["pairs"],
+        vocabulary="mine",
+        version="1.2.0",
+    )
+    assert [part.name for part in ranking.pairs] == ["pairs/plain"]
+    assert [part.name for part in ranking.background] == ["pairs/single"]
+    assert [corpus.name for corpus in ranking.corpora] == ["pairs", "mine"]
+    assert (ranking.dataset.version, ranking.dataset.task) == ("1.2.0", "word_ranking")
+
+
+def test_what_is_made_of_a_sample_is_one(corpora) -> None:
+    def sampled(**changes: Any) -> tuple[bool, str]:
+        (ranking,) = rankings_of({"rank": ENTRY | changes}, corpora, "sample")
+        return ranking.dataset.sample, ranking.dataset.licence
+
+    assert sampled() == (True, "Apache-2.0")
+    shipped = corpus_of_pairs(corpora[0], shipped=True)
+    corpora[1] = shipped
+    assert sampled() == (False, "CC0 1.0")
+    assert sampled(task="word_ranking", vocabulary="mine") == (True, "CC0 1.0; Apache-2.0")
+
+
+def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
+    groups = groups_of(corpora, {"rank": ENTRY}, "upstream")
+    assert [(group.name, [d.name for d in group.datasets]) for group in groups] == [
+        ("mine", ["sp_mine"]),
+        ("pairs", []),
+        ("probed", ["entails"]),
+        ("rank", ["rank"]),
+    ]
+    assert [group.redistributable for group in groups] == [True, True, False, True]
+    both = groups_of(corpora, {"rank": ENTRY | {"pairs": ["pairs", "probed"]}}, "upstream")
+    assert not both[-1].redistributable
+    with pytest.raises(InputError, match=r"corpora\.pairs\.datasets(.|\n)*at least one dataset"):
+        groups_of(corpora, {}, "upstream")
+    with pytest.raises(InputError, match="at least one dataset"):
+        datasets_of(corpora[1], "upstream")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": "similarity"}, "one of sentence_ranking, word_ranking\n.*'similarity'"),
+        ({"task": None}, "one of sentence_ranking, word_ranking\n.*nothing"),
+        ({"vocabulary": "mine"}, "keys among task, language, version, pairs, background .*\n.*voc"),
+        ({"rows": 3}, "keys among .*\n.*rows"),
+        ({"version": "1"}, "three numbers"),
+        ({"pairs": None}, "a list of corpora with pairs of texts with.*\n.*nothing"),
+        ({"pairs": []}, "a list of corpora with pairs of texts with"),
+        ({"pairs": "pairs"}, "a list of corpora with pairs of texts with.*\n.*'pairs'"),
+        ({"pairs": [3]}, "a list of corpora with pairs of texts with"),
+        ({"pairs": ["none"]}, "any answer: one of pairs, probed\n.*'none'"),
+        ({"pairs": ["mine"]}, "any answer: one of pairs, probed\n.*'mine'"),
+        ({"pairs": ["pairs/single"]}, "one of pairs/scored, pairs/plain\n.*'pairs/single'"),
+        ({"background": ["probed"]}, "single texts: one of pairs\n.*'probed'"),
+        ({"background": ["pairs/plain"]}, "single texts: one of pairs/single\n"),
+        ({"background": []}, "a list of corpora with single texts"),
+        ({"task": "word_ranking", "vocabulary": "pairs"}, "documents or dialogues: mine\n"),
+        ({"task": "word_ranking", "vocabulary": None}, "documents or dialogues: mine\n"),
+        ({"language": "en"}, "es, the language of corpora.pairs\n.*'en'"),
+        ({"language": None}, "es, the language of corpora.pairs\n"),
+    ],
+)
+def test_bad_entries_are_refused(corpora, changes, message) -> None:
+    with pytest.raises(InputError, match=rf"rankings\.rank(.|\n)*{message}"):
+        one(corpora, **changes)
+
+
+@pytest.mark.parametrize("name", ["pairs", "sp_mine"])
+def test_a_name_that_is_taken_is_refused(corpora, name) -> None:
+    with pytest.raises(InputError, match=f"a name that no corpus(.|\n)*{name}, which corpora"):
+        rankings_of({name: ENTRY}, corpora, "upstream")
+
+
+def test_pairs_with_classes_alone_are_refused(corpora) -> None:
+    labelled = {"about": "Pairs.", "texts": 2, "labels": {"NO": "no"}, "sizes": {}}
+    corpora[1] = corpus_of_pairs(corpora[0], collections={"classes": labelled})
+    with pytest.raises(InputError, match=r"without any answer: one of probed\n.*'pairs'"):
+        one(corpora)
+
+
+def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
+    with pytest.raises(InputError, match=r"one of \(no corpus has any\)"):
+        one([make_corpus()])
+    with pytest.raises(InputError, match=r"dialogues: \(there is none\)"):
+        one([corpus_of_pairs(make_corpus())], task="word_ranking", vocabulary="mine")
