@@ -15,6 +15,7 @@ from builders.audit_targets import Part, Target
 from builders.baselines import Labels, correlation_error, row_order, standard_error
 from builders.damage import FAULTS, Kind, faults, group_of
 from builders.passages import is_telling, mark
+from corpora_recipes.casing import lower_case
 from corpora_recipes.language import MINIMUM_LETTERS, is_language, is_too_short
 from corpora_recipes.records import SPLITS
 
@@ -370,9 +371,9 @@ def _sizes(target: Target) -> Iterator[Check]:
     # What is looked up: as written, or in lower case, where terms may fall together.
     yield stated("terms", sum(map(len, rows)))
     yield stated("different terms", len({term for row in rows for term in row}))
-    folded = {term.lower() for row in rows for term in row}
+    folded = {lower_case(term) for row in rows for term in row}
     yield stated("different terms in lower case", len(folded))
-    capital = sum(term != term.lower() for row in rows for term in row)
+    capital = sum(term != lower_case(term) for row in rows for term in row)
     yield stated("terms with a capital letter", capital)
 
 

@@ -16,6 +16,7 @@ from builders.ranking import Background, positive_pairs
 from builders.rankings import Part, Ranking
 from builders.record_files import read_records
 from builders.vocabulary import frequent_words
+from corpora_recipes.casing import lower_case
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import whole_folder
 from corpora_recipes.records import SPLITS, Example
@@ -163,5 +164,5 @@ class _Reader:
             kept = [example for example in examples if splits[example.id] != "test"]
         self.found[part.name]["of_a_test_part"] = len(examples) - len(kept)
         if self._lower:
-            kept = [replace(e, texts=tuple(text.lower() for text in e.texts)) for e in kept]
+            kept = [replace(e, texts=tuple(lower_case(text) for text in e.texts)) for e in kept]
         return sorted(kept, key=lambda example: example.id)

@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from builders.passages import runs_of
 from builders.record_files import record_batches
+from corpora_recipes.casing import lower_case
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,7 +84,7 @@ def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case, see ``frequent_words``."""
-    return _pattern().findall(text.lower().replace("’", "'"))
+    return _pattern().findall(lower_case(text).replace("’", "'"))
 
 
 @cache

@@ -60,7 +60,8 @@ def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
 def number_of(raw: str) -> float:
     """Return the decimal number that a field holds, blanks around it aside; NaN if none."""
     # Not float() alone: it takes "inf", and "0_3" for 3.
-    return float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
+    number = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
+    return number if math.isfinite(number) else math.nan
 
 
 def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:

@@ -117,7 +117,7 @@ class EmbeddingStore:
         """Return the vectors of the texts in one layer, float32 [len(texts), dimension].
 
         Raises:
-            InputError: a text was never encoded.
+            InputError: a text was never encoded, or its vector is damaged.
         """
         keys = text_keys(texts)
         missing = np.flatnonzero(~self.has(keys))
@@ -134,6 +134,14 @@ class EmbeddingStore:
         for part in np.unique(parts):
             here = np.flatnonzero(parts == part)
             vectors[here] = self._vectors[part][layer][rows[here]]
+        damaged = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if damaged.size:
+            raise InputError(
+                self.folder,
+                expected="vectors of finite numbers",
+                found=f"NaN or infinite numbers for {texts[damaged[0]]!r}, layer {layer}",
+                todo="remove the folder and run `python -m evaluation embed`",
+            )
         return vectors
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from builders.tasks import TASKS
+from corpora_recipes.casing import lower_case
 from corpora_recipes.errors import InputError
 from evaluation.encoders import Form
 from evaluation.instances import Dataset
@@ -63,7 +64,7 @@ def unique_texts(dataset: Dataset, form: Form) -> set[str]:
         for column in columns:
             texts.update(pc.unique(_texts(table, column)[0]).to_pylist())
     if dataset.task == "paradigms":
-        texts |= {text.lower() for text in texts}
+        texts |= {lower_case(text) for text in texts}
     return texts
 
 

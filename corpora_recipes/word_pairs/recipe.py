@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from corpora_recipes.casing import lower_case
 from corpora_recipes.errors import InputError
 from corpora_recipes.examples import collect, natural, number_of
 from corpora_recipes.recipes import BlockResult, Corpus, Dropped
@@ -72,7 +73,7 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
     met: set[frozenset[str]] = set()
 
     def example(row: Row) -> Example:
-        words = (natural(row.fields["first"].lower()), natural(row.fields["second"].lower()))
+        words = tuple(natural(lower_case(row.fields[name])) for name in ("first", "second"))
         score = number_of(row.fields["score"]) if "score" in row.fields else None
         if words[0] == words[1]:
             raise Dropped("same_text")
@@ -98,6 +99,9 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
             continue
         separator = next(s for s in _SEPARATORS if s is None or s in line)
         fields = [field.strip() for field in line.split(separator)]
+        # Spreadsheets write empty columns at the end.
+        while len(fields) > 2 and not fields[-1]:
+            fields.pop()
         named = dict(zip(("first", "second", "score"), fields, strict=False))
         row = Row(where, named | {"line": f"{name}/{where.rpartition(' ')[2]}"})
         if len(fields) not in (2, 3) or not all(map(_WORD.fullmatch, fields[:2])):

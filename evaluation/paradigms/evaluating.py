@@ -209,7 +209,8 @@ def _make_space(
 ) -> _Space:
     forms = vocabulary.forms(casing)
     neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
-    return _Space(name, layer, casing, forms, vocabulary.left_out, neighbours)
+    left_out = vocabulary.left_out | {"same_form": vocabulary.directed - len(forms.rows)}
+    return _Space(name, layer, casing, forms, left_out, neighbours)
 
 
 def _score(one: _Paradigms, space: _Space, seed: int, threshold: int) -> ParadigmScore:

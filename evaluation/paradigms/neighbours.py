@@ -67,7 +67,8 @@ class Neighbours:
 def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: int = COUNT) -> Rows:
     """Return the nearest words of words by cosine, themselves left out, the nearest first.
 
-    The cosine is that of float64, and of two words with the same the first row counts as nearer.
+    The cosine is that of float64, and of two words with the same, to the bit, the first row counts
+    as nearer.
     Products in float32 only sort out what is too far off for certain: the error of one is bounded
     whatever the order of its sum (Higham 2002, "Accuracy and stability of numerical algorithms",
     section 3.1), and what is as near as the last of the nearest but for that error is computed in

@@ -7,6 +7,9 @@ from typing import Any
 from evaluation.stored import read_stored, write_stored
 
 FORMAT = 1
+FEWEST_TERMS = 3
+"""With fewer terms there is nothing to find: two are the seeds."""
+MEASURES = ("suggestion", "coherence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,9 @@ class ParadigmScore:
         coherence: mean over the clusters of their neighbourhood coherence.
         coherence_interval: its 95 % bootstrap interval over the clusters.
         clusters: one each, by name.
-        words_left_out: reason ("no_vector", "repeated_word") to the number of words of the
-            vocabulary that neighbours are not looked for among.
+        words_left_out: reason ("no_vector", "repeated_word", or "same_form" of one that has come
+            before, as casing makes them) to the number of words of the vocabulary that neighbours
+            are not looked for among.
     """
 
     dataset: str
@@ -77,7 +81,14 @@ class ParadigmScore:
     @property
     def skipped(self) -> int:
         """The number of clusters with fewer than three terms left, which score 0."""
-        return sum(cluster.left < 3 for cluster in self.clusters)
+        return sum(cluster.left < FEWEST_TERMS for cluster in self.clusters)
+
+    def key(self, measure: str) -> str:
+        """Return what one of ``MEASURES`` is called among many.
+
+        Such as "paralex_es suggestion shared fold".
+        """
+        return f"{self.dataset} {measure} {self.vocabulary} {self.casing}"
 
 
 @dataclass(frozen=True, slots=True)

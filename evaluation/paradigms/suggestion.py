@@ -1,7 +1,9 @@
 """The two tests of ParaLex on clusters of words: suggestion, and neighbourhood coherence.
 
-Both are as Sumbler et al. 2018 define them, on the 30 nearest words by cosine. Shares are of
-counts: nothing is rounded before the last division.
+After Sumbler et al. 2018, on the 30 nearest words by cosine. Shares are of counts: nothing is
+rounded before the last division. In both, terms out of the vocabulary are removed first, and a
+cluster with fewer than three left scores 0; the script that was published with ParaLex does so in
+the suggestion test alone, and lets such terms count as missed in the coherence of neighbourhoods.
 """
 
 from collections import Counter
@@ -12,13 +14,12 @@ from itertools import combinations, permutations
 import numpy as np
 
 from evaluation.paradigms.neighbours import Neighbours
+from evaluation.paradigms.results import FEWEST_TERMS
 
 ITERATIONS = 3
 """How many times seeds are added after the first suggestions."""
 MOST_SUGGESTIONS = 200
 """With more suggestions than these the search has gone astray and ends."""
-FEWEST_TERMS = 3
-"""With fewer terms there is nothing to find: two are the seeds."""
 
 
 @dataclass(frozen=True, slots=True)

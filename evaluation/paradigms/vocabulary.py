@@ -15,9 +15,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from zipfile import BadZipFile
 
 import numpy as np
 
+from corpora_recipes.casing import lower_case
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import locked_folder, whole_folder
 from evaluation.embeddings import EmbeddingStore, fingerprint
@@ -69,6 +71,11 @@ class Vocabulary:
         return Forms(rows, without - rows.keys())
 
     @property
+    def directed(self) -> int:
+        """The number of words that have a direction."""
+        return int((self.norms > 0).sum())
+
+    @property
     def left_out(self) -> dict[str, int]:
         """Reason to the number of words that are none."""
         return {
@@ -97,7 +104,7 @@ class Forms:
 
 def fold(word: str, casing: Casing) -> str:
     """Return a word in a casing: as it is, or in lower case."""
-    return word.lower() if casing == "fold" else word
+    return lower_case(word) if casing == "fold" else word
 
 
 def make_vocabulary(texts: Mapping[str, str], store: EmbeddingStore, layer: str) -> Vocabulary:
@@ -215,8 +222,7 @@ def _read(folder: Path, encoder: Described) -> Vocabulary | None:
         words = json.loads((folder / "words.json").read_bytes())
         norms = np.load(folder / "norms.npy")
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-    except (OSError, ValueError, KeyError, AttributeError):
+        whole = len(words) == len(norms) == len(vectors)
+    except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError):
         return None
-    if not len(words) == len(norms) == len(vectors):
-        return None
-    return Vocabulary(words, vectors, norms, repeated)
+    return Vocabulary(words, vectors, norms, repeated) if whole else None

@@ -349,6 +349,19 @@ def test_of_two_runs_at_once_one_waits(tmp_path: Path, revision: str, encoded: i
     assert len(list(store.glob("*.npy"))) == 2 * 3
 
 
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_vector_that_is_damaged_is_named(tmp_path: Path, number: float) -> None:
+    embed(tmp_path, Fake(), words(4))
+    (file,) = tmp_path.glob("*.vectors.*.npy")
+    vectors = np.load(file)
+    row = int(np.flatnonzero(vectors[:, 0] == 3)[0])
+    vectors[row, 1] = number
+    np.save(file, vectors)
+    store = EmbeddingStore(tmp_path, Fake())
+    with pytest.raises(InputError, match=r"NaN or infinite numbers for 'cxx'"):
+        store.lookup(words(4), Fake().layers[0])
+
+
 def test_no_store_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no store"):
         EmbeddingStore(tmp_path / "none", Fake())

@@ -124,7 +124,7 @@ def test_a_pair_that_another_file_has_is_repeated(tmp_path: Path) -> None:
         ("a b nan\n", 1, "a number as score"),
         ("a b inf\n", 1, "a number as score"),
         ("a b 1e3\n", 1, "a number as score"),
-        ("a\tb\t\n", 1, "a number as score"),
+        ("a\tb\t1\nc\td\t\n", 2, "a score in all lines"),
     ],
 )
 def test_lines_that_are_no_pairs(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -185,3 +185,9 @@ def test_what_is_read_and_what_is_dropped_is_all(
     pairs = [frozenset(example.texts) for example in examples]
     assert len(set(pairs)) == len(pairs)
     assert all(len(pair) == 2 for pair in pairs)
+
+
+def test_empty_columns_at_the_end_are_none(tmp_path: Path) -> None:
+    raw = write(tmp_path, "coche,automóvil,\nİzmir,izmir,,\ncasa,hogar\n", "mine.csv")
+    assert words(raw) == [("coche", "automóvil"), ("casa", "hogar")]
+    assert dropped(raw) == {"same_text": 1}

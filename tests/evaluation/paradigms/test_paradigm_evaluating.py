@@ -81,8 +81,9 @@ def test_both_vocabularies_and_casings(tmp_path: Path) -> None:
     assert (own.words, folded.words) == (102, 100)
     # 93 fillers and the days, and the terms that have a vector; the others have none.
     assert (shared.words, shared_folded.words) == (93 + 4 + 4, 93 + 4 + 3)
-    assert own.words_left_out == {"no_vector": 1, "repeated_word": 0}
-    assert shared.words_left_out == {"no_vector": 3, "repeated_word": 0}
+    assert own.words_left_out == {"no_vector": 1, "repeated_word": 0, "same_form": 0}
+    assert folded.words_left_out == {"no_vector": 1, "repeated_word": 0, "same_form": 2}
+    assert shared.words_left_out == {"no_vector": 3, "repeated_word": 0, "same_form": 0}
     cities, empty, weekdays = own.clusters
     assert [c.cluster for c in own.clusters] == ["cities", "empty", "weekdays"]
     assert (empty.terms, empty.left, empty.suggestion) == (0, 0, 0.0)

@@ -11,7 +11,7 @@ from paradigm_files import Words, static
 from corpora_recipes.errors import InputError
 from evaluation.encoders import make_encoder
 from evaluation.paradigms.neighbours import Doubles, Floats, norms_of
-from evaluation.paradigms.vocabulary import Vocabulary, open_vocabulary, write_vocabulary
+from evaluation.paradigms.vocabulary import Vocabulary, fold, open_vocabulary, write_vocabulary
 
 BLOCKS: list[tuple[list[str], list[list[float]]]] = [
     (["el", "París", "nada"], [[1, 0], [0, 1], [0, 0]]),
@@ -96,6 +96,23 @@ def test_a_file_that_ends_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "store").iterdir()) == []
     with pytest.raises(InputError, match="no such folder"):
         open_vocabulary(tmp_path / "store", encoder)
+
+
+@pytest.mark.parametrize("content", [b"", b"null", b"3", b"[]", b"PK\x03\x04"])
+def test_a_copy_of_nonsense_is_made_again(tmp_path: Path, encoder: Any, content: bytes) -> None:
+    write_vocabulary(tmp_path, encoder)
+    for damaged in sorted((tmp_path / "vocabulary").iterdir()):
+        whole = damaged.read_bytes()
+        damaged.write_bytes(content)
+        assert write_vocabulary(tmp_path, encoder) == 5
+        assert damaged.read_bytes() == whole
+
+
+def test_a_turkish_capital_finds_the_word_in_lower_case() -> None:
+    vectors = np.eye(2, dtype=np.float32)
+    forms = Vocabulary(["İsveç", "izlanda"], vectors, np.ones(2)).forms("fold")
+    assert forms.rows == {"isveç": 0, "izlanda": 1}
+    assert fold("İzlanda", "fold") == "izlanda"
 
 
 def test_an_encoder_without_words_has_none(tmp_path: Path, encoder: Any) -> None:
