@@ -1,4 +1,4 @@
-"""The command line: python -m evaluation list | embed | probe | invariance | report."""
+"""The command line: python -m evaluation list, embed, probe, rank, paradigms and so on."""
 
 import argparse
 import os
@@ -20,6 +20,10 @@ examples:
   python -m evaluation embed char_hash --instances dist/hub --out data/embeddings/char_hash
   python -m evaluation probe char_hash --instances dist/hub \\
       --embeddings data/embeddings/char_hash --out data/results/char_hash
+  python -m evaluation rank char_hash --instances dist/hub \\
+      --embeddings data/embeddings/char_hash --out data/rankings/char_hash
+  python -m evaluation paradigms char_hash --instances dist/hub \\
+      --embeddings data/embeddings/char_hash --out data/paradigms/char_hash.json
   python -m evaluation invariance --instances dist/hub --out data/invariance.json
   python -m evaluation report data/results/* --instances dist/hub \\
       --audit dist/hub/audit.json --out reports
@@ -42,6 +46,25 @@ The results do not depend on the number of workers. In params.yaml, `probing: {p
 probes by the schedule of the papers, five times; `pair_features: four_part` probes pairs on
 [x1, x2, x1*x2, |x1-x2|] in place of [|x1-x2|, x1*x2].
 """
+_RANK = """\
+examples:
+  python -m evaluation rank char_hash --instances dist/hub \\
+      --embeddings data/embeddings/char_hash --out data/rankings/char_hash
+
+EvalRank (Wang et al. 2022) on the datasets of `rankings` in params.yaml: how high each positive
+stands among all other texts. `evalrank` in params.yaml says by which similarities, and after which
+post-processing of the vectors. The folder has the ranks of all pairs, too.
+"""
+_PARADIGMS = """\
+examples:
+  python -m evaluation paradigms char_hash --instances dist/hub \\
+      --embeddings data/embeddings/char_hash --out data/paradigms/char_hash.json
+
+ParaLex (Sumbler et al. 2018): whether the words of a cluster are found among the neighbours of two
+of them, and of each other. An encoder that is a file of word vectors is asked among its own words,
+and like all others among those of the language's word rankings. `paralex` in params.yaml has the
+coherence threshold and the casings.
+"""
 _INVARIANCE = """\
 examples:
   python -m evaluation invariance --instances dist/hub --out data/invariance.json
@@ -55,7 +78,8 @@ examples:
   python -m evaluation report data/results/* --instances dist/hub \\
       --audit dist/hub/audit.json --out reports
   python -m evaluation report data/results/* --instances dist/hub \\
-      --audit dist/hub/audit.json --invariance data/invariance.json --out reports
+      --audit dist/hub/audit.json --invariance data/invariance.json \\
+      --rankings data/rankings/* --paradigms data/paradigms/* --out reports
 
 Writes index.html, one page that needs no network, report.md, tables.tex, figures and metrics.json
 into the folder.
@@ -98,13 +122,27 @@ def _parser() -> argparse.ArgumentParser:
     probe = _command(commands, "probe", "fit and score a probe for every dataset", _PROBE)
     _encoder(probe)
     _common(probe, "seed, encoders and probing")
-    probe.add_argument(
-        "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
-    )
+    _embeddings(probe)
     probe.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the results"
     )
     probe.set_defaults(run=_probe)
+
+    rank = _command(commands, "rank", "rank what means the same (EvalRank)", _RANK)
+    rank.set_defaults(run=_rank)
+    paradigms = _command(commands, "paradigms", "complete paradigms of words (ParaLex)", _PARADIGMS)
+    paradigms.set_defaults(run=_paradigms)
+    for command, section, metavar, what in (
+        (rank, "evalrank", "DIR", "folder"),
+        (paradigms, "paralex", "FILE.json", "file"),
+    ):
+        _encoder(command)
+        _instances(command)
+        _params(command, f"seed, encoders and {section}")
+        _embeddings(command)
+        command.add_argument(
+            "--out", type=Path, required=True, metavar=metavar, help=f"{what} for the results"
+        )
 
     invariance = _command(
         commands, "invariance", "measure what scores must not depend on (gate 10)", _INVARIANCE
@@ -137,6 +175,22 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument(
         "--invariance", type=Path, metavar="FILE.json", help="file that invariance wrote"
     )
+    report.add_argument(
+        "--rankings",
+        type=Path,
+        nargs="*",
+        default=[],
+        metavar="DIR",
+        help="folders that rank wrote",
+    )
+    report.add_argument(
+        "--paradigms",
+        type=Path,
+        nargs="*",
+        default=[],
+        metavar="FILE.json",
+        help="files that paradigms wrote",
+    )
     report.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
     report.set_defaults(run=_report)
     return parser
@@ -159,10 +213,20 @@ def _encoder(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _common(parser: argparse.ArgumentParser, params: str) -> None:
+def _instances(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--instances", type=Path, required=True, metavar="DIR", help="folder of the instances"
     )
+
+
+def _embeddings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
+    )
+
+
+def _common(parser: argparse.ArgumentParser, params: str) -> None:
+    _instances(parser)
     _params(parser, params)
     parser.add_argument(
         "--workers",
@@ -202,12 +266,17 @@ def _embed(options: argparse.Namespace) -> None:
     from evaluation.embeddings import embed
     from evaluation.features import unique_texts
     from evaluation.instances import find_datasets
+    from evaluation.paradigms.vocabulary import write_vocabulary
 
     encoder = _make_encoder(options.params, load_params(options.params), options.encoder)
     datasets = find_datasets(options.instances)
     texts: set[str] = set().union(*(unique_texts(d, encoder.form) for d in datasets))
     new = embed(options.out, encoder, texts, options.workers)
     print(f"{options.encoder}: {len(texts)} texts in {len(datasets)} datasets, {new} encoded now")
+    if any(dataset.task == "paradigms" for dataset in datasets):
+        words = write_vocabulary(options.out, encoder)
+        if words is not None:
+            print(f"{options.encoder}: {words} words of its own, to look for neighbours among")
     if counts := measure_coverage(encoder, datasets, options.out):
         tokens = sum(own["tokens"] for own in counts)
         unknown = sum(own["out_of_vocabulary"] for own in counts) / max(1, tokens)
@@ -215,7 +284,7 @@ def _embed(options: argparse.Namespace) -> None:
 
 
 def _probe(options: argparse.Namespace) -> None:
-    from evaluation.instances import find_datasets
+    from evaluation.instances import find_probed
     from evaluation.probing import make_probing, probe_datasets
     from evaluation.results import predictions_table, write_results
 
@@ -224,7 +293,7 @@ def _probe(options: argparse.Namespace) -> None:
     results, predictions = probe_datasets(
         options.encoder,
         encoder,
-        find_datasets(options.instances),
+        find_probed(options.instances),
         options.embeddings,
         seed=content["seed"],
         probing=make_probing(content["probing"]),
@@ -238,6 +307,49 @@ def _probe(options: argparse.Namespace) -> None:
     for score in results.main:
         beside = "Pearson" if score.majority is None else f"majority {100 * score.majority:.1f}"
         print(f"{score.dataset}: {100 * score.value:.1f} ({beside})")
+
+
+def _rank(options: argparse.Namespace) -> None:
+    from evaluation.instances import find_datasets
+    from evaluation.ranking.evaluating import rank_datasets
+    from evaluation.ranking.results import write_rankings
+
+    content = load_params(options.params)
+    results, ranks = rank_datasets(
+        options.encoder,
+        _make_encoder(options.params, content, options.encoder),
+        find_datasets(options.instances),
+        options.embeddings,
+        seed=content["seed"],
+        **content["evalrank"],
+    )
+    write_rankings(results, ranks, options.out)
+    for score in results.plain:
+        print(f"{score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
+
+
+def _paradigms(options: argparse.Namespace) -> None:
+    from evaluation.instances import find_datasets
+    from evaluation.paradigms.evaluating import evaluate_paradigms
+    from evaluation.paradigms.results import write_paradigms
+
+    content = load_params(options.params)
+    results = evaluate_paradigms(
+        options.encoder,
+        _make_encoder(options.params, content, options.encoder),
+        find_datasets(options.instances),
+        options.embeddings,
+        seed=content["seed"],
+        **content["paralex"],
+    )
+    write_paradigms(results, options.out)
+    for score in results.main:
+        print(
+            f"{score.dataset} ({score.vocabulary} vocabulary, {score.casing.replace('_', ' ')}): "
+            f"suggestion {100 * score.suggestion:.1f}, coherence {100 * score.coherence:.1f}"
+        )
+    for dataset, reason in results.left_out.items():
+        print(f"{dataset}: not scored: {reason}")
 
 
 def _invariance(options: argparse.Namespace) -> None:
@@ -255,16 +367,30 @@ def _invariance(options: argparse.Namespace) -> None:
 
 
 def _report(options: argparse.Namespace) -> None:
+    from evaluation.paradigms.results import read_paradigms
+    from evaluation.ranking.results import read_rankings
     from evaluation.report import write_report
     from evaluation.results import read_results
 
     listed = load_params(options.params)["encoders"]
-    results = [(read_results(folder), folder) for folder in options.results]
-    for own, folder in results:
-        if own.name not in listed:
-            print(f"left out {folder}: {own.name} is not in params.yaml", file=sys.stderr)
-    shown = [(own, folder) for own, folder in results if own.name in listed]
-    write_report(shown, options.instances, options.audit, options.out, options.invariance)
+
+    def is_listed(name: str, path: Path) -> bool:
+        if name not in listed:
+            print(f"left out {path}: {name} is not in params.yaml", file=sys.stderr)
+        return name in listed
+
+    probed = [(read_results(folder), folder) for folder in options.results]
+    ranked = [(read_rankings(folder), folder) for folder in options.rankings]
+    completed = [(read_paradigms(file), file) for file in options.paradigms]
+    write_report(
+        [(own, folder) for own, folder in probed if is_listed(own.name, folder)],
+        options.instances,
+        options.audit,
+        options.out,
+        options.invariance,
+        rankings=[(own, folder) for own, folder in ranked if is_listed(own.name, folder)],
+        paradigms=[own for own, file in completed if is_listed(own.name, file)],
+    )
 
 
 def _make_encoder(path: Path, content: Mapping[str, Any], name: str) -> "Encoder":

@@ -63,15 +63,17 @@ def resample_means(values: Doubles, documents: Values, key: int) -> Doubles:
     """Return the mean of values in ``RESAMPLES`` draws of the rows, as ``resample`` draws them.
 
     Args:
-        values: float64 [rows], one row or more.
+        values: float64 [rows], or [sets, rows] for means in the same draws; one row or more.
         documents: ids of the documents, [rows].
         key: seed of the draws.
 
     Returns:
-        float64 [2, RESAMPLES], for ``interval``.
+        float64 [2, RESAMPLES], for ``interval``, or [2, sets, RESAMPLES].
     """
-    of_rows = np.stack([np.ones(len(values)), values], axis=1)
-    return _resample(_mean, of_rows, 1, documents, key)[:, 0]
+    sets = np.atleast_2d(values)
+    of_rows = np.stack([np.ones_like(sets), sets], axis=1).reshape(-1, sets.shape[1]).T
+    found = _resample(_mean, of_rows, len(sets), documents, key)
+    return found.reshape(2, *values.shape[:-1], RESAMPLES)
 
 
 def interval(resampled: Doubles) -> tuple[float, float]:

@@ -3,12 +3,14 @@
 The difference of two encoders on a dataset is measured in every bootstrap draw of its documents, on
 the same draws (the paired bootstrap; Efron and Tibshirani 1993, chapter 16; Koehn 2004,
 "Statistical significance tests for machine translation evaluation"). For a group of tasks it is the
-mean over the group's datasets, which are drawn each for itself. Where the interval holds 0 the two
-are tied. The intervals are of single differences: of twenty ties, one is expected to look like a
+mean over the group's datasets, which are drawn each for itself. Ranks (EvalRank) and clusters
+(ParaLex) are compared in the same way: of those that both encoders have, what is drawn are the
+groups of texts that positives link, and the clusters. Where the interval holds 0 the two are tied.
+The intervals are of single differences: of twenty ties, one is expected to look like a
 difference.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -18,12 +20,19 @@ import numpy as np
 
 from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
-from evaluation.bootstrap import bootstrap_key, interval, resample
-from evaluation.metrics import measure
+from evaluation.bootstrap import bootstrap_key, interval, resample, resample_means
+from evaluation.metrics import Values, measure
+from evaluation.paradigms.results import MEASURES as PARADIGM_MEASURES
+from evaluation.paradigms.results import ParadigmResults, ParadigmScore
+from evaluation.ranking.results import MEASURES as RANK_MEASURES
+from evaluation.ranking.results import RankingResults, RankScore, measure_pairs, read_ranks
 from evaluation.results import Results, Score, read_predictions
 from evaluation.threads import one_thread
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
+
+# Scores that are the same may differ by rounding.
+_DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +40,21 @@ class Difference:
     """How two encoders differ, each by its main layer.
 
     Attributes:
-        level: what ``what`` is: a dataset or a group of tasks.
-        what: name of the dataset, or abbreviation of the group, such as "SP".
+        level: what ``what`` is: a dataset, a group of tasks, or a measure of ranks or clusters.
+        what: name of the dataset; abbreviation of the group, such as "SP"; or key of the measure,
+            such as "evalrank_es mrr cosine".
         one: name of an encoder.
         other: name of another one.
+        rows: number of the rows of test, pairs of texts or clusters that both are compared on.
         value: score of the one less score of the other, -1 … 1 (correlations -2 … 2).
         interval: its 95 % bootstrap interval.
     """
 
-    level: Literal["dataset", "group"]
+    level: Literal["dataset", "group", "measure"]
     what: str
     one: str
     other: str
+    rows: int
     value: float
     interval: tuple[float, float]
 
@@ -57,6 +69,7 @@ class Difference:
 class _Sampled:
     """What one encoder reaches on a dataset: in all rows, and in each draw, float64 [2, draws]."""
 
+    rows: int
     value: float
     draws: Doubles
 
@@ -99,11 +112,163 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
                     what,
                     one,
                     other,
+                    sum(sampled[one][d].rows for d in datasets),
                     float(np.mean(values)),
                     interval(np.mean(draws, axis=0)),
                 )
             )
     return found
+
+
+def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Difference]:
+    """Compare every two encoders by the ranks of the pairs that both rank.
+
+    Args:
+        results: of different encoders, of the same texts and with one seed, with the folders they
+            are in.
+
+    Returns:
+        The differences of all measures of the vectors as they are: by dataset and similarity, then
+        pair by pair in the order of ``results``. Encoders that have no pair in common have none.
+
+    Raises:
+        InputError: ranks are missing, or two encoders' are of different pairs.
+    """
+    ranked: dict[tuple[str, str], dict[str, tuple[RankScore, Path]]] = {}
+    for own, folder in results:
+        for score in own.plain:
+            way = (score.dataset, score.similarity)
+            ranked.setdefault(way, {})[own.name] = (score, folder)
+    found = []
+    for (dataset, similarity), encoders in sorted(ranked.items()):
+        if len(encoders) > 1:
+            (score, _), *_ = encoders.values()
+            documents, values = _read_pairs(dataset, similarity, encoders)
+            keys = [score.key(what) for what in RANK_MEASURES]
+            key = bootstrap_key(results[0][0].seed, dataset)
+            found += _compare_means(keys, values, documents, key)
+    return found
+
+
+def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
+    """Compare every two encoders by their scores of the same clusters.
+
+    Args:
+        results: of different encoders, of the same clusters and with one seed.
+
+    Returns:
+        The differences of all measures: by dataset, vocabulary and casing, then pair by pair in the
+        order of ``results``.
+
+    Raises:
+        InputError: two encoders' scores are of different clusters.
+    """
+    clustered: dict[tuple[str, str, str], dict[str, ParadigmScore]] = {}
+    for own in results:
+        for score in own.main:
+            way = (score.dataset, score.vocabulary, score.casing)
+            clustered.setdefault(way, {})[own.name] = score
+    found = []
+    for (dataset, *_), scores in sorted(clustered.items()):
+        (first_name, first), *_ = scores.items()
+        names = [cluster.cluster for cluster in first.clusters]
+        for name, score in scores.items():
+            if [cluster.cluster for cluster in score.clusters] != names:
+                raise InputError(
+                    f"results of {name}, dataset {dataset}",
+                    expected=f"the clusters that {first_name} has, {len(names)} in number",
+                    found=f"{len(score.clusters)} clusters, not the same",
+                    todo="score all encoders on the same instances: `dvc repro`",
+                )
+        values = {
+            name: np.array(
+                [[getattr(own, what) for own in score.clusters] for what in PARADIGM_MEASURES]
+            )
+            for name, score in scores.items()
+        }
+        keys = [first.key(what) for what in PARADIGM_MEASURES]
+        key = bootstrap_key(results[0].seed, dataset)
+        found += _compare_means(keys, values, np.array(names), key)
+    return found
+
+
+def best_of(scores: Mapping[str, float], what: str, differences: Iterable[Difference]) -> set[str]:
+    """Return the encoder with the highest score and those tied with it; none of one alone.
+
+    Args:
+        scores: encoder to score.
+        what: that they are of, as in ``Difference``.
+        differences: of the encoders, among others.
+    """
+    if len(scores) < 2:
+        return set()
+    best = max(scores, key=lambda name: scores[name])
+    tied = {frozenset((own.one, own.other)) for own in differences if own.what == what and own.tie}
+    return {name for name in scores if name == best or frozenset((name, best)) in tied}
+
+
+def _read_pairs(
+    dataset: str, similarity: str, encoders: Mapping[str, tuple[RankScore, Path]]
+) -> tuple[Values, dict[str, Doubles]]:
+    """Return the pairs' groups, [pairs], and encoder to what pairs reach, [measures, pairs]."""
+    read = {name: read_ranks(folder, dataset, similarity) for name, (_, folder) in encoders.items()}
+    (first_name, first), *_ = read.items()
+    for name, own in read.items():
+        if not (
+            np.array_equal(own.queries, first.queries)
+            and np.array_equal(own.positives, first.positives)
+        ):
+            raise InputError(
+                encoders[name][1],
+                expected=f"ranks of the pairs of {dataset} that {first_name} has, "
+                f"{len(first.ranks)} in number",
+                found=f"{len(own.ranks)} pairs, not the same",
+                todo="rank with all encoders on the same instances: `dvc repro`",
+            )
+    return first.documents, {name: measure_pairs(own.ranks) for name, own in read.items()}
+
+
+def _compare_means(
+    whats: Sequence[str], values: Mapping[str, Doubles], documents: Values, key: int
+) -> list[Difference]:
+    """Compare every two encoders by the means of what they reach on the rows that both have.
+
+    Args:
+        whats: what is measured, [measures].
+        values: encoder to what it reaches, float64 [measures, rows]; NaN in rows that it lacks.
+        documents: ids of what is drawn, [rows].
+        key: seed of the draws.
+    """
+    pairs = list(combinations(values, 2))
+    apart = {(one, other): (values[one] - values[other]).round(_DECIMALS) for one, other in pairs}
+    # One set of draws for all pairs that have the same rows.
+    alike: dict[bytes, list[tuple[str, str]]] = {}
+    for pair in pairs:
+        there = ~np.isnan(apart[pair][0])
+        if there.any():
+            alike.setdefault(there.tobytes(), []).append(pair)
+    draws: dict[tuple[str, str], Doubles] = {}
+    for mask, members in alike.items():
+        there = np.frombuffer(mask, bool)
+        stacked = np.concatenate([apart[pair][:, there] for pair in members])
+        with one_thread():
+            drawn = resample_means(stacked, documents[there], key)
+        split = np.split(drawn, len(members), axis=1)
+        draws |= dict(zip(members, split, strict=True))
+    return [
+        Difference(
+            "measure",
+            what,
+            one,
+            other,
+            int(np.count_nonzero(~np.isnan(own))),
+            float(np.nanmean(own)),
+            interval(draws[one, other][:, place]),
+        )
+        for one, other in pairs
+        if (one, other) in draws
+        for place, (what, own) in enumerate(zip(whats, apart[one, other], strict=True))
+    ]
 
 
 def _sample(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, _Sampled]]:
@@ -143,6 +308,7 @@ def _sample_dataset(
     for (results, _, _), own in zip(encoders, read, strict=True):
         starts = len(own.predicted)
         found[results.name] = _Sampled(
+            len(own.ids),
             float(np.mean([measure(metric, first.gold, one) for one in own.predicted])),
             draws[:, start : start + starts].mean(axis=1),
         )

@@ -121,9 +121,9 @@ def measure(
     """
     from tqdm import tqdm
 
-    from evaluation.instances import find_datasets
+    from evaluation.instances import find_probed
 
-    datasets = find_datasets(instances)
+    datasets = find_probed(instances)
     passes = [PLAIN, *chain.from_iterable(CHANGED.values())]
     with ThreadPoolExecutor(workers) as threads:
         waiting = threads.map(lambda one: _start(instances, seed, pair_features, one), passes)
@@ -195,7 +195,7 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
 
     from evaluation.encoders import make_encoder
     from evaluation.features import Floats
-    from evaluation.instances import find_datasets
+    from evaluation.instances import find_probed
     from evaluation.metrics import measure as measured
     from evaluation.probing import METRICS, Probing, answer, part_of, read_rows
     from evaluation.threads import one_thread
@@ -206,7 +206,7 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
         return encoder.encode(texts)[:, 0] * np.float32(one.scale)
 
     found: Outcomes = {}
-    datasets = find_datasets(instances)
+    datasets = find_probed(instances)
     for dataset in reversed(datasets) if one.reverse else datasets:
         parts = {}
         for split in dataset.files:

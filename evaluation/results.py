@@ -19,6 +19,7 @@ import numpy as np
 from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import parquet_writer, read_report, whole_folder
 from evaluation.metrics import Metric, Values
+from evaluation.stored import check_folder, read_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -199,13 +200,7 @@ def read_results(folder: Path) -> Results:
         InputError: the file is missing, or not in the present layout.
     """
     path = folder / SCORES
-    if folder.is_file():
-        raise InputError(
-            folder,
-            expected="a folder of results",
-            found="a file",
-            todo="remove it, if an older version wrote it, or name the folder that probe wrote",
-        )
+    check_folder(folder, "probe")
     content = read_report(path, FORMAT, "what `python -m evaluation probe` wrote", _AGAIN)
     try:
         scores = tuple(
@@ -233,24 +228,10 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
     Raises:
         InputError: the file is missing or damaged, or has no such dataset or layer.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = folder / PREDICTIONS
-    try:
-        table = pq.read_table(path, filters=[("dataset", "=", dataset), ("layer", "=", layer)])
-        table = table.select(predictions_schema().names)
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise InputError(
-            path, expected="the predictions of a probe", found=str(error), todo=_AGAIN
-        ) from None
-    if not len(table):
-        raise InputError(
-            path,
-            expected=f"predictions for {dataset} from layer {layer}",
-            found="none",
-            todo=_AGAIN,
-        )
+    wanted = {"dataset": dataset, "layer": layer}
+    what = f"predictions for {dataset} from layer {layer}"
+    table = read_rows(path, predictions_schema().names, wanted, what, _AGAIN)
     predicted = table["predicted"].combine_chunks()
     if len(set(predicted.value_lengths().to_pylist())) != 1:
         raise InputError(

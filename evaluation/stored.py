@@ -1,7 +1,7 @@
-"""Results that one JSON file holds: written whole, read back with a clear error."""
+"""Results in files: written whole, read back with a clear error."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +10,7 @@ from corpora_recipes.errors import InputError
 from corpora_recipes.outputs import read_report, whole_file
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from _typeshed import DataclassInstance
 
 Stored = TypeVar("Stored")
@@ -54,3 +55,47 @@ def read_stored(
             found=f"{type(error).__name__}: {error}",
             todo=again,
         ) from None
+
+
+def check_folder(folder: Path, command: str) -> None:
+    """Refuse a file where a command writes a folder.
+
+    Raises:
+        InputError: there is a file.
+    """
+    if folder.is_file():
+        raise InputError(
+            folder,
+            expected="a folder of results",
+            found="a file",
+            todo=f"remove it, if an older version wrote it, or name the folder that {command} "
+            "wrote",
+        )
+
+
+def read_rows(
+    path: Path, columns: Sequence[str], wanted: Mapping[str, str], what: str, todo: str
+) -> "pa.Table":
+    """Read some rows of a Parquet file.
+
+    Args:
+        path: the file.
+        columns: the names of those to read.
+        wanted: column to the value that the rows have there.
+        what: what they are, for messages.
+        todo: what to do if they are not there, for messages.
+
+    Raises:
+        InputError: the file is missing or damaged, or has no such columns or rows.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    filters = [(column, "=", value) for column, value in wanted.items()]
+    try:
+        table = pq.read_table(path, filters=filters).select(columns)
+    except (OSError, pa.ArrowException, KeyError) as error:
+        raise InputError(path, expected=what, found=str(error), todo=todo) from None
+    if not len(table):
+        raise InputError(path, expected=what, found="none", todo=todo)
+    return table

@@ -212,12 +212,17 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
     report = (project / "reports" / "report.md").read_text("utf-8")
     metrics = json.loads((project / "reports" / "metrics.json").read_text("utf-8"))
     params = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
-    names = {name for corpus in params["corpora"].values() for name in corpus["datasets"]}
-    assert set(metrics) == names
+    corpora = params["corpora"].values()
+    names = {name for corpus in corpora for name in corpus.get("datasets", {})}
+    names |= set(params["rankings"])
+    assert {metric.split()[0] for metric in metrics} == names
     for name in names:
         assert name in report
-        assert set(metrics[name]) == set(params["encoders"])
-        assert all(-1 <= score <= 1 for score in metrics[name].values())
+    for scores in metrics.values():
+        assert set(scores) == set(params["encoders"])
+        assert all(-1 <= score <= 1 for score in scores.values())
+    assert metrics["evalrank_es mrr cosine"]["use_multilingual"] > 0.8
+    assert metrics["paralex_es suggestion shared fold"]["use_multilingual"] > 0.2
     reports = project / "reports"
     assert sorted(path.name for path in reports.iterdir() if path.name != ".gitignore") == [
         "figures",
@@ -246,7 +251,7 @@ def test_the_readme_shows_this_report(project: Path) -> None:
 
 def test_every_gate_is_met(project: Path) -> None:
     report = json.loads((project / "data" / "audit" / "audit.json").read_text("utf-8"))
-    assert len(report["datasets"]) == 32
+    assert len(report["datasets"]) == 38
     assert {n: f["failures"] for n, f in report["datasets"].items() if f["failures"]} == {}
     invariance = json.loads((project / "data" / "invariance.json").read_text("utf-8"))
     assert len(invariance["datasets"]) == 32
@@ -276,7 +281,12 @@ def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None
     (name,) = yaml.safe_load(entry)
     assert stages_run(done.stdout) == {
         *(f"{stage}@{name}" for stage in ("fetch", "read", "build")),
-        *(f"{stage}@{encoder}" for stage in ("embed", "probe") for encoder in params["encoders"]),
+        *(f"compose@{ranking}" for ranking in params["rankings"]),
+        *(
+            f"{stage}@{encoder}"
+            for stage in ("embed", "probe", "rank", "paradigms")
+            for encoder in params["encoders"]
+        ),
         "audit",
         "package",
         "invariance",
@@ -397,7 +407,10 @@ UNDECIDED = {
     "builders/baselines.py",
     "builders/damage.py",
     "builders/dataset.py",
+    "builders/rankings.py",
+    "builders/record_files.py",
     "builders/shards.py",
+    "builders/vocabulary.py",
     "corpora_recipes/detokenize.py",
     "corpora_recipes/language.py",
     "corpora_recipes/recipes.py",
@@ -413,13 +426,23 @@ UNDECIDED = {
         (
             "invariance",
             ["evaluation.invariance"],
-            ["bootstrap", "coverage", "embeddings", "results"],
+            ["bootstrap", "coverage", "embeddings", "results", "stored"],
         ),
-        # It reads what probe and invariance wrote.
+        # It reads similarity datasets as probe does.
+        (
+            "rank",
+            ["evaluation.ranking.evaluating", "evaluation.ranking.results"],
+            ["coverage", "probes"],
+        ),
+        ("paradigms", ["evaluation.paradigms.evaluating", "evaluation.paradigms.results"], []),
+        # It reads what probe, rank, paradigms and invariance wrote.
         (
             "report",
             ["evaluation.report"],
-            ["coverage", "embeddings", "encoders", "features", "probes", "probing", "similarity"],
+            [
+                *("coverage", "embeddings", "encoders", "features", "probes", "probing"),
+                *("similarity", "versions"),
+            ],
         ),
     ],
 )

@@ -25,7 +25,17 @@ from evaluation.metrics import Values, pearson, spearman
 from evaluation.probing import Probing, part_of, read_rows
 from evaluation.ranking.postprocessing import Name, postprocess
 from evaluation.ranking.ranks import Doubles, Rows, Similarity, rank_positives
-from evaluation.ranking.results import FORMAT, HITS, RankingResults, RankScore, SimilarityScore
+from evaluation.ranking.results import (
+    FORMAT,
+    HITS,
+    MEASURES,
+    PLAIN,
+    PairRanks,
+    RankingResults,
+    RankScore,
+    SimilarityScore,
+    measure_pairs,
+)
 from evaluation.similarity import cosines, inverse_distances
 from evaluation.threads import one_thread
 from evaluation.versions import encoder_facts, library_versions
@@ -45,7 +55,7 @@ def rank_datasets(
     seed: int,
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Name],
-) -> RankingResults:
+) -> tuple[RankingResults, list[PairRanks]]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 
     Args:
@@ -56,6 +66,10 @@ def rank_datasets(
         seed: the run's seed.
         similarities: one or more; layers other than the main one have the first alone.
         postprocessings: one or more; layers other than the main one have none.
+
+    Returns:
+        The results; and the ranks of the main layer's vectors as they are, if those were asked
+        for, by dataset, then in the order of the similarities.
 
     Raises:
         InputError: the store lacks a text or has a vector that is not finite, or a dataset is not
@@ -70,8 +84,8 @@ def rank_datasets(
         (d for d in datasets if d.task == "similarity"), key=lambda dataset: dataset.name
     )
     ways: list[_Way] = list(product(postprocessings, similarities))
-    plain: list[_Way] = [("none", similarities[0])]
-    scores, similar = [], []
+    plain: list[_Way] = [(PLAIN, similarities[0])]
+    scores, similar, kept = [], [], []
     total = len(asked) * len(known.layers) + len(scored)
     with (
         one_thread(),
@@ -81,12 +95,15 @@ def rank_datasets(
             queries = _read(dataset, known.form)
             for layer in known.layers:
                 own = ways if layer == known.layer else plain
-                scores += _rank(dataset, queries, opened, layer, own, seed)
+                for score, ranks in _rank(dataset, queries, opened, layer, own, seed):
+                    scores.append(score)
+                    if (layer, score.postprocessing) == (known.layer, PLAIN):
+                        kept.append(_keep(score, queries, ranks))
                 bar.update()
         for dataset in scored:
             similar += _compare(dataset, known, opened, ways)
             bar.update()
-    return RankingResults(
+    results = RankingResults(
         format=FORMAT,
         name=name,
         encoder=encoder_facts(known, opened.dimension),
@@ -95,6 +112,7 @@ def rank_datasets(
         scores=tuple(scores),
         similarities=tuple(similar),
     )
+    return results, kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +121,14 @@ class _Texts:
 
     Attributes:
         texts: in one form.
+        ids: of the texts, [texts].
         groups: of the texts that positives link, an id for each text, [texts].
         queries: row of each pair's query, int64 [pairs].
         positives: row of each pair's positive, int64 [pairs].
     """
 
     texts: list[str]
+    ids: Values
     groups: Values
     queries: Rows
     positives: Rows
@@ -148,7 +168,7 @@ def _read(dataset: Dataset, form: Form) -> _Texts:
         )
     groups = table["document_id"].to_numpy()
     pairs = np.array([queries, positives], np.int64)
-    return _Texts(table[column].to_pylist(), groups, *pairs)
+    return _Texts(table[column].to_pylist(), np.array(ids), groups, *pairs)
 
 
 def _rank(
@@ -158,9 +178,8 @@ def _rank(
     layer: str,
     ways: Sequence[_Way],
     seed: int,
-) -> list[RankScore]:
-    """Return the scores of one layer, one for each way to compare."""
-    scores = []
+) -> Iterator[tuple[RankScore, Doubles]]:
+    """Give the score of one layer for each way to compare, with the ranks, float64 [pairs]."""
     key, digest = bootstrap_key(seed, dataset.name), dataset.digest()
     for (postprocessing, similarity), vectors in _vectors(dataset, asked.texts, store, layer, ways):
         found = rank_positives(vectors, asked.queries, asked.positives, similarity)
@@ -184,8 +203,21 @@ def _rank(
             **_measures(ranks, asked.groups[queries], key),
             ties=int(found.tied.sum()),
         )
-        scores.append(score)
-    return scores
+        yield score, found.ranks
+
+
+def _keep(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
+    """Return the ranks that a score is of, with the ids of the pairs, in the order of those."""
+    queries, positives = asked.ids[asked.queries], asked.ids[asked.positives]
+    order = np.lexsort((positives, queries))
+    return PairRanks(
+        dataset=score.dataset,
+        similarity=score.similarity,
+        queries=queries[order],
+        positives=positives[order],
+        documents=asked.groups[asked.queries[order]],
+        ranks=ranks[order],
+    )
 
 
 def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
@@ -193,10 +225,11 @@ def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
     if not len(ranks):
         hits = dict.fromkeys(map(str, HITS), 0.0)
         return {"mrr": 0.0, "interval": (0.0, 0.0), "hits": hits, "median_rank": 0.0}
+    of_pairs = dict(zip(MEASURES, measure_pairs(ranks), strict=True))
     return {
-        "mrr": float(np.mean(1 / ranks)),
-        "interval": interval(resample_means(1 / ranks, groups, key)),
-        "hits": {str(rank): float(np.mean(ranks <= rank)) for rank in HITS},
+        "mrr": float(of_pairs["MRR"].mean()),
+        "interval": interval(resample_means(of_pairs["MRR"], groups, key)),
+        "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
         "median_rank": float(np.median(ranks)),
     }
 
@@ -205,7 +238,7 @@ def _compare(
     dataset: Dataset, encoder: Description, store: EmbeddingStore, ways: Sequence[_Way]
 ) -> list[SimilarityScore]:
     """Return the main layer's scores of a dataset of similarity."""
-    scores = []
+    scores, digest = [], dataset.digest()
     # In one order, whatever that of the set.
     texts = sorted(unique_texts(dataset, encoder.form))
     places = {text: row for row, text in enumerate(texts)}
@@ -223,6 +256,7 @@ def _compare(
         score = SimilarityScore(
             dataset=dataset.name,
             language=dataset.language,
+            digest=digest,
             layer=encoder.layer,
             similarity=similarity,
             postprocessing=postprocessing,
@@ -239,24 +273,18 @@ def _vectors(
     """Give the texts' vectors for each way to compare.
 
     Raises:
-        InputError: a text has none, or one that is not finite.
+        InputError: a text has none, or one that is not finite, as it is or after post-processing.
     """
     found = store.lookup(texts, layer)
-    _check_finite(dataset, texts, found)
     for name, same in groupby(ways, lambda way: way[0]):
         vectors = postprocess(found, name)
-        _check_finite(dataset, texts, vectors)
+        too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(too_large):
+            raise InputError(
+                f"{dataset.folder}, test: {texts[too_large[0]]!r}",
+                expected="a vector of finite numbers after post-processing",
+                found="an infinite or too large number",
+                todo="scale the encoder's vectors down: they are near the end of float32's range",
+            )
         for way in same:
             yield way, vectors
-
-
-def _check_finite(dataset: Dataset, texts: Sequence[str], vectors: Floats) -> None:
-    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-    if len(bad):
-        raise InputError(
-            f"{dataset.folder}, test: {texts[bad[0]]!r}",
-            expected="a vector of finite numbers, after post-processing too",
-            found="NaN, or an infinite or too large number",
-            todo="remove the encoder's folder of embeddings and run `python -m evaluation embed`; "
-            "if its vectors are near the end of float32's range, scale them down",
-        )

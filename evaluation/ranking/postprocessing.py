@@ -5,7 +5,7 @@ where some are equal, on the choice, of eigenvectors. A is diagonal in the eigen
 moment of the vectors:
 
     centre             A is the identity.
-    abtt               "all but the top" (Mu, Bhat and Viswanath 2018, algorithm 1): centred, and
+    abtt               "all but the top" (Mu and Viswanath 2018, algorithm 1): centred, and
                        the D principal components of the largest variance taken out, D = d / 100 of
                        dimension d, rounded, and 1 at least.
     component_removal  the first singular direction taken out, not centred (Arora, Liang and Ma

@@ -1,13 +1,35 @@
-"""The results of EvalRank for one encoder: what they hold, and the file that they are kept in."""
+"""The results of EvalRank for one encoder: what they hold, and the folder that they are kept in.
 
+A folder of results has two files, which appear together or not at all:
+
+    scores.json    ``RankingResults``: the scores, and what they depend on
+    ranks.parquet  a row for every pair of a query and a positive, dataset by dataset and similarity
+                   by similarity, of the main layer's vectors as they are: dataset, similarity,
+                   query, positive, document_id: string, ids but the first two; rank: float64, null
+                   if the pair was left out
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from evaluation.stored import read_stored, write_stored
+import numpy as np
 
-FORMAT = 1
+from corpora_recipes.outputs import parquet_writer, whole_folder
+from evaluation.bootstrap import Doubles
+from evaluation.metrics import Values
+from evaluation.stored import check_folder, read_rows, read_stored, write_stored
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 2
+SCORES, RANKS = "scores.json", "ranks.parquet"
 HITS = (1, 3)
+MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))
+# The post-processing of vectors that nothing is done to.
+PLAIN: Literal["none"] = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +75,19 @@ class RankScore:
     median_rank: float
     ties: int
 
+    @property
+    def measures(self) -> dict[str, float]:
+        """What the pairs reach on average, by the names of ``MEASURES``."""
+        hits = {f"Hits@{place}": self.hits[str(place)] for place in HITS}
+        return {"MRR": self.mrr, **hits}
+
+    def key(self, measure: str) -> str:
+        """Return what one of ``MEASURES`` is called among many.
+
+        Such as "evalrank_es mrr cosine".
+        """
+        return f"{self.dataset} {measure.lower()} {self.similarity}"
+
 
 @dataclass(frozen=True, slots=True)
 class SimilarityScore:
@@ -61,6 +96,7 @@ class SimilarityScore:
     Attributes:
         dataset: its name, of the task "similarity".
         language: BCP 47 code.
+        digest: SHA-256 of the dataset's files.
         layer: of the encoder.
         similarity: "cosine" or "l2".
         postprocessing: "none", or what was done to the vectors before.
@@ -70,6 +106,7 @@ class SimilarityScore:
 
     dataset: str
     language: str
+    digest: str
     layer: str
     similarity: str
     postprocessing: str
@@ -105,19 +142,111 @@ class RankingResults:
         """The scores of the layer that stands for the encoder."""
         return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
+    @property
+    def plain(self) -> tuple[RankScore, ...]:
+        """Those of them that are of the vectors as they are."""
+        return tuple(score for score in self.main if score.postprocessing == PLAIN)
 
-def write_rankings(results: RankingResults, path: Path) -> None:
-    """Write results, the same bytes for the same results."""
-    write_stored(results, path)
+
+@dataclass(frozen=True, slots=True)
+class PairRanks:
+    """The ranks of all pairs of one dataset, of the main layer's vectors as they are.
+
+    Attributes:
+        dataset: its name.
+        similarity: "cosine" or "l2".
+        queries: ids of the queries, [pairs], in order; then the positives are.
+        positives: ids of the positives, [pairs].
+        documents: ids of the groups of texts that positives link, [pairs].
+        ranks: float64 [pairs]; NaN where the pair was left out.
+    """
+
+    dataset: str
+    similarity: str
+    queries: Values
+    positives: Values
+    documents: Values
+    ranks: Doubles
 
 
-def read_rankings(path: Path) -> RankingResults:
-    """Read what ``write_rankings`` wrote.
+def measure_pairs(ranks: Doubles) -> Doubles:
+    """Return what each pair reaches, of which the scores are the means.
+
+    Args:
+        ranks: float64 [pairs], NaN for none.
+
+    Returns:
+        float64 [measures, pairs], in the order of ``MEASURES``; NaN as before.
+    """
+    found = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
+    found[:, np.isnan(ranks)] = np.nan
+    return found
+
+
+def ranks_schema() -> "pa.Schema":
+    """Return the schema of ranks.parquet."""
+    import pyarrow as pa
+
+    names = ("dataset", "similarity", "query", "positive", "document_id")
+    return pa.schema([*((name, pa.string()) for name in names), ("rank", pa.float64())])
+
+
+def write_rankings(results: RankingResults, ranks: Iterable[PairRanks], folder: Path) -> None:
+    """Write results, the same bytes for the same results.
+
+    Args:
+        results: the scores.
+        ranks: of each dataset and similarity, in the order to write them in; there is one row group
+            for each.
+        folder: to write; another of the same name is replaced.
+    """
+    import pyarrow as pa
+
+    with whole_folder(folder) as temporary:
+        write_stored(results, temporary / SCORES)
+        with parquet_writer(
+            temporary / RANKS, ranks_schema(), ["dataset", "similarity", "document_id"]
+        ) as writer:
+            for own in ranks:
+                pairs = len(own.ranks)
+                columns = [
+                    pa.array([own.dataset] * pairs),
+                    pa.array([own.similarity] * pairs),
+                    *(
+                        pa.array(ids, pa.string())
+                        for ids in (own.queries, own.positives, own.documents)
+                    ),
+                    pa.array(own.ranks, from_pandas=True),
+                ]
+                table = pa.table(columns, schema=ranks_schema())
+                writer.write_table(table, row_group_size=max(1, pairs))
+
+
+def read_rankings(folder: Path) -> RankingResults:
+    """Read the scores of what ``write_rankings`` wrote.
 
     Raises:
         InputError: the file is missing, or not in the present layout.
     """
-    return read_stored(path, FORMAT, _made, "rank")
+    check_folder(folder, "rank")
+    return read_stored(folder / SCORES, FORMAT, _made, "rank")
+
+
+def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
+    """Read the ranks of one dataset by one similarity.
+
+    Raises:
+        InputError: the file is missing or damaged, or has no such dataset or similarity.
+    """
+    table = read_rows(
+        folder / RANKS,
+        ranks_schema().names,
+        {"dataset": dataset, "similarity": similarity},
+        f"ranks in {dataset} by {similarity}",
+        "run `python -m evaluation rank` again",
+    )
+    names = ("query", "positive", "document_id", "rank")
+    return PairRanks(dataset, similarity, *(table[name].to_numpy() for name in names))
 
 
 def _made(content: dict[str, Any]) -> RankingResults:

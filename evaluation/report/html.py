@@ -8,11 +8,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.report import tables
+from evaluation.report import neighbours, tables
 from evaluation.report.figures import FARTHEST, inline
-from evaluation.report.inputs import GROUPS, Inputs
+from evaluation.report.inputs import GROUPS, NEIGHBOURS, Inputs
 from evaluation.report.instances import FAR, LIMIT, LONGEST
 from evaluation.report.layers import Profile
+from evaluation.report.layout import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,7 +55,7 @@ def write_html(
     )
     return environment.get_template("page.html").render(
         inputs=inputs,
-        groups={group: GROUPS[group] for group in inputs.groups},
+        titles=GROUPS | NEIGHBOURS,
         introduction=tables.introduction(inputs),
         averages=shown[0],
         scores=shown[1],
@@ -64,6 +65,13 @@ def write_html(
         pairs=tables.pairs(inputs),
         differences=tables.differences(inputs),
         heatmaps=[_heatmap(profile) for profile in profiles],
+        evalrank=neighbours.evalrank(inputs),
+        rank_differences=neighbours.rank_differences(inputs),
+        postprocessing=neighbours.postprocessing(inputs),
+        paralex=neighbours.paralex(inputs),
+        paradigm_differences=neighbours.paradigm_differences(inputs),
+        clusters=neighbours.clusters(inputs),
+        downstream=neighbours.downstream(inputs),
         vocabulary=tables.vocabulary(inputs),
         invariance=tables.invariance(inputs),
         verdicts=tables.verdicts(inputs),
@@ -103,7 +111,7 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
                 "apart": index >= count,
                 "cells": [
                     {
-                        "text": tables.percent(float(value)),
+                        "text": percent(float(value)),
                         "shade": _shade(float(z)),
                         "best": index in best,
                     }

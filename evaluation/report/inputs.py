@@ -1,16 +1,21 @@
-"""What a report is made of, checked: results, audit and invariance of the same rows."""
+"""What a report is made of, checked: results of the same rows, and their audit."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from builders.audit import baselines_of, read_audit
 from builders.tasks import TASKS
 from corpora_recipes.errors import InputError
-from evaluation.comparison import Difference, compare
+from evaluation.comparison import Difference, compare, compare_paradigms, compare_ranks
 from evaluation.invariance import read_invariance
+from evaluation.paradigms.results import ParadigmResults
+from evaluation.ranking.results import RankingResults
 from evaluation.results import Results, Score
+
+AnyResults = Results | RankingResults | ParadigmResults
 
 Datasets = Mapping[str, Mapping[str, Score]]
 """Dataset to encoder to the score of its main layer, ordered by group, then by name."""
@@ -27,6 +32,9 @@ GROUPS = {
     "SSP": "Section prediction",
     "DR": "Discourse relations",
 }
+# Of datasets that nothing is probed on.
+RANKING, PARADIGMS = "EvalRank", "ParaLex"
+NEIGHBOURS = {RANKING: "Ranks of what means the same", PARADIGMS: "Paradigms of words"}
 # The two suites: Araujo et al. 2022, after Conneau and Kiela 2018 and Chen et al. 2019.
 SUITES = {"SentEval": ("SC", "SPC", "SS", "LPT"), "DiscoEval": ("SP", "BSO", "DC", "SSP", "DR")}
 # The name of a baseline that the tables have a row for.
@@ -42,9 +50,12 @@ class Inputs:
         folders: those that the results were read from.
         datasets: the scores of the main layers.
         differences: every two encoders compared.
-        audit: dataset to what the audit says of it, for the datasets above.
+        audit: dataset to what the audit says of it, for all datasets of the results.
         baselines: dataset to trivial baseline to its score on test.
         invariance: what gate 10 measured of them, or None.
+        rankings: EvalRank's results, sorted by the encoders' names, of the same texts.
+        paradigms: ParaLex's results, likewise.
+        neighbour_differences: every two encoders compared by them.
     """
 
     encoders: tuple[Results, ...]
@@ -54,6 +65,9 @@ class Inputs:
     audit: Mapping[str, Mapping[str, Any]]
     baselines: Mapping[str, Mapping[str, float]]
     invariance: Mapping[str, Any] | None
+    rankings: tuple[RankingResults, ...] = ()
+    paradigms: tuple[ParadigmResults, ...] = ()
+    neighbour_differences: tuple[Difference, ...] = ()
 
     @property
     def groups(self) -> dict[str, list[str]]:
@@ -62,6 +76,11 @@ class Inputs:
         for name in self.datasets:
             groups.setdefault(group_of(self.any_score(name)), []).append(name)
         return groups
+
+    @property
+    def audited(self) -> dict[str, list[str]]:
+        """The same with the datasets of EvalRank and ParaLex."""
+        return self.groups | _neighbour_datasets(self.rankings, self.paradigms)
 
     @property
     def names(self) -> list[str]:
@@ -90,19 +109,27 @@ def group_of(score: Score) -> str:
 
 
 def read_inputs(
-    results: Sequence[tuple[Results, Path]], audit: Path, invariance: Path | None
+    results: Sequence[tuple[Results, Path]],
+    audit: Path,
+    invariance: Path | None,
+    rankings: Sequence[tuple[RankingResults, Path]] = (),
+    paradigms: Sequence[ParadigmResults] = (),
 ) -> Inputs:
     """Check that results may stand in one table, and compare them.
 
     Args:
         results: one an encoder, with the folder that it was read from.
         audit: the audit.json of the package that was probed. Whether it is of the same contents is
-            for ``python -m builders package`` to check; here only the numbers of rows are compared.
+            for ``python -m builders package`` to check; here only the numbers of rows are compared,
+            and of EvalRank's and ParaLex's datasets whether they are there.
         invariance: what ``python -m evaluation invariance`` wrote, if it is to be shown.
+        rankings: one an encoder, with the folder, if EvalRank is to be shown.
+        paradigms: one an encoder, if ParaLex is to be shown.
 
     Raises:
         InputError: there are no results; two are of one encoder, or of different rows, seeds or
-            protocols; or the audit or the invariance is not of the same rows.
+            protocols; one name stands for two encoders; or the audit or the invariance is not of
+            the same rows.
     """
     if not results:
         raise InputError(
@@ -113,18 +140,29 @@ def read_inputs(
         )
     ordered = sorted(results, key=lambda own: own[0].name)
     encoders = [own for own, _ in ordered]
-    _check_comparable(encoders)
+    ordered_ranks = sorted(rankings, key=lambda own: own[0].name)
+    ranked = [own for own, _ in ordered_ranks]
+    clustered = sorted(paradigms, key=lambda own: own.name)
+    _check_comparable(encoders, "seed", "protocol", "bootstrap")
+    _check_comparable(ranked, "seed")
+    _check_comparable(clustered, "seed", "coherence_threshold")
+    _check_same_encoders([*encoders, *ranked, *clustered])
+    _check_same_rows([*encoders, *ranked, *clustered])
     datasets = _by_dataset(encoders)
-    audited = _read_audited(audit, datasets)
+    others = list(chain.from_iterable(_neighbour_datasets(ranked, clustered).values()))
+    audited = _read_audited(audit, datasets, others)
     measured = _read_measured(invariance, datasets) if invariance else None
     return Inputs(
         encoders=tuple(encoders),
         folders=tuple(folder for _, folder in ordered),
         datasets=datasets,
         differences=tuple(compare(ordered)),
-        audit={name: audited["datasets"][name] for name in datasets},
+        audit={name: audited["datasets"][name] for name in (*datasets, *others)},
         baselines={name: baselines_of(audited, name) for name in datasets},
         invariance=measured,
+        rankings=tuple(ranked),
+        paradigms=tuple(clustered),
+        neighbour_differences=(*compare_ranks(ordered_ranks), *compare_paradigms(clustered)),
     )
 
 
@@ -138,33 +176,69 @@ def _by_dataset(encoders: Sequence[Results]) -> Datasets:
     }
 
 
-_SHARED: dict[str, Callable[[Results], Any]] = {
-    "seed": lambda results: results.seed,
-    "protocol": lambda results: results.protocol,
-    "bootstrap": lambda results: results.bootstrap,
-}
-"""What all results must have in common."""
+def _neighbour_datasets(
+    rankings: Sequence[RankingResults], paradigms: Sequence[ParadigmResults]
+) -> dict[str, list[str]]:
+    """Return group to the names of its datasets, of those that nothing is probed on."""
+    kinds: dict[str, Sequence[RankingResults | ParadigmResults]] = {
+        RANKING: rankings,
+        PARADIGMS: paradigms,
+    }
+    found = {
+        group: sorted({score.dataset for own in results for score in own.scores})
+        for group, results in kinds.items()
+    }
+    return {group: names for group, names in found.items() if names}
 
 
-def _check_comparable(encoders: Sequence[Results]) -> None:
-    first = encoders[0]
-    digests: dict[str, tuple[str, str]] = {}
+def _check_comparable(encoders: Sequence[AnyResults], *shared: str) -> None:
+    """Check results of one kind: of different encoders, made in the same way.
+
+    Args:
+        encoders: the results.
+        shared: names of the attributes that all must have in common.
+    """
     names: set[str] = set()
     for results in encoders:
         if results.name in names:
-            raise _not_comparable(results.name, "one folder of results an encoder", "two")
+            raise _not_comparable(results.name, "those of one run for each encoder", "two")
         names.add(results.name)
-        for what, of in _SHARED.items():
-            if of(results) != of(first):
+        for what in shared:
+            own, first = (getattr(one, what) for one in (results, encoders[0]))
+            if own != first:
                 raise _not_comparable(
-                    results.name, f"the {what} of {first.name}, {of(first)}", str(of(results))
+                    results.name,
+                    f"the {what.replace('_', ' ')} of {encoders[0].name}, {first}",
+                    str(own),
                 )
-        for score in results.scores:
-            digest, other = digests.setdefault(score.dataset, (score.digest, results.name))
+
+
+def _check_same_encoders(results: Sequence[AnyResults]) -> None:
+    """Check that results of several kinds have one seed, and that a name means one encoder."""
+    first: dict[str, AnyResults] = {}
+    for own in results:
+        same = first.setdefault(own.name, own)
+        for what, expected, found in (
+            ("encoder", same.encoder, own.encoder),
+            ("seed", results[0].seed, own.seed),
+        ):
+            if expected != found:
+                raise _not_comparable(
+                    own.name, f"the {what} of all its results, {expected}", str(found)
+                )
+
+
+def _check_same_rows(results: Sequence[AnyResults]) -> None:
+    """Check that results of several kinds are of the same files of each dataset."""
+    digests: dict[str, tuple[str, str]] = {}
+    for own in results:
+        similarities = own.similarities if isinstance(own, RankingResults) else ()
+        for score in (*own.scores, *similarities):
+            digest, other = digests.setdefault(score.dataset, (score.digest, own.name))
             if digest != score.digest:
                 raise _not_comparable(
-                    f"{results.name}, dataset {score.dataset}",
-                    f"the rows that {other} was probed on, SHA-256 {digest}",
+                    f"{own.name}, dataset {score.dataset}",
+                    f"the rows that {other} was scored on, SHA-256 {digest}",
                     score.digest,
                 )
 
@@ -174,12 +248,16 @@ def _not_comparable(where: str, expected: str, found: str) -> InputError:
         f"results of {where}",
         expected=expected,
         found=found,
-        todo="probe all encoders on the same instances by the same protocol: `dvc repro`",
+        todo="score all encoders on the same instances in the same way: `dvc repro`",
     )
 
 
-def _read_audited(path: Path, datasets: Datasets) -> dict[str, Any]:
+def _read_audited(path: Path, datasets: Datasets, others: Sequence[str]) -> dict[str, Any]:
+    """Read an audit of the datasets that were probed, and of others."""
     report = read_audit(path)
+    for dataset in others:
+        if dataset not in report["datasets"]:
+            raise _not_audited(path, dataset, "what was audited of it", "no such dataset")
     for dataset, scores in datasets.items():
         rows = next(iter(scores.values())).rows
         audited = report["datasets"].get(dataset, {"rows": "no such dataset"})["rows"]

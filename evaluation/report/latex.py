@@ -4,10 +4,9 @@ from collections.abc import Sequence
 
 from evaluation.report.inputs import Inputs
 from evaluation.report.layers import Profile
+from evaluation.report.layout import Cell, Row, Table
+from evaluation.report.neighbours import neighbour_tables
 from evaluation.report.tables import (
-    Cell,
-    Row,
-    Table,
     averages,
     baselines,
     correlations,
@@ -62,9 +61,10 @@ def write_latex(inputs: Inputs, profiles: Sequence[Profile]) -> str:
         baselines(inputs),
         pairs(inputs),
         *map(layers, profiles),
+        *neighbour_tables(inputs),
     ]
     about = "".join(f"% {paragraph}\n" for paragraph in introduction(inputs))
-    return "\n".join([_HEAD + about, *(latex(table) for table in found if table)])
+    return "\n".join([_HEAD + about, *(latex(table) for table in found if table and table.rows)])
 
 
 def latex(table: Table) -> str:

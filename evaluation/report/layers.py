@@ -5,16 +5,15 @@ dataset are standardised over the layers, and the best layer of each is marked, 
 its score.
 """
 
-import re
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain, count
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from evaluation.report.inputs import SUITES, Inputs
+from evaluation.report.layout import unused_name
 from evaluation.results import Results
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
@@ -78,16 +77,10 @@ def profiles(inputs: Inputs) -> list[Profile]:
     """Return a profile of every encoder that was probed on two numbered layers or more."""
     found: dict[str, Profile] = {}
     for own in inputs.encoders:
-        profile = _profile(own, _unused_name(own.name, found), inputs)
+        profile = _profile(own, unused_name(own.name, found), inputs)
         if profile:
             found[profile.name] = profile
     return list(found.values())
-
-
-def _unused_name(encoder: str, used: Container[str]) -> str:
-    plain = re.sub("[^A-Za-z0-9]+", "-", encoder).strip("-") or "encoder"
-    numbered = (f"{plain}-{number}" for number in count(2))
-    return next(name for name in chain([plain], numbered) if name not in used)
 
 
 def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from evaluation.report.inputs import Inputs
 from evaluation.report.layers import Profile
+from evaluation.report.layout import Cell, Table
 from evaluation.report.tables import (
-    Cell,
-    Table,
     group_tables,
     introduction,
     layers,
@@ -47,6 +46,8 @@ def markdown(table: Table) -> list[str]:
     lines = [f"## {_escaped(table.title)}", ""]
     for paragraph in table.about:
         lines += [_escaped(paragraph), ""]
+    if not table.rows:
+        return lines
     sides = ["---"] * table.texts + ["---:"] * (len(table.header) - table.texts)
     cells = (table.header, *(row.cells for row in table.rows))
     header, *rows = ([_cell(cell) for cell in row] for row in cells)

@@ -88,7 +88,8 @@ function showPairs(table, encoder) {
   const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim().split(" − "));
   for (const row of table.rows) {
     [...row.cells].forEach((cell, column) => {
-      cell.hidden = column > 0 && encoder !== "" && !names[column].includes(encoder);
+      const compared = names[column].length > 1;
+      cell.hidden = compared && encoder !== "" && !names[column].includes(encoder);
     });
   }
 }

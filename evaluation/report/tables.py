@@ -1,31 +1,43 @@
-"""What a report shows, as tables without a format.
+"""What a report shows of probes, as tables without a format.
 
 The tables of scores are laid out as Tables 1 and 3 to 5 of Araujo et al. (2022): encoders in rows,
 first the averages over groups of tasks, then the datasets of each group.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal
-
-import yaml
+from typing import Any
 
 from builders.audit import verdict_of
 from builders.audit_gates import GATES, SMALL_TEST
 from corpora_recipes.records import SPLITS
 from evaluation.bootstrap import FEW_DOCUMENTS
-from evaluation.comparison import Difference
+from evaluation.comparison import Difference, best_of
 from evaluation.report.inputs import GROUPS, Inputs
 from evaluation.report.layers import Profile
+from evaluation.report.layout import (
+    BOLD,
+    NONE,
+    Cell,
+    Row,
+    Table,
+    Tone,
+    about_differences,
+    difference_cell,
+    headings,
+    named,
+    percent,
+    percent_cell,
+    spaced,
+    titled,
+    tone,
+)
+from evaluation.report.neighbours import neighbour_tables, short_differences
+from evaluation.report.published import PUBLISHED
 from evaluation.results import Score
 
-PUBLISHED: dict[str, Any] = yaml.safe_load(
-    Path(__file__).with_name("published_scores.yaml").read_text("utf-8")
-)
-NONE = "–"
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
 NOTES = {
     SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
@@ -41,15 +53,12 @@ NOTES = {
 }
 """Mark in the tables of scores to its explanation."""
 
-BOLD = "and what the paired test cannot tell from it"
 MEAN_OF_LAYERS = ", the mean of all layers' vectors,"
 OF_SCALE = (
     "With this protocol features are taken as they are, so that the scores of probes depend on the "
     "scale of the embeddings."
 )
 
-Kind = Literal["fact", "encoder", "published"]
-Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "miss"]
 TONES: Mapping[str, Tone] = {
     "pass": "pass",
     "within chance": "chance",
@@ -59,75 +68,12 @@ TONES: Mapping[str, Tone] = {
 """Verdict of the audit to the tone of its cell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell of a table.
-
-    Attributes:
-        text: what stands in it.
-        detail: what stands beside it, less visibly.
-        marks: of ``NOTES``.
-        value: what rows are sorted by; None for the text.
-        strong: whether it stands out.
-        tone: what it says at a glance; never the only sign of it.
-        strip: of a score, the interval's ends and what is to be beaten.
-        unit: of ``value``, where a column has several; rows are sorted by it first.
-    """
-
-    text: str
-    detail: str = ""
-    marks: tuple[str, ...] = ()
-    value: float | None = None
-    strong: bool = False
-    tone: Tone = ""
-    strip: tuple[float, float, float] | None = None
-    unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a table.
-
-    Attributes:
-        cells: the first one names the row.
-        kind: whether it is of an encoder, of what others published, or something else.
-        group: the group of tasks that it is of, if it is of one.
-    """
-
-    cells: tuple[Cell, ...]
-    kind: Kind = "fact"
-    group: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table without a format.
-
-    Attributes:
-        name: of letters, digits and hyphens, unique in a report.
-        title: heading and caption.
-        header: the names of the columns.
-        rows: each as long as the header.
-        about: what to know before reading it, a paragraph each.
-        texts: so many columns at the left are text, the others are numbers.
-        caption: what of the introduction a table needs that stands alone, as in a paper.
-    """
-
-    name: str
-    title: str
-    header: tuple[Cell, ...]
-    rows: tuple[Row, ...]
-    about: tuple[str, ...] = ()
-    texts: int = 1
-    caption: tuple[str, ...] = ()
-
-
 def introduction(inputs: Inputs) -> list[str]:
     """Return what to know of all scores, a paragraph each."""
     first = inputs.encoders[0]
     coverage = f"{100 * first.bootstrap['coverage']:.0f} %"
     options = "".join(
-        f", {_spaced(str(key))} {_spaced(str(value))}"
+        f", {spaced(str(key))} {spaced(str(value))}"
         for key, value in first.protocol.items()
         if key not in ("name", "version")
     )
@@ -164,7 +110,7 @@ def averages(inputs: Inputs) -> Table:
             own = [inputs.datasets[dataset].get(name) for dataset in datasets]
             found = [score.value for score in own if score is not None]
             mean = fmean(found) if len(found) == len(datasets) else None
-            cells.append(_number(mean, strong=name in _best(inputs, group, datasets)))
+            cells.append(percent_cell(mean, strong=name in _best(inputs, group, datasets)))
         rows.append(Row(tuple(cells), "encoder"))
         rows += _published(name, groups)
     legend = ", ".join(f"{group} {GROUPS[group].lower()}" for group in groups)
@@ -172,7 +118,7 @@ def averages(inputs: Inputs) -> Table:
     return Table(
         "averages",
         "Averages",
-        _header(*header),
+        headings(*header),
         tuple(rows),
         (
             f"Over the datasets of a group (their number in brackets): {legend}."
@@ -197,15 +143,15 @@ def _group_table(inputs: Inputs, group: str, datasets: Sequence[str]) -> Table:
     trivial = [inputs.best_trivial(name) for name in datasets]
     facts: dict[str, Iterable[Cell]] = {
         "Train / validation / test": (Cell(_sizes(score)) for score in any_score),
-        "Chance": (_number(score.chance) for score in any_score),
-        "Majority": (_number(score.majority) for score in any_score),
-        "Best trivial": (_number(value, detail=f"({_spaced(n)})") for n, value in trivial),
+        "Chance": (percent_cell(score.chance) for score in any_score),
+        "Majority": (percent_cell(score.majority) for score in any_score),
+        "Best trivial": (percent_cell(value, detail=f"({spaced(n)})") for n, value in trivial),
     }
     rows = [Row((Cell(name), *cells)) for name, cells in facts.items()]
     best = {name: _best(inputs, name, [name]) for name in datasets}
     for name in inputs.names:
         cells = (_score(inputs, dataset, name, best[dataset]) for dataset in datasets)
-        rows.append(Row((_named(name), *cells), "encoder"))
+        rows.append(Row((named(name), *cells), "encoder"))
         rows += _published(name, datasets)
     if any(name in PUBLISHED["ranges"] for name in datasets):
         cells = (_range(PUBLISHED["ranges"].get(name)) for name in datasets)
@@ -245,15 +191,15 @@ def scores(inputs: Inputs) -> Table:
                 _dataset(inputs, name),
                 Cell(group),
                 *(_score(inputs, name, encoder, best[name]) for encoder in inputs.names),
-                _number(value, detail=f"({_spaced(what)})"),
-                _number(score.majority),
-                _number(score.chance),
+                percent_cell(value, detail=f"({spaced(what)})"),
+                percent_cell(score.majority),
+                percent_cell(score.chance),
                 *([_range(PUBLISHED["ranges"].get(name))] if published else ()),
                 Cell(f"{score.asked:,}", folds, value=score.asked),
             )
             rows.append(Row(cells, group=group))
     header = (
-        *_header("Dataset", "Group", *inputs.names, "Best trivial", "Majority", "Chance"),
+        *headings("Dataset", "Group", *inputs.names, "Best trivial", "Majority", "Chance"),
         *([Cell("Paper's encoders", marks=(OTHERS,))] if published else ()),
         Cell("Test rows"),
     )
@@ -275,7 +221,7 @@ def correlations(inputs: Inputs) -> Table | None:
     return Table(
         "correlations",
         "Correlations",
-        _header("Dataset", "Rows", *inputs.names),
+        headings("Dataset", "Rows", *inputs.names),
         tuple(rows),
         ("Pearson's / Spearman's × 100, over all rows and by the subsets of the source.",),
         texts=2,
@@ -286,14 +232,18 @@ def baselines(inputs: Inputs) -> Table:
     """Return all trivial baselines."""
     names = list(dict.fromkeys(chain.from_iterable(inputs.baselines.values())))
     rows = [
-        Row((Cell(dataset), *(_number(inputs.baselines[dataset].get(n)) for n in names)), "fact", g)
+        Row(
+            (Cell(dataset), *(percent_cell(inputs.baselines[dataset].get(n)) for n in names)),
+            "fact",
+            g,
+        )
         for g, datasets in inputs.groups.items()
         for dataset in datasets
     ]
     return Table(
         "baselines",
         "Trivial baselines",
-        _header("Dataset", *map(_title, names)),
+        headings("Dataset", *map(titled, names)),
         tuple(rows),
         (
             "Accuracy in per cent (for semantic similarity, Pearson's correlation × 100) on test "
@@ -318,22 +268,20 @@ def pairs(inputs: Inputs) -> Table | None:
         cells = (
             Cell(f"{one} − {other}"),
             Cell(" / ".join(map(str, counts)), value=counts[0] - counts[2]),
-            *(_difference(own["group"].get(group)) for group in groups),
+            *(difference_cell(own["group"].get(group)) for group in groups),
         )
         rows.append(Row(cells))
     return Table(
         "pairs",
         "Encoders compared",
-        _header("Encoders", "Better / tied / worse", *groups),
+        headings("Encoders", "Better / tied / worse", *groups),
         tuple(rows),
         (
-            "Points that the first encoder is ahead of the second, with the 95 % interval of the "
-            "difference by the paired bootstrap: both are measured in the same resamples of the "
-            f"test's documents, below {FEW_DOCUMENTS} documents of its rows too; of a group, each "
-            "dataset is resampled for itself, and the differences are averaged. Where the interval "
-            "holds 0 the two are tied: the test cannot tell them apart. Better / tied / worse "
-            "counts datasets. The intervals are of single differences: of twenty ties, one is "
-            "expected to look like a difference. Differences in bold are no ties.",
+            about_differences(
+                f"the test's documents, below {FEW_DOCUMENTS} documents of its rows too; of a "
+                "group, each dataset is resampled for itself, and the differences are averaged"
+            )
+            + " Better / tied / worse counts datasets.",
         ),
     )
 
@@ -345,14 +293,17 @@ def differences(inputs: Inputs) -> Table | None:
         return None
     rows = [
         Row(
-            (Cell(dataset), *(_difference(own["dataset"].get(dataset)) for own in found.values())),
+            (
+                Cell(dataset),
+                *(difference_cell(own["dataset"].get(dataset)) for own in found.values()),
+            ),
             group=group,
         )
         for group, datasets in inputs.groups.items()
         for dataset in datasets
     ]
     header = ("Dataset", *(f"{one} − {other}" for one, other in found))
-    return Table("differences", "Encoders compared by dataset", _header(*header), tuple(rows))
+    return Table("differences", "Encoders compared by dataset", headings(*header), tuple(rows))
 
 
 def layers(profile: Profile) -> Table:
@@ -360,14 +311,14 @@ def layers(profile: Profile) -> Table:
     rows = []
     for index, layer in enumerate(profile.rows):
         cells = (
-            _number(float(value), strong=index in best)
+            percent_cell(float(value), strong=index in best)
             for value, best in zip(profile.values[index], profile.best, strict=True)
         )
         rows.append(Row((Cell(layer), *cells), "encoder"))
     return Table(
         f"layers-{profile.name}",
         f"Layers of {profile.encoder}",
-        _header("Layer", *profile.datasets),
+        headings("Layer", *profile.datasets),
         tuple(rows),
         (about_layers(profile, "In bold"),),
         caption=(f"{_metric(profile.groups)} on test.",),
@@ -419,12 +370,12 @@ def vocabulary(inputs: Inputs) -> Table | None:
                 own = known.get((dataset, name))
                 share = own["out_of_vocabulary"] / max(1, own["tokens"]) if own else None
                 detail = f"({own['out_of_vocabulary']:,} of {own['tokens']:,})" if own else ""
-                cells.append(_number(share, detail=detail))
+                cells.append(percent_cell(share, detail=detail))
             rows.append(Row((Cell(dataset), *cells), group=group))
     return Table(
         "vocabulary",
         "Words outside the vocabulary",
-        _header("Dataset", *names),
+        headings("Dataset", *names),
         tuple(rows),
         (
             "Per cent of the tokens in a dataset's texts that the encoder's vocabulary lacks; each "
@@ -446,18 +397,18 @@ def invariance(inputs: Inputs) -> Table | None:
             cells = (
                 Cell(dataset),
                 Cell(f"{own['test_rows']:,}", value=own["test_rows"]),
-                *(_number(own[what]) for what in report["limits"]),
+                *(percent_cell(own[what]) for what in report["limits"]),
                 Cell(own["verdict"], tone=TONES[own["verdict"]]),
             )
             rows.append(Row(cells, group=group))
     limits, of_correlations = (
-        ", ".join(f"{_spaced(what)} {percent(limit)}" for what, limit in report[which].items())
+        ", ".join(f"{spaced(what)} {percent(limit)}" for what, limit in report[which].items())
         for which in ("limits", "correlation_limits")
     )
     return Table(
         "invariance",
         "Invariance (gate 10)",
-        _header("Dataset", "Test rows", *map(_title, report["limits"]), "Verdict"),
+        headings("Dataset", "Test rows", *map(titled, report["limits"]), "Verdict"),
         tuple(rows),
         (
             "Per cent of test predictions that change when the embeddings are scaled by 0.1 or 10, "
@@ -478,9 +429,9 @@ def encoders(inputs: Inputs) -> Table:
         of_layers = own["layer"]
         if len(own["layers"]) > 1:
             of_layers += f" (probed: {', '.join(own['layers'])})"
-        options = ", ".join(f"{_spaced(key)} {value}" for key, value in own["options"].items())
+        options = ", ".join(f"{spaced(key)} {value}" for key, value in own["options"].items())
         cells = (
-            _named(results.name),
+            named(results.name),
             Cell(own["encoder"]),
             Cell(own["revision"]),
             Cell(of_layers),
@@ -490,19 +441,19 @@ def encoders(inputs: Inputs) -> Table:
         )
         rows.append(Row(cells, "encoder"))
     header = ("Name", "Encoder", "Revision", "Layer", "Text", "Options", "Dimensions")
-    return Table("encoders", "Encoders", _header(*header), tuple(rows), texts=6)
+    return Table("encoders", "Encoders", headings(*header), tuple(rows), texts=6)
 
 
 def verdicts(inputs: Inputs) -> Table:
     """Return the audit's verdict on every dataset and gate."""
     titles = [title for title, _ in GATES.values()]
     rows = []
-    for group, datasets in inputs.groups.items():
+    for group, datasets in inputs.audited.items():
         for dataset in datasets:
             checks = inputs.audit[dataset]["checks"]
             found = [_verdict(checks, gate) for gate in GATES]
             if inputs.invariance:
-                found.append(inputs.invariance["datasets"][dataset]["verdict"])
+                found.append(inputs.invariance["datasets"].get(dataset, {}).get("verdict", NONE))
             cells = (Cell(v if v in TONES else NONE, tone=TONES.get(v, "")) for v in found)
             rows.append(Row((Cell(dataset), *cells), group=group))
     if inputs.invariance:
@@ -510,7 +461,7 @@ def verdicts(inputs: Inputs) -> Table:
     return Table(
         "verdicts",
         "Audit",
-        _header("Dataset", *titles),
+        headings("Dataset", *titles),
         tuple(rows),
         (
             "The worst verdict of each gate. Within chance: beyond the limit, but by no more than "
@@ -524,7 +475,7 @@ def verdicts(inputs: Inputs) -> Table:
 def measurements(inputs: Inputs) -> Table:
     """Return everything that the audit measured."""
     rows = []
-    for group, datasets in inputs.groups.items():
+    for group, datasets in inputs.audited.items():
         for dataset in datasets:
             for check in inputs.audit[dataset]["checks"]:
                 if check["verdict"] == "not applicable":
@@ -536,14 +487,14 @@ def measurements(inputs: Inputs) -> Table:
                 cells = (
                     Cell(dataset),
                     Cell(GATES[check["gate"]][0]),
-                    Cell(_spaced(check["what"])),
+                    Cell(spaced(check["what"])),
                     verdict,
                     _measured(check["value"], check["correlation"]),
                     limit,
                 )
                 rows.append(Row(cells, group=group))
     header = ("Dataset", "Gate", "Measured", "Verdict", "Value", "Limit")
-    return Table("measurements", "All measurements", _header(*header), tuple(rows), texts=4)
+    return Table("measurements", "All measurements", headings(*header), tuple(rows), texts=4)
 
 
 def report_tables(inputs: Inputs, profiles: Sequence[Profile]) -> list[Table]:
@@ -556,6 +507,8 @@ def report_tables(inputs: Inputs, profiles: Sequence[Profile]) -> list[Table]:
         pairs(inputs),
         differences(inputs),
         *map(layers, profiles),
+        *neighbour_tables(inputs),
+        *short_differences(inputs),
         vocabulary(inputs),
         invariance(inputs),
         encoders(inputs),
@@ -573,18 +526,6 @@ def notes(tables: Iterable[Table]) -> dict[str, str]:
         for mark in cell.marks
     }
     return {mark: note for mark, note in NOTES.items() if mark in used}
-
-
-def percent(value: float | None) -> str:
-    """Return a share or a correlation × 100 with one decimal."""
-    return NONE if value is None else f"{100 * value:z.1f}"
-
-
-def tone(difference: Difference) -> Tone:
-    """Return how the first of two encoders stands to the second."""
-    if difference.tie:
-        return "tie"
-    return "better" if difference.value > 0 else "worse"
 
 
 def _metric(groups: Iterable[str]) -> str:
@@ -611,16 +552,7 @@ def _best(inputs: Inputs, what: str, datasets: Sequence[str]) -> set[str]:
         for name in inputs.names
         if all(name in inputs.datasets[dataset] for dataset in datasets)
     }
-    if len(means) < 2:
-        return set()
-    best = max(means, key=lambda name: means[name])
-    tied = {
-        name
-        for difference in inputs.differences
-        if difference.what == what and best in (difference.one, difference.other) and difference.tie
-        for name in (difference.one, difference.other)
-    }
-    return {best} | tied
+    return best_of(means, what, inputs.differences)
 
 
 def _by_pair(inputs: Inputs) -> dict[tuple[str, str], dict[str, dict[str, Difference]]]:
@@ -670,26 +602,6 @@ def _both(score: Score | None, name: str) -> Cell:
     return Cell(f"{percent(pearson)} / {percent(spearman)}", value=pearson)
 
 
-def _difference(difference: Difference | None) -> Cell:
-    if difference is None:
-        return Cell(NONE)
-    low, high = difference.interval
-    tied = tone(difference) == "tie"
-    return Cell(
-        _signed(difference.value),
-        f"[{_signed(low)}, {_signed(high)}]" + " tie" * tied,
-        (),
-        difference.value,
-        not tied,
-        tone(difference),
-    )
-
-
-def _signed(value: float) -> str:
-    text = f"{100 * value:+z.1f}"
-    return "0.0" if text == "+0.0" else text
-
-
 def _verdict(checks: Sequence[Mapping[str, Any]], gate: str) -> str:
     return verdict_of(checks, gate) if any(c["gate"] == gate for c in checks) else NONE
 
@@ -717,23 +629,3 @@ def _sizes(score: Score) -> str:
         return f"{score.asked:,} in {score.folds} folds"
     counts = (score.rows.get(split) for split in SPLITS)
     return " / ".join(NONE if count is None else f"{count:,}" for count in counts)
-
-
-def _named(encoder: str) -> Cell:
-    return Cell(encoder, strong=True)
-
-
-def _number(value: float | None, detail: str = "", strong: bool = False) -> Cell:
-    return Cell(percent(value), detail, (), value, strong)
-
-
-def _header(*names: str) -> tuple[Cell, ...]:
-    return tuple(map(Cell, names))
-
-
-def _spaced(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _title(name: str) -> str:
-    return _spaced(name).capitalize()

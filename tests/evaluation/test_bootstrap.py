@@ -175,3 +175,12 @@ def test_the_mean_of_what_is_right_or_wrong_is_the_accuracy() -> None:
         means = resample_means(right.astype(np.float64), documents, 3)
         answers = resample("accuracy", np.ones(200, bool), right[None], documents, 3)
         assert (means == answers[:, 0]).all()
+
+
+def test_means_of_several_sets_are_of_the_same_draws() -> None:
+    values = np.random.default_rng(8).random((3, 60))
+    documents = np.arange(60) // 4
+    found = resample_means(values, documents, 3)
+    assert found.shape == (2, 3, RESAMPLES)
+    for own, alone in zip(values, found.transpose(1, 0, 2), strict=True):
+        np.testing.assert_allclose(resample_means(own, documents, 3), alone, rtol=1e-12)

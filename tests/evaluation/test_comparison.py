@@ -1,4 +1,7 @@
-"""Pairs of encoders: differences in the same draws, ties, groups, rows that do not match."""
+"""Pairs of encoders: differences in the same draws, ties, groups, rows that do not match.
+
+Of probes, of ranks and of clusters.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +12,16 @@ import pytest
 from test_results import RESULTS, SCORE
 
 from corpora_recipes.errors import InputError
-from evaluation.comparison import Difference, compare
+from evaluation.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.comparison import (
+    Difference,
+    best_of,
+    compare,
+    compare_paradigms,
+    compare_ranks,
+)
+from evaluation.paradigms.results import ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.ranking.results import PairRanks, RankingResults, RankScore, write_rankings
 from evaluation.results import Predictions, Results, predictions_table, write_results
 
 ROWS = 400
@@ -64,6 +76,7 @@ def test_every_pair_on_every_shared_dataset_and_group(tmp_path: Path) -> None:
         ("b", "c", "dataset", "bso_x"),
     ]
     first, second, group = found[:3]
+    assert (first.rows, group.rows) == (ROWS, 2 * ROWS)
     assert first.value == pytest.approx(0.2)
     assert group.value == pytest.approx(0.1)
     # 200 documents, of which 40 are wholly won: sqrt(0.2 * 0.8 / 200) is the standard error.
@@ -116,5 +129,202 @@ def test_other_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_difference_that_touches_zero_is_a_tie() -> None:
-    assert Difference("dataset", "x", "a", "b", 0.1, (0.0, 0.2)).tie
-    assert not Difference("dataset", "x", "a", "b", -0.1, (-0.2, -0.01)).tie
+    assert Difference("dataset", "x", "a", "b", 9, 0.1, (0.0, 0.2)).tie
+    assert not Difference("dataset", "x", "a", "b", 9, -0.1, (-0.2, -0.01)).tie
+
+
+ENCODER = {"layers": ["0", "1"], "layer": "1"}
+RANK = RankScore(
+    dataset="ranking",
+    task="sentence_ranking",
+    language="es",
+    version="1.0.0",
+    digest="00",
+    layer="1",
+    similarity="cosine",
+    postprocessing="none",
+    background=900,
+    queries=ROWS,
+    pairs=ROWS,
+    left_out={},
+    mrr=0.5,
+    interval=(0.4, 0.6),
+    hits={"1": 0.5, "3": 0.5},
+    median_rank=1.5,
+    ties=0,
+)
+
+
+def ranked(
+    folder: Path, name: str, ranks: Any, *, positive: str = "p", **score: Any
+) -> tuple[RankingResults, Path]:
+    """Write these ranks, of pairs of which two are of a group."""
+    own = replace(RANK, **score)
+    others = (replace(own, postprocessing="abtt"), replace(own, layer="0"))
+    results = RankingResults(2, name, ENCODER, 1111, {}, (own, *others), ())
+    kept = PairRanks(
+        dataset=own.dataset,
+        similarity=own.similarity,
+        queries=np.array([f"q{i:03}" for i in range(len(ranks))]),
+        positives=np.array([f"{positive}{i}" for i in range(len(ranks))]),
+        documents=np.array([f"d{i // 2}" for i in range(len(ranks))]),
+        ranks=np.array(ranks, np.float64),
+    )
+    path = folder / f"{name}-{own.dataset}-{own.similarity}"
+    write_rankings(results, [kept], path)
+    return results, path
+
+
+def ranks_of(right: float, first: int = 0) -> Any:
+    """Return ranks of which that share is 1, the others are 2, from pair ``first`` on."""
+    return np.where(answers(right, first=first)[0] == GOLD, 1, 2)
+
+
+def test_ranks_of_the_same_pairs(tmp_path: Path) -> None:
+    encoders = [
+        ranked(tmp_path, "a", ranks_of(0.9)),
+        ranked(tmp_path, "b", ranks_of(0.7)),
+        ranked(tmp_path, "c", ranks_of(0.7, first=200)),
+    ]
+    found = compare_ranks(encoders)
+    measures = [f"ranking {what} cosine" for what in ("mrr", "hits@1", "hits@3")]
+    assert [(d.one, d.other, d.what) for d in found] == [
+        (*pair, what) for pair in ("ab", "ac", "bc") for what in measures
+    ]
+    assert {(d.level, d.rows) for d in found} == {("measure", ROWS)}
+    mrr, first, third, *_ = found
+    # 200 groups, of which 40 are wholly won: sqrt(0.2 * 0.8 / 200) is the standard error.
+    half = 1.96 * np.sqrt(0.2 * 0.8 / 200)
+    assert first.value == pytest.approx(0.2)
+    assert first.interval == pytest.approx((0.2 - half, 0.2 + half), abs=0.01)
+    assert mrr.value == pytest.approx(0.1)
+    assert mrr.interval == pytest.approx([end / 2 for end in first.interval])
+    assert (third.value, third.interval, third.tie) == (0, (0, 0), True)
+    # B and C are right equally often, elsewhere.
+    assert found[-2].value == 0
+    assert found[-2].tie
+    assert [d.tie for d in found] == [False, False, True] * 2 + [True] * 3
+
+
+def test_only_pairs_that_both_rank_count(tmp_path: Path) -> None:
+    half, quarter = np.ones(ROWS), np.full(ROWS, 2.0)
+    half[200:] = np.nan
+    quarter[:100] = np.nan
+    whole = ranks_of(0.6)
+    encoders = [ranked(tmp_path, *own) for own in (("a", half), ("b", quarter), ("c", whole))]
+    found = {(d.one, d.other): d for d in compare_ranks(encoders) if "mrr" in d.what}
+    assert {pair: d.rows for pair, d in found.items()} == {
+        ("a", "b"): 100,
+        ("a", "c"): 200,
+        ("b", "c"): 300,
+    }
+    assert (found["a", "b"].value, found["a", "b"].interval) == (0.5, (0.5, 0.5))
+    # As if the others were not there.
+    apart = (1 / half - 1 / whole)[:200]
+    groups = np.array([f"d{i // 2}" for i in range(200)])
+    draws = resample_means(apart, groups, bootstrap_key(1111, "ranking"))
+    assert found["a", "c"].value == pytest.approx(apart.mean())
+    assert found["a", "c"].interval == pytest.approx(interval(draws))
+
+
+def test_encoders_without_a_pair_that_both_rank(tmp_path: Path) -> None:
+    none = np.full(ROWS, np.nan)
+    assert compare_ranks([ranked(tmp_path, "a", none), ranked(tmp_path, "b", ranks_of(1))]) == []
+
+
+def test_equal_ranks_are_a_tie_whatever_the_rounding(tmp_path: Path) -> None:
+    ranks = np.random.default_rng(3).integers(1, 2000, ROWS) / 2
+    encoders = [ranked(tmp_path, name, ranks) for name in "abcde"]
+    found = compare_ranks(encoders)
+    assert len(found) == 10 * 3
+    assert {(d.value, d.interval) for d in found} == {(0, (0, 0))}
+
+
+def test_what_one_encoder_alone_was_ranked_on(tmp_path: Path) -> None:
+    encoders = [
+        ranked(tmp_path, "a", ranks_of(0.9)),
+        ranked(tmp_path, "b", ranks_of(0.9), similarity="l2"),
+        ranked(tmp_path, "c", ranks_of(0.9), dataset="other"),
+    ]
+    assert compare_ranks(encoders) == []
+    assert compare_ranks([]) == compare_ranks(encoders[:1]) == []
+
+
+@pytest.mark.parametrize(("count", "positive"), [(ROWS - 2, "p"), (ROWS, "x")])
+def test_ranks_of_other_pairs_are_refused(tmp_path: Path, count: int, positive: str) -> None:
+    a = ranked(tmp_path, "a", ranks_of(0.9))
+    b = ranked(tmp_path, "b", np.ones(count), positive=positive)
+    with pytest.raises(
+        InputError, match=f"pairs of ranking that a has, {ROWS} in number"
+    ) as caught:
+        compare_ranks([a, b])
+    assert caught.value.found == f"{count} pairs, not the same"
+
+
+def clustered(name: str, suggestions: dict[str, float], **ways: Any) -> ParadigmResults:
+    """Return scores of clusters, whose coherence is half of their suggestion."""
+    score = ParadigmScore(
+        dataset="paralex_es",
+        language="es",
+        version="1.0.0",
+        digest="00",
+        layer="1",
+        vocabulary="shared",
+        words=100,
+        casing="fold",
+        suggestion=0.5,
+        suggestion_interval=(0.0, 1.0),
+        coherence=0.5,
+        coherence_interval=(0.0, 1.0),
+        clusters=tuple(ClusterScore(c, 7, {}, s, 0.0, s / 2) for c, s in suggestions.items()),
+    )
+    own = (replace(score, **ways), replace(score, layer="0", clusters=()))
+    return ParadigmResults(1, name, ENCODER, 2, 1111, {}, own, {})
+
+
+NAMES = [f"c{number:02}" for number in range(30)]
+
+
+def test_clusters() -> None:
+    values = np.random.default_rng(4).random((2, 30))
+    encoders = [
+        clustered("a", dict(zip(NAMES, values[0], strict=True))),
+        clustered("b", dict(zip(NAMES, values[1], strict=True))),
+        clustered("c", dict(zip(NAMES, values[0] + 1e-15, strict=True))),
+        clustered("d", dict.fromkeys(NAMES, 0.5), vocabulary="own"),
+    ]
+    found = compare_paradigms(encoders)
+    measures = [f"paralex_es {what} shared fold" for what in ("suggestion", "coherence")]
+    assert [(d.one, d.other, d.what, d.rows) for d in found] == [
+        (*pair, what, 30) for pair in ("ab", "ac", "bc") for what in measures
+    ]
+    apart = values[0] - values[1]
+    draws = resample_means(apart, np.array(NAMES), bootstrap_key(1111, "paralex_es"))
+    assert found[0].value == pytest.approx(apart.mean())
+    assert found[0].interval == pytest.approx(interval(draws))
+    assert found[1].value == pytest.approx(apart.mean() / 2)
+    assert [(d.value, d.interval) for d in found[2:4]] == [(0, (0, 0))] * 2
+    # C is A.
+    assert (found[4].value, *found[4].interval) == pytest.approx(
+        (-found[0].value, -found[0].interval[1], -found[0].interval[0])
+    )
+
+
+def test_other_clusters_are_refused() -> None:
+    encoders = [clustered(name, dict.fromkeys([*NAMES, name], 0.5)) for name in "ab"]
+    with pytest.raises(InputError, match="the clusters that a has, 31 in number"):
+        compare_paradigms(encoders)
+
+
+def test_the_best_and_what_is_tied_with_it() -> None:
+    ends = {"ab": (-0.1, 0.3), "ac": (0.1, 0.3), "bc": (-0.1, 0.2)}
+    differences = [
+        Difference("dataset", "x", *pair, 9, 0.1, interval=own) for pair, own in ends.items()
+    ]
+    others = [Difference("dataset", "y", "a", "c", 9, 0.0, (0.0, 0.0))]
+    scores = {"c": 0.1, "b": 0.2, "a": 0.3}
+    assert best_of(scores, "x", differences + others) == {"a", "b"}
+    assert best_of({"b": 0.2, "c": 0.1}, "x", differences) == {"b", "c"}
+    # Nothing is known of these two.
+    assert best_of(scores, "z", differences) == {"a"}
+    assert best_of({"a": 0.3}, "x", differences) == set()

@@ -90,6 +90,45 @@ def test_scores_of_pairs_and_the_option_of_their_features(
     )
 
 
+def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["faro", "fanal", "tren", "pozo", "mapa", "farol"]
+    rows = [
+        {"id": word, "text": word, "tokens": word, "positives": [], "document_id": word}
+        for word in words
+    ]
+    for one, other in ((0, 5), (5, 0)):
+        rows[one] |= {"positives": [words[other]], "document_id": "faro"}
+    write_dataset(here / "instances" / "words", "word_ranking", {"test": rows})
+    encoders = ("char_hash", "use_multilingual")
+    for encoder in encoders:
+        common = [encoder, "--instances", "instances"]
+        embeddings = f"vectors/{encoder}"
+        assert main(["embed", *common, "--workers", "1", "--out", embeddings]) == 0
+        command = [*common, "--embeddings", embeddings]
+        assert main(["probe", *command, "--workers", "1", "--out", f"results/{encoder}"]) == 0
+        capsys.readouterr()
+        assert main(["rank", *command, "--out", f"rankings/{encoder}"]) == 0
+        said = capsys.readouterr().out.splitlines()
+        assert [re.sub(r"\d+\.\d", "x", line) for line in said] == [
+            *("words: MRR x (cosine)", "words: MRR x (l2)")
+        ]
+        names = sorted(path.name for path in Path(f"rankings/{encoder}").iterdir())
+        assert names == ["ranks.parquet", "scores.json"]
+    content = json.loads(json.dumps(AUDIT))
+    content["datasets"]["words"] = {"rows": {"test": 6}, "checks": []}
+    Path("audit.json").write_text(json.dumps(content))
+    folders = [f"results/{encoder}" for encoder in encoders]
+    rankings = ["--rankings", *(f"rankings/{encoder}" for encoder in encoders)]
+    assert main(["report", *folders, *REPORT, *rankings]) == 0
+    text = (here / "reports" / "report.md").read_text("utf-8")
+    assert "| Dataset | Similarity | Measure | char_hash − use_multilingual |" in text
+    assert len(re.findall(r"^\| words \| (?:cosine|l2) \| MRR \| ", text, re.MULTILINE)) == 2
+    # What an older version wrote.
+    Path("rankings/old.json").write_text("{}")
+    assert main(["report", *folders, *REPORT, *rankings, "rankings/old.json"]) == 1
+    assert "remove it, if an older version wrote it" in capsys.readouterr().err
+
+
 def test_results_of_an_encoder_that_params_lack_are_left_out(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,7 +183,9 @@ def test_options_that_are_no_mapping(here: Path, capsys: pytest.CaptureFixture[s
     assert "encoders.char_hash" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["list", "embed", "probe", "invariance", "report"])
+@pytest.mark.parametrize(
+    "command", ["list", "embed", "probe", "rank", "paradigms", "invariance", "report"]
+)
 def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main([command, "--help"])

@@ -20,7 +20,13 @@ from evaluation.probing import Probing, probe_datasets
 from evaluation.ranking.evaluating import rank_datasets
 from evaluation.ranking.postprocessing import postprocess
 from evaluation.ranking.ranks import rank_positives
-from evaluation.ranking.results import RankingResults, read_rankings, write_rankings
+from evaluation.ranking.results import (
+    PairRanks,
+    RankingResults,
+    read_rankings,
+    read_ranks,
+    write_rankings,
+)
 
 PLAIN: dict[str, Any] = {"similarities": ["cosine"], "postprocessings": ["none"]}
 WHOLE: dict[str, Any] = {"similarities": ["cosine", "l2"], "postprocessings": ["none", "abtt"]}
@@ -81,6 +87,13 @@ def evaluate(
     folder: Path, rows: Sequence[Row] = ROWS, encoder: Any = None, **ways: Any
 ) -> RankingResults:
     """Write a dataset of words, encode it, and rank."""
+    return evaluate_pairs(folder, rows, encoder, **ways)[0]
+
+
+def evaluate_pairs(
+    folder: Path, rows: Sequence[Row] = ROWS, encoder: Any = None, **ways: Any
+) -> tuple[RankingResults, list[PairRanks]]:
+    """Do the same, and return the pairs' ranks as well."""
     encoder = encoder or Compass()
     write_dataset(folder / "instances" / "words", "word_ranking", {"test": rows})
     datasets = find_datasets(folder / "instances")
@@ -121,8 +134,37 @@ def test_scores_by_hand(tmp_path: Path) -> None:
         "options": {},
     }
     assert {"python", "numpy", "probeta"} <= results.versions.keys()
-    write_rankings(results, tmp_path / "mine.json")
-    assert read_rankings(tmp_path / "mine.json") == results
+    write_rankings(results, [], tmp_path / "mine")
+    assert read_rankings(tmp_path / "mine") == results
+
+
+def test_the_ranks_of_the_pairs_by_hand(tmp_path: Path) -> None:
+    """In the order of the ids, whatever that of the rows."""
+    for name, rows in (("one", ROWS), ("turned", ROWS[::-1])):
+        results, (own,) = evaluate_pairs(tmp_path / name, rows)
+        assert (own.dataset, own.similarity) == ("words", "cosine")
+        pairs = zip(own.queries, own.positives, own.documents, own.ranks, strict=True)
+        assert [tuple(pair) for pair in pairs] == [
+            ("n/este", "n/levante", "n/este", 2),
+            ("n/este", "n/norte", "n/este", 2.5),
+            ("n/levante", "n/este", "n/este", 1),
+            ("n/norte", "n/este", "n/este", 3),
+        ]
+        write_rankings(results, [own], tmp_path / name / "kept")
+        assert read_ranks(tmp_path / name / "kept", "words", "cosine").ranks.tolist() == [
+            *(2, 2.5, 1, 3)
+        ]
+
+
+def test_ranks_are_kept_of_the_main_layers_vectors_as_they_are(tmp_path: Path) -> None:
+    rows = [ranked("este", "nada", "norte"), ranked("nada", "este"), ranked("norte"), *ROWS[3:5]]
+    _, (cosine, distance) = evaluate_pairs(tmp_path, rows, **WHOLE)
+    assert (cosine.similarity, distance.similarity) == ("cosine", "l2")
+    assert cosine.positives.tolist() == ["n/nada", "n/norte", "n/este"]
+    np.testing.assert_array_equal(cosine.ranks, [np.nan, 2.5, np.nan])
+    assert np.isfinite(distance.ranks).all()
+    abtt = WHOLE | {"postprocessings": ["abtt"]}
+    assert evaluate_pairs(tmp_path, rows, **abtt)[1] == []
 
 
 def test_every_way_for_the_main_layer_and_the_first_for_the_others(tmp_path: Path) -> None:
@@ -155,7 +197,7 @@ def test_no_pair_with_vectors(tmp_path: Path) -> None:
         0.0,
         (0.0, 0.0),
     )
-    write_rankings(evaluate(tmp_path, rows), tmp_path / "mine.json")
+    write_rankings(*evaluate_pairs(tmp_path, rows), tmp_path / "mine")
 
 
 def test_the_form_that_the_encoder_takes(tmp_path: Path) -> None:
@@ -197,7 +239,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
     datasets = find_datasets(folders[0])
-    results = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    results, _ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
     assert [score.dataset for score in results.scores] == ["ranking"] * 4 + ["words"] * 4
     texts = [sentence(i) for i in range(120)]
     vectors = EmbeddingStore(folders[1], ENCODER).lookup(texts, "output")
@@ -216,13 +258,14 @@ def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
 def test_similarities_beside_the_ranks(folders: tuple[Path, Path]) -> None:
     """By cosine and without post-processing they are the ones that probe gives."""
     datasets = find_datasets(folders[0])
-    results = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    results, _ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
     of = {(own.postprocessing, own.similarity): own for own in results.similarities}
     assert list(of) == [("none", "cosine"), ("none", "l2"), ("abtt", "cosine"), ("abtt", "l2")]
     sts = [dataset for dataset in datasets if dataset.name == "sts"]
     (probed,) = probe_datasets("a", ENCODER, sts, folders[1], seed=5, probing=Probing())[0].scores
     cosine = of["none", "cosine"]
     assert (cosine.dataset, cosine.language, cosine.layer) == ("sts", "es", "output")
+    assert cosine.digest == sts[0].digest()
     assert {"pearson": cosine.pearson, "spearman": cosine.spearman} == probed.measures
     scores = [i * i % 7 / 2 for i in range(60)]
     one = ENCODER.encode([sentence(i) for i in range(60)])[:, 0].astype(np.float64)
@@ -238,13 +281,14 @@ def test_the_order_of_the_datasets_does_not_matter(
     datasets = find_datasets(folders[0])
     for name, given in (("one", datasets), ("other", datasets[::-1])):
         results = rank_datasets("mine", ENCODER, given, folders[1], seed=5, **WHOLE)
-        write_rankings(results, tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+        write_rankings(*results, tmp_path / name)
+    for file in (tmp_path / "one").iterdir():
+        assert file.read_bytes() == (tmp_path / "other" / file.name).read_bytes()
 
 
 def test_no_ranking_datasets(folders: tuple[Path, Path]) -> None:
-    results = rank_datasets("mine", ENCODER, [], folders[1], seed=5, **WHOLE)
-    assert (results.scores, results.similarities) == ((), ())
+    results, ranks = rank_datasets("mine", ENCODER, [], folders[1], seed=5, **WHOLE)
+    assert (results.scores, results.similarities, ranks) == ((), (), [])
     assert results.encoder["dimension"] == 64
 
 
@@ -280,9 +324,8 @@ def test_a_vector_that_is_not_finite(tmp_path: Path, ways: Any) -> None:
     vectors = np.load(file)
     vectors[(vectors == VECTORS["norte"]).all(axis=1)] = np.nan
     np.save(file, vectors)
-    with pytest.raises(InputError, match="finite") as caught:
+    with pytest.raises(InputError, match="finite numbers for 'norte'"):
         evaluate(tmp_path, **ways)
-    assert caught.value.where.endswith("instances/words, test: 'norte'")
 
 
 def test_a_vector_that_post_processing_makes_too_large(

@@ -1,16 +1,23 @@
-"""The file of EvalRank's results: what was written is read; what does not fit is refused."""
+"""The folder of EvalRank's results: what was written is read; what does not fit is refused."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from corpora_recipes.errors import InputError
 from evaluation.ranking.results import (
+    MEASURES,
+    PairRanks,
     RankingResults,
     RankScore,
     SimilarityScore,
+    measure_pairs,
     read_rankings,
+    read_ranks,
     write_rankings,
 )
 
@@ -34,21 +41,88 @@ RANK = RankScore(
     ties=0,
 )
 RESULTS = RankingResults(
-    format=1,
+    format=2,
     name="mío",
     encoder={"encoder": "char_hash", "layers": ["1", "2"], "layer": "2"},
     seed=5,
     versions={"numpy": "2"},
     scores=(RANK,),
-    similarities=(SimilarityScore("sts", "es", "2", "l2", "abtt", 0.5, -0.25),),
+    similarities=(SimilarityScore("sts", "es", "f00f", "2", "l2", "abtt", 0.5, -0.25),),
 )
+PAIRS = [
+    PairRanks(
+        dataset="evalrank_es",
+        similarity=similarity,
+        queries=np.array(["a", "a", "b"]),
+        positives=np.array(["b", "ñ", "a"]),
+        documents=np.array(["a", "a", "a"], object),
+        ranks=np.array(ranks),
+    )
+    for similarity, ranks in (("cosine", [1.0, np.nan, 2.5]), ("l2", [1.0, 7.0, 3.0]))
+]
+
+
+def write(folder: Path) -> Path:
+    write_rankings(RESULTS, PAIRS, folder)
+    return folder
 
 
 def test_what_was_written_is_read(tmp_path: Path) -> None:
-    write_rankings(RESULTS, tmp_path / "mine.json")
-    assert read_rankings(tmp_path / "mine.json") == RESULTS
-    write_rankings(RESULTS, tmp_path / "again.json")
-    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "mine.json").read_bytes()
+    folder = write(tmp_path / "mine")
+    assert sorted(path.name for path in folder.iterdir()) == ["ranks.parquet", "scores.json"]
+    assert read_rankings(folder) == RESULTS
+    for own in PAIRS:
+        found = read_ranks(folder, "evalrank_es", own.similarity)
+        assert (found.dataset, found.similarity) == (own.dataset, own.similarity)
+        for name in ("queries", "positives", "documents"):
+            assert getattr(found, name).tolist() == getattr(own, name).tolist()
+        np.testing.assert_array_equal(found.ranks, own.ranks)
+    again = write(tmp_path / "again")
+    for path in folder.iterdir():
+        assert path.read_bytes() == (again / path.name).read_bytes()
+
+
+def test_the_rows_of_the_ranks(tmp_path: Path) -> None:
+    table = pq.read_table(write(tmp_path / "mine") / "ranks.parquet")
+    assert len(table) == 6
+    assert table.to_pylist()[1] == {
+        "dataset": "evalrank_es",
+        "similarity": "cosine",
+        "query": "a",
+        "positive": "ñ",
+        "document_id": "a",
+        "rank": None,
+    }
+
+
+def test_a_failure_leaves_the_results_before(tmp_path: Path) -> None:
+    def ranks() -> Iterator[PairRanks]:
+        yield PAIRS[0]
+        raise KeyboardInterrupt
+
+    folder = write(tmp_path / "mine")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(KeyboardInterrupt):
+        write_rankings(RESULTS, ranks(), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_what_pairs_reach() -> None:
+    found = measure_pairs(np.array([1.0, 2.5, np.nan, 3.0, 4.0]))
+    expected = [
+        [1, 0.4, np.nan, 1 / 3, 0.25],
+        [1, 0, np.nan, 0, 0],
+        [1, 1, np.nan, 1, 0],
+    ]
+    np.testing.assert_array_equal(found, expected)
+    assert len(found) == len(MEASURES)
+
+
+def test_measures_and_what_they_are_called() -> None:
+    assert RANK.measures == {"MRR": 0.5, "Hits@1": 0.25, "Hits@3": 0.5}
+    assert list(RANK.measures) == list(MEASURES)
+    assert RANK.key("Hits@1") == "evalrank_es hits@1 cosine"
 
 
 def test_the_main_layer_stands_for_the_encoder() -> None:
@@ -58,18 +132,35 @@ def test_the_main_layer_stands_for_the_encoder() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "found"),
     [
-        ("format", 2, "format 2"),
+        ("format", 1, "format 1"),
         ("scores", [{"dataset": "a"}], "'interval'"),
         ("similarities", None, "TypeError"),
         ("interval", [1], "not enough values"),
     ],
 )
 def test_a_file_that_does_not_fit(tmp_path: Path, key: str, value: object, found: str) -> None:
-    path = tmp_path / "mine.json"
-    write_rankings(RESULTS, path)
+    folder = write(tmp_path / "mine")
+    path = folder / "scores.json"
     content = json.loads(path.read_text("utf-8"))
     (content["scores"][0] if key == "interval" else content)[key] = value
     path.write_text(json.dumps(content), "utf-8")
     with pytest.raises(InputError, match="run `python -m evaluation rank` again") as caught:
-        read_rankings(path)
+        read_rankings(folder)
     assert found in str(caught.value)
+
+
+def test_a_file_of_an_older_version(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("{}")
+    with pytest.raises(InputError, match="or name the folder that rank wrote"):
+        read_rankings(tmp_path / "mine.json")
+
+
+def test_ranks_that_are_not_there(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine")
+    for dataset, similarity in (("evalrank_en", "l2"), ("evalrank_es", "euclid")):
+        with pytest.raises(InputError, match=f"ranks in {dataset} by {similarity}"):
+            read_ranks(folder, dataset, similarity)
+    path = folder / "ranks.parquet"
+    path.write_bytes(path.read_bytes()[:100])
+    with pytest.raises(InputError, match="run `python -m evaluation rank` again"):
+        read_ranks(folder, "evalrank_es", "l2")

@@ -1,7 +1,7 @@
 """Results, audits and instances for the tests of the report."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,14 @@ import pyarrow.parquet as pq
 from builders.schemas import Column, instance_schema
 from builders.tasks import TASKS
 from evaluation.instances import find_datasets
+from evaluation.paradigms.results import ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.ranking.results import (
+    PairRanks,
+    RankingResults,
+    RankScore,
+    SimilarityScore,
+    write_rankings,
+)
 from evaluation.report.inputs import Inputs
 from evaluation.results import Predictions, Results, Score, predictions_table, write_results
 
@@ -137,6 +145,93 @@ DEEP = replace(
     ),
 )
 
+RANK = RankScore(
+    dataset="evalrank_es",
+    task="sentence_ranking",
+    language="es",
+    version="1.0.0",
+    digest="a" * 64,
+    layer="output",
+    similarity="cosine",
+    postprocessing="none",
+    background=4310,
+    queries=1200,
+    pairs=1300,
+    left_out={},
+    mrr=0.4,
+    interval=(0.38, 0.42),
+    hits={"1": 0.3, "3": 0.45},
+    median_rank=7.5,
+    ties=0,
+)
+WORDS = replace(RANK, dataset="evalrank_words_es", task="word_ranking", digest="b" * 64, mrr=0.2)
+SIMILARITY = SimilarityScore("sts14_es", "es", STS.digest, "output", "cosine", "none", 0.5, 0.52)
+CLUSTER = ClusterScore("weekdays", 7, {"out_of_vocabulary": []}, 0.5, 0.125, 0.75)
+RANKED = RankingResults(
+    format=2,
+    name="char_hash",
+    encoder=ONE.encoder,
+    seed=1111,
+    versions=ONE.versions,
+    scores=(
+        WORDS,
+        RANK,
+        replace(RANK, similarity="l2", mrr=0.35, interval=(0.33, 0.37)),
+        replace(RANK, postprocessing="abtt", mrr=0.38),
+        replace(WORDS, postprocessing="abtt", mrr=0.21),
+    ),
+    similarities=(
+        SIMILARITY,
+        replace(SIMILARITY, postprocessing="abtt", spearman=0.56),
+        replace(SIMILARITY, dataset="sts15_es", spearman=0.6),
+        replace(SIMILARITY, dataset="sts15_es", postprocessing="abtt", spearman=0.64),
+    ),
+)
+PARADIGM = ParadigmScore(
+    dataset="paralex_es",
+    language="es",
+    version="1.0.0",
+    digest="c" * 64,
+    layer="output",
+    vocabulary="shared",
+    words=20513,
+    casing="as_is",
+    suggestion=0.25,
+    suggestion_interval=(0.1, 0.4),
+    coherence=0.5,
+    coherence_interval=(0.3, 0.7),
+    clusters=(
+        CLUSTER,
+        ClusterScore("capitals", 4, {"out_of_vocabulary": ["París", "Berlín"]}, 0.0, 0.0, 0.0),
+    ),
+    words_left_out={"no_vector": 3000, "repeated_word": 0},
+)
+CLUSTERED = ParadigmResults(
+    format=1,
+    name="char_hash",
+    encoder=ONE.encoder,
+    coherence_threshold=2,
+    seed=1111,
+    versions=ONE.versions,
+    scores=(PARADIGM, replace(PARADIGM, casing="fold", suggestion=0.375)),
+    left_out={"paralex_fi": "there is no word ranking of fi"},
+)
+NEIGHBOURS = ("evalrank_es", "evalrank_words_es", "paralex_es")
+
+
+def of_encoder(
+    results: Results, rankings: RankingResults, paradigms: ParadigmResults
+) -> tuple[RankingResults, ParadigmResults]:
+    """Return the same scores as another encoder's, of its main layer."""
+    name, encoder, layer = results.name, results.encoder, results.encoder["layer"]
+    ranks = tuple(replace(score, layer=layer) for score in rankings.scores)
+    similarities = tuple(replace(score, layer=layer) for score in rankings.similarities)
+    clusters = tuple(replace(score, layer=layer) for score in paradigms.scores)
+    return (
+        replace(rankings, name=name, encoder=encoder, scores=ranks, similarities=similarities),
+        replace(paradigms, name=name, encoder=encoder, scores=clusters),
+    )
+
 
 def many_datasets(inputs: Inputs, count: int) -> Inputs:
     """Return inputs as if the encoder ``ONE`` had been probed on so many datasets."""
@@ -175,18 +270,61 @@ def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None
     return found
 
 
-def audit_file(folder: Path, baselines: Mapping[str, Mapping[str, float]], **rows: Any) -> Path:
+PAIRS = RANK.pairs
+
+
+def kept_ranks(
+    folder: Path,
+    *rankings: RankingResults,
+    first: Mapping[str, int] | None = None,
+    left_out: Mapping[str, int] | None = None,
+) -> Any:
+    """Keep rankings in folders of their own, with ranks of ``PAIRS`` pairs, a group each.
+
+    Args:
+        folder: of the folders.
+        rankings: to be kept.
+        first: encoder to how many pairs, of the first ones, have rank 1, by default half; the
+            others have rank 4.
+        left_out: encoder to how many pairs, of the last ones, have none.
+
+    Returns:
+        What ``write_report`` takes.
+    """
+    found = []
+    places = np.arange(PAIRS)
+    ids = np.array([f"p{place:04}" for place in places])
+    for number, own in enumerate(rankings):
+        ranks = np.where(places < (first or {}).get(own.name, PAIRS // 2), 1.0, 4.0)
+        ranks[PAIRS - (left_out or {}).get(own.name, 0) :] = np.nan
+        path = folder / "rankings" / f"{number}-{own.name}"
+        pairs = [
+            PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks) for score in own.plain
+        ]
+        write_rankings(own, pairs, path)
+        found.append((own, path))
+    return found
+
+
+def audit_file(
+    folder: Path,
+    baselines: Mapping[str, Mapping[str, float]],
+    others: Collection[str] = NEIGHBOURS,
+    **rows: Any,
+) -> Path:
     """Write what of an audit the report reads; ``rows`` in place of those of the results."""
     known = {one.dataset: one.rows for one in (DR, SP, MC, STS)}
-    return write_audit(folder, {name: rows.get(name, known[name]) for name in baselines}, baselines)
+    given = {name: rows.get(name, known[name]) for name in baselines}
+    return write_audit(folder, given, baselines, others)
 
 
 def write_audit(
     folder: Path,
     rows: Mapping[str, Mapping[str, int]],
     baselines: Mapping[str, Mapping[str, float]],
+    others: Collection[str] = NEIGHBOURS,
 ) -> Path:
-    """Write an audit of two gates."""
+    """Write an audit of two gates, and of two of datasets that nothing is probed on."""
 
     def checks(of: Mapping[str, float]) -> list[dict[str, Any]]:
         order = {"gate": "row_order", "what": "accuracy from the parity", "value": 0.51}
@@ -196,10 +334,17 @@ def write_audit(
             *(shared | {"gate": "baselines", "what": w, "value": v} for w, v in of.items()),
         ]
 
-    datasets = {
+    datasets: dict[str, dict[str, Any]] = {
         name: {"rows": dict(rows[name]), "inherited": {}, "checks": checks(of)}
         for name, of in baselines.items()
     }
+    shared = {"value": 0, "limit": None, "correlation": False}
+    checks_of_others = [
+        shared | {"gate": "baselines", "what": "", "verdict": "not applicable"},
+        shared | {"gate": "labels", "what": "terms", "limit": 0, "verdict": "pass"},
+    ]
+    for name in others:
+        datasets[name] = {"rows": {"test": 9}, "inherited": {}, "checks": checks_of_others}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "audit.json"
     path.write_text(json.dumps({"format": 1, "datasets": datasets, "failures": []}), "utf-8")
@@ -387,4 +532,11 @@ def whole_report(folder: Path) -> dict[str, Any]:
     audit = write_audit(folder, {score.dataset: score.rows for score in scores}, trivial)
     change_audit(audit, "mc_x", gate="leakage", verdict="inherited")
     change_audit(audit, "sts_x", gate="size", verdict="pass", value=0.3, correlation=True)
-    return {"results": found, "instances": instances, "audit": audit}
+    ranked, clustered = of_encoder(DEEP, RANKED, CLUSTERED)
+    return {
+        "results": found,
+        "instances": instances,
+        "audit": audit,
+        "rankings": kept_ranks(folder, ranked, RANKED),
+        "paradigms": [clustered, CLUSTERED],
+    }

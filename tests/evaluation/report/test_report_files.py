@@ -12,18 +12,22 @@ from typing import Any
 import pytest
 from report_files import (
     ALL_BASELINES,
+    CLUSTERED,
     DEEP,
     DR,
     FIVE,
     HOSTILE,
     MC,
     ONE,
+    RANKED,
     SP,
     STS,
     TWO,
     audit_file,
     kept,
+    kept_ranks,
     many_datasets,
+    of_encoder,
     whole_report,
     write_instances,
 )
@@ -72,7 +76,11 @@ def test_metrics(written_report: Path) -> None:
     content = json.loads((written_report / "metrics.json").read_bytes())
     assert content["sp_x"] == {"char_hash": 0.4521, "deep": pytest.approx(0.4121)}
     assert content["sts_x"]["char_hash"] == 0.8
-    assert len(content) == 8
+    assert len(content) == 8 + 3 * 3 + 2 * 2
+    assert content["evalrank_es mrr cosine"] == {"char_hash": 0.4, "deep": 0.4}
+    assert content["evalrank_es mrr l2"]["deep"] == 0.35
+    assert content["evalrank_words_es hits@3 cosine"]["char_hash"] == 0.45
+    assert content["paralex_es suggestion shared fold"]["char_hash"] == 0.375
 
 
 def test_the_same_results_give_the_same_bytes(
@@ -81,7 +89,8 @@ def test_the_same_results_give_the_same_bytes(
     again = tmp_path / "again"
     (again / "figures").mkdir(parents=True)
     (again / "figures" / "old.svg").touch()
-    write_report(**{**given, "results": given["results"][::-1]}, out=again)
+    turned = {name: given[name][::-1] for name in ("results", "rankings", "paradigms")}
+    write_report(**{**given, **turned}, out=again)
     names = sorted(str(path.relative_to(again)) for path in again.rglob("*") if path.is_file())
     assert names == [
         *(f"figures/{name}" for name in FIGURES),
@@ -322,7 +331,7 @@ def test_latex(tmp_path: Path) -> None:
 def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs, profiles(inputs))
-    averages, similarity, *_, layers = re.findall(r"\\caption\{(.*)\}\n", text)
+    averages, similarity, *_, layers, _ = re.findall(r"\\caption\{(.*)\}\n", text)
     metric = "Accuracy in per cent, of SS Pearson's correlation $\\times$ 100, on test"
     assert averages.startswith(f"Averages. {metric}; probe protocol standard. Over the datasets")
     assert "In bold is the best encoder of a group, and what the paired test cannot" in averages
@@ -344,7 +353,16 @@ def test_what_means_something_to_latex() -> None:
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="there is no pdflatex")
 @pytest.mark.parametrize("name", ["deep", r"100%_#{}$\bad~^&"])
 def test_latex_compiles(tmp_path: Path, name: str) -> None:
-    inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
+    several = [DEEP, *[replace(ONE, scores=(DR, SP, STS))] * 3]
+    results = [replace(own, name=f"{name}{place}") for place, own in enumerate(several)]
+    ranked, clustered = of_encoder(results[0], RANKED, CLUSTERED)
+    inputs = read_inputs(
+        kept(tmp_path, *results),
+        audit_file(tmp_path, ALL_BASELINES),
+        None,
+        kept_ranks(tmp_path, ranked),
+        [clustered],
+    )
     (tmp_path / "tables.tex").write_text(write_latex(inputs, profiles(inputs)), "utf-8")
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"

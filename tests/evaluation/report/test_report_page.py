@@ -11,17 +11,24 @@ from typing import Any
 import pytest
 from report_files import (
     BASELINES,
+    CLUSTERED,
+    DEEP,
     FIVE,
     HOSTILE,
     ONE,
+    RANKED,
     SP,
+    TWO,
     audit_file,
     kept,
+    kept_ranks,
     many_datasets,
+    of_encoder,
     whole_report,
 )
 
 from evaluation.report.figures import LONGEST, draw_scores, inline
+from evaluation.report.html import write_html
 from evaluation.report.inputs import read_inputs
 from evaluation.report.writing import write_report
 
@@ -34,7 +41,10 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ, reason="there is no chromium"
 )
 TABLES = ["averages", "scores", "correlations", "layers-deep", "pairs", "differences", "baselines"]
-TABLES += ["verdicts", "measurements", "encoders"]
+TABLES += ["evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing", "paralex"]
+TABLES += ["clusters-paralex-es", "verdicts", "measurements", "encoders"]
+FOLDED = ["differences-evalrank", "differences-paralex", "clusters-paralex-es", "measurements"]
+TABLES += FOLDED[:2]
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +91,7 @@ def test_it_renders(page: Any) -> None:
     assert page.title() == "Probeta: scores of sentence encoders"
     for table in TABLES:
         assert page.locator(f"#{table} tbody tr").count(), table
-        assert page.locator(f"#{table}").is_visible() or table == "measurements"
+        assert page.locator(f"#{table}").is_visible() != (table in FOLDED)
     figure = page.locator(".figure svg")
     box = figure.bounding_box()
     assert box["width"] > 500
@@ -105,7 +115,7 @@ def test_headings_and_tables_have_names(page: Any) -> None:
 
 def test_the_names_of_columns_stay_above_a_long_table(page: Any) -> None:
     page.set_viewport_size({"width": 1280, "height": 400})
-    page.locator("details summary").click()
+    page.locator("details:has(#measurements) summary").click()
     for table in ("measurements", "scores"):
         places = page.evaluate(
             """(id) => {
@@ -172,7 +182,7 @@ def test_sorting(page: Any) -> None:
 
 
 def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
-    page.locator("details summary").click()
+    page.locator("details:has(#measurements) summary").click()
     header = page.locator("#measurements thead th").nth(4)
     assert header.inner_text().strip() == "Value"
     cells = page.locator("#measurements tbody tr > :nth-child(5)")
@@ -183,7 +193,8 @@ def test_numbers_are_sorted_unit_by_unit(page: Any) -> None:
 
     descending, ascending = found(), found()
     shares = ["20.00 %"] * 7 + ["40.00 %"] * 8 + ["51.00 %"] * 8
-    assert ascending == [*shares, "0.300", "1"]
+    # The three datasets that nothing is probed on have a count of 0.
+    assert ascending == [*shares, "0.300", "0", "0", "0", "1"]
     assert descending == ascending[::-1]
 
 
@@ -208,11 +219,73 @@ def test_filtering(page: Any) -> None:
     filters.get_by_label("Find").fill("")
     filters.get_by_label("Group").select_option("")
     assert len(column(page, "scores", 1)) == 8
-    page.locator("details summary").click()
+    page.locator("details:has(#measurements) summary").click()
     page.locator(".filters[data-table=measurements]").get_by_label("Verdict").select_option(
         "inherited"
     )
     assert column(page, "measurements", 1) == ["mc_x"]
+
+
+def test_clusters_unfold_and_are_found_by_the_terms_left_out(page: Any) -> None:
+    page.locator("summary", has_text="Clusters of paralex_es").click()
+    assert page.locator("#clusters-paralex-es").is_visible()
+    assert column(page, "clusters-paralex-es", 1) == ["capitals", "weekdays"] * 2
+    filters = page.locator(".filters[data-table=clusters-paralex-es]")
+    filters.get_by_label("Find").fill("berlin fold")
+    assert column(page, "clusters-paralex-es", 1) == ["capitals"]
+    header = page.locator("#paralex thead th").nth(4)
+    header.get_by_role("button").click()
+    assert column(page, "paralex", 5) == ["37.5", "25.0"]
+
+
+def test_differences_of_ranks_and_clusters_unfold(page: Any) -> None:
+    for table, texts in (("differences-evalrank", 3), ("differences-paralex", 4)):
+        page.locator(f"details:has(#{table}) summary").click()
+        headers = page.locator(f"#{table} thead th").all_inner_texts()
+        assert [text.strip() for text in headers[texts:]] == ["char_hash − deep"]
+
+
+def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
+    """What names a row stays, however many columns that is."""
+    results = (DEEP, ONE, TWO)
+    others = [of_encoder(own, RANKED, CLUSTERED) for own in results]
+    inputs = read_inputs(
+        kept(tmp_path, *results),
+        audit_file(tmp_path, BASELINES),
+        None,
+        kept_ranks(tmp_path, *(ranked for ranked, _ in others)),
+        [clustered for _, clustered in others],
+    )
+    path = tmp_path / "index.html"
+    path.write_text(write_html(inputs, [], [], draw_scores(inputs)), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    for table, texts in (
+        ("differences", 1),
+        ("differences-evalrank", 3),
+        ("differences-paralex", 4),
+    ):
+        folded = page.locator(f"details:has(#{table}) summary")
+        if folded.count():
+            folded.click()
+        headers = page.locator(f"#{table} thead th:visible")
+        assert headers.count() == texts + 3
+        pairs = page.locator(f".filters[data-table={table}]").get_by_label("Pairs with")
+        pairs.select_option("deep")
+        shown = [text.strip() for text in headers.all_inner_texts()]
+        assert shown[texts:] == ["char_hash − deep", "deep − use"]
+    assert page.locator(".filters[data-table=clusters-paralex-es] .pair").count() == 0
+    page.close()
+
+
+def test_sections_are_linked(page: Any) -> None:
+    links = page.locator("nav a").all_inner_texts()
+    assert links[links.index("Baselines") + 1 : links.index("Instances")] == [
+        *("EvalRank", "ParaLex", "Downstream")
+    ]
+    section = page.locator("section:has(#downstream-title)")
+    assert "three encoders or more" in section.inner_text()
+    assert section.locator("table").count() == 0
 
 
 def test_browsing_instances(page: Any) -> None:

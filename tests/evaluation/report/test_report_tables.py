@@ -24,12 +24,12 @@ from report_files import (
 
 from corpora_recipes.errors import InputError
 from evaluation.comparison import Difference
-from evaluation.report import tables
+from evaluation.report import layout, tables
 from evaluation.report.inputs import Inputs, read_inputs
 from evaluation.report.latex import write_latex
 from evaluation.report.layers import profiles
+from evaluation.report.layout import Cell, Row, Table, percent
 from evaluation.report.markdown import markdown, write_markdown
-from evaluation.report.tables import Table
 from evaluation.results import Results
 
 
@@ -232,7 +232,7 @@ def test_what_is_tied_with_the_best_is_bold_too(tmp_path: Path) -> None:
     [(0.1, 0.01, 0.2, "better"), (-0.1, -0.2, -0.01, "worse"), (0.1, 0.0, 0.2, "tie")],
 )
 def test_the_tone_of_a_difference(value: float, low: float, high: float, tone: str) -> None:
-    assert tables.tone(Difference("dataset", "x", "a", "b", value, (low, high))) == tone
+    assert layout.tone(Difference("dataset", "x", "a", "b", 9, value, (low, high))) == tone
 
 
 def test_no_comparison_of_one_encoder(tmp_path: Path) -> None:
@@ -461,7 +461,7 @@ def test_measurements_of_one_unit_stand_together(tmp_path: Path) -> None:
     [(-0.0004, "0.0"), (-0.0, "0.0"), (0.0004, "0.0"), (-0.0006, "-0.1"), (None, "–")],
 )
 def test_no_negative_zero(value: float | None, text: str) -> None:
-    assert tables.percent(value) == text
+    assert percent(value) == text
 
 
 @pytest.mark.parametrize(("interval", "shown"), [((0.01, 0.3), True), ((-0.05, 0.3), False)])
@@ -480,7 +480,7 @@ def test_what_is_said_of_the_intervals_of_differences(tmp_path: Path) -> None:
 
 
 def test_names_that_mean_something_to_markdown() -> None:
-    table = Table("x", "a|b", (tables.Cell("a*b"),), (tables.Row((tables.Cell("<c>"),)),))
+    table = Table("x", "a|b", (Cell("a*b"),), (Row((Cell("<c>"),)),))
     assert markdown(table) == ["## a\\|b", "", "| a\\*b |", "| --- |", "| \\<c> |", ""]
 
 
@@ -521,12 +521,12 @@ def test_audits_that_do_not_fit(
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"name": "char_hash"}, "one folder of results an encoder"),
+        ({"name": "char_hash"}, "those of one run for each encoder"),
         ({"seed": 2}, "the seed of char_hash, 1111"),
         ({"bootstrap": ONE.bootstrap | {"resamples": 10}}, "the bootstrap of char_hash"),
         ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),
         ({"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
-        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows that char_hash was probed on"),
+        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows that char_hash was scored on"),
     ],
 )
 def test_results_that_must_not_be_compared(

@@ -1,0 +1,137 @@
+"""Which evaluation tells about downstream: how scores without a probe go together with probed ones.
+
+As Wang, Kuo and Li (2022), Tables 3 and 6: over all encoders, Spearman's correlation between each
+intrinsic score (similarity, EvalRank, ParaLex) and each dataset that a probe is trained for. Every
+score is that of the encoder's main layer.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist, fmean
+
+import numpy as np
+
+from builders.tasks import TASKS
+from evaluation.bootstrap import COVERAGE
+from evaluation.metrics import spearman
+from evaluation.paradigms.results import ParadigmResults
+from evaluation.ranking.results import RankingResults
+from evaluation.results import Results
+
+Scores = dict[str, dict[str, float]]
+"""What is scored to encoder to score."""
+
+# Two encoders agree or disagree, as a coin would; the interval's variance divides by their number
+# less three.
+LEAST, LEAST_OF_INTERVAL = 3, 4
+# Means of the same numbers in another order are the same score.
+DECIMALS = 12
+SIMILARITY_MEAN = "mean similarity"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How two scores go together over encoders.
+
+    Attributes:
+        encoders: number of those that have both scores, three or more.
+        correlation: Spearman's, -1 … 1.
+        interval: its 95 % interval; None below four encoders, and where both scores give the same
+            order or the opposite one throughout, for which the interval's formula has no value.
+    """
+
+    encoders: int
+    correlation: float
+    interval: tuple[float, float] | None
+
+
+def relate(one: Mapping[str, float], other: Mapping[str, float]) -> Relation | None:
+    """Return how two scores go together over the encoders that have both.
+
+    The interval is Bonett and Wright's (2000, "Sample size requirements for estimating Pearson,
+    Kendall and Spearman correlations", Psychometrika 65): Fisher's z with the variance
+    (1 + r² / 2) / (n - 3).
+
+    Args:
+        one: encoder to score.
+        other: encoder to score.
+
+    Returns:
+        None below three encoders, or where either score is the same for all of them.
+    """
+    names = sorted(one.keys() & other.keys())
+    sides = [np.array([side[name] for name in names]).round(DECIMALS) for side in (one, other)]
+    if len(names) < LEAST or any(np.ptp(side) == 0 for side in sides):
+        return None
+    # Ranks are exact, their correlation is rounded.
+    correlation = round(spearman(*sides), DECIMALS)
+    if len(names) < LEAST_OF_INTERVAL or abs(correlation) == 1:
+        return Relation(len(names), correlation, None)
+    deviation = math.sqrt((1 + correlation**2 / 2) / (len(names) - 3))
+    reach = NormalDist().inv_cdf((1 + COVERAGE) / 2) * deviation
+    z = math.atanh(correlation)
+    return Relation(len(names), correlation, (math.tanh(z - reach), math.tanh(z + reach)))
+
+
+def intrinsic_scores(
+    probed: Sequence[Results],
+    rankings: Sequence[RankingResults],
+    paradigms: Sequence[ParadigmResults],
+) -> Scores:
+    """Return all scores that need no probe, by what they are.
+
+    Of similarity Pearson's correlation for each dataset and, of two or more, its mean; of EvalRank
+    the MRR by cosine of the vectors as they are; of ParaLex suggestion and coherence with the
+    shared vocabulary, in lower case if that was measured.
+    """
+    similarities = _by_dataset(probed, trained=False)
+    found: Scores = {f"{dataset} Pearson": own for dataset, own in similarities.items()}
+    if len(similarities) > 1:
+        found[SIMILARITY_MEAN] = _mean(similarities.values())
+    ranks = [
+        (score.dataset, own.name, score.mrr)
+        for own in rankings
+        for score in own.plain
+        if score.similarity == "cosine"
+    ]
+    for dataset, name, value in sorted(ranks):
+        found.setdefault(f"{dataset} MRR", {})[name] = value
+    clusters = [(score.dataset, own.name, score) for own in paradigms for score in own.main]
+    casing = "fold" if any(score.casing == "fold" for *_, score in clusters) else "as_is"
+    for dataset, name, score in sorted(clusters, key=lambda own: own[:2]):
+        if (score.vocabulary, score.casing) == ("shared", casing):
+            found.setdefault(f"{dataset} suggestion", {})[name] = score.suggestion
+            found.setdefault(f"{dataset} coherence", {})[name] = score.coherence
+    return found
+
+
+def downstream_scores(probed: Sequence[Results]) -> Scores:
+    """Return the scores of all datasets that a probe is trained for, by dataset."""
+    return _by_dataset(probed, trained=True)
+
+
+def downstream_means(probed: Sequence[Results]) -> Scores:
+    """Return by group of tasks the mean of its datasets that a probe is trained for.
+
+    Encoders that lack one of the datasets have none.
+    """
+    groups = {score.dataset: TASKS[score.task].abbreviation for own in probed for score in own.main}
+    members: dict[str, list[dict[str, float]]] = {}
+    for dataset, scores in downstream_scores(probed).items():
+        members.setdefault(groups[dataset], []).append(scores)
+    return {group: _mean(scores) for group, scores in members.items()}
+
+
+def _by_dataset(probed: Sequence[Results], *, trained: bool) -> Scores:
+    found: Scores = {}
+    for own in probed:
+        for score in own.main:
+            if TASKS[score.task].trained == trained:
+                found.setdefault(score.dataset, {})[own.name] = score.value
+    return dict(sorted(found.items()))
+
+
+def _mean(datasets: Collection[dict[str, float]]) -> dict[str, float]:
+    names = set.intersection(*(set(own) for own in datasets))
+    return {name: fmean(own[name] for own in datasets) for name in sorted(names)}

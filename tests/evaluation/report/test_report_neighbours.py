@@ -1,0 +1,581 @@
+"""What the report shows of EvalRank, ParaLex and downstream tasks, and what must not be shown."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from report_files import (
+    ALL_BASELINES,
+    CLUSTER,
+    CLUSTERED,
+    DEEP,
+    MC,
+    ONE,
+    PAIRS,
+    PARADIGM,
+    RANK,
+    RANKED,
+    SIMILARITY,
+    SP,
+    STS,
+    TWO,
+    WORDS,
+    audit_file,
+    kept,
+    kept_ranks,
+    of_encoder,
+)
+
+from corpora_recipes.errors import InputError
+from evaluation.paradigms.results import ParadigmResults
+from evaluation.ranking.results import RankingResults
+from evaluation.report import neighbours, tables
+from evaluation.report.html import write_html
+from evaluation.report.inputs import Inputs, read_inputs
+from evaluation.report.latex import write_latex
+from evaluation.report.layout import Table
+from evaluation.report.markdown import write_markdown
+from evaluation.report.published import PUBLISHED
+from evaluation.report.writing import metrics
+from evaluation.results import Results
+
+OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
+
+
+def inputs_of(
+    folder: Path,
+    results: Sequence[Results] = (ONE, TWO),
+    rankings: Sequence[RankingResults] = (),
+    paradigms: Sequence[ParadigmResults] = (),
+    **ranks: Any,
+) -> Inputs:
+    """Read results, with ranks as ``kept_ranks`` makes them."""
+    others = {score.dataset for own in (*rankings, *paradigms) for score in own.scores}
+    audit = audit_file(folder, ALL_BASELINES, others)
+    ranked = kept_ranks(folder, *rankings, **ranks)
+    return read_inputs(kept(folder, *results), audit, None, ranked, paradigms)
+
+
+def cells(table: Table | None) -> list[list[str]]:
+    """Return the rows' texts, each with its detail, and with a plus if it is bold."""
+    assert table
+    return [
+        [
+            cell.text + f" {cell.detail}" * bool(cell.detail) + " +" * cell.strong
+            for cell in row.cells
+        ]
+        for row in table.rows
+    ]
+
+
+def names(table: Table) -> list[str]:
+    return [cell.text for cell in table.header]
+
+
+def test_no_sections_without_results(tmp_path: Path) -> None:
+    empty = (replace(RANKED, scores=(), similarities=()),)
+    none = (replace(CLUSTERED, scores=(), left_out={}),)
+    for rankings, paradigms in (((), ()), (empty, none)):
+        inputs = inputs_of(tmp_path, (ONE, TWO), rankings, paradigms)
+        assert neighbours.neighbour_tables(inputs) == []
+        assert neighbours.clusters(inputs) == []
+        for text in (
+            write_markdown(inputs, []),
+            write_latex(inputs, []),
+            write_html(inputs, [], [], Figure()),
+        ):
+            assert not re.search("evalrank|paralex|downstream", text.split("</style>")[-1], re.I)
+        assert list(metrics(inputs)) == ["sp_wiki", "dr_rst"]
+
+
+def test_ranks(tmp_path: Path) -> None:
+    better = replace(RANK, mrr=0.45, interval=(0.43, 0.47), hits={"1": 0.42, "3": 0.46})
+    other = replace(OTHER_RANKED, scores=(better, replace(better, similarity="l2")))
+    introduction, sentences, words = neighbours.evalrank(
+        inputs_of(tmp_path, rankings=[other, RANKED], first={"use": PAIRS - 1})
+    )
+    assert (introduction.title, introduction.rows) == ("EvalRank", ())
+    assert "but the query and its other positives. MRR is" in introduction.about[0]
+    assert (sentences.name, sentences.title) == ("evalrank-evalrank-es", "EvalRank: evalrank_es")
+    assert names(sentences) == [
+        *("Encoder", "MRR, cosine", "Hits@1, cosine", "Hits@3, cosine", "Median rank, cosine"),
+        *("MRR, l2", "Hits@1, l2", "Hits@3, l2", "Median rank, l2"),
+    ]
+    assert cells(sentences) == [
+        [
+            *("char_hash +", "40.0 [38.0, 42.0]", "30.0", "45.0", "7.5"),
+            *("35.0 [33.0, 37.0]", "30.0", "45.0", "7.5"),
+        ],
+        [
+            *("use +", "45.0 [43.0, 47.0] +", "42.0 +", "46.0 +", "7.5"),
+            *("45.0 [43.0, 47.0] +", "42.0 +", "46.0 +", "7.5"),
+        ],
+    ]
+    assert sentences.rows[0].cells[1].value == 0.4
+    assert sentences.about == (
+        "4,310 texts, 1,200 queries, 1,300 pairs. In bold is the best encoder of a column, and "
+        "what the paired test cannot tell from it.",
+    )
+    # Alone there is no best.
+    assert cells(words) == [["char_hash +", "20.0 [38.0, 42.0]", "30.0", "45.0", "7.5"]]
+    assert words.about == ("4,310 texts, 1,200 queries, 1,300 pairs.",)
+
+
+def test_what_the_ranks_cannot_tell_apart_is_bold(tmp_path: Path) -> None:
+    third, _ = of_encoder(DEEP, RANKED, CLUSTERED)
+    scores = {"char_hash": 0.4, "deep": 0.1, "use": 0.45}
+    rankings = [
+        replace(own, scores=(replace(own.scores[1], mrr=scores[own.name]),))
+        for own in (OTHER_RANKED, third, RANKED)
+    ]
+    first = {"char_hash": 650, "deep": 1, "use": 651}
+    inputs = inputs_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
+    _, table = neighbours.evalrank(inputs)
+    assert [row[:2] for row in cells(table)] == [
+        ["char_hash +", "40.0 [38.0, 42.0] +"],
+        ["deep +", "10.0 [38.0, 42.0]"],
+        ["use +", "45.0 [38.0, 42.0] +"],
+    ]
+
+
+def test_differences_of_ranks(tmp_path: Path) -> None:
+    given = {"first": {"char_hash": 325, "use": PAIRS}, "left_out": {"use": 260}}
+    rankings = [
+        replace(OTHER_RANKED, scores=(replace(RANK, pairs=1040, left_out={"no_vector": 260}),)),
+        replace(RANKED, scores=(RANK, WORDS)),
+    ]
+    inputs = inputs_of(tmp_path, rankings=rankings, **given)
+    table = neighbours.rank_differences(inputs)
+    assert table
+    assert names(table) == ["Dataset", "Similarity", "Measure", "char_hash − use"]
+    assert (table.name, table.texts) == ("differences-evalrank", 3)
+    # Of the 1,040 pairs that both rank, char_hash has 715 in the fourth place and use none:
+    # sqrt(0.6875 * 0.3125 / 1040) is the standard error.
+    (mrr, *named), (hit, *_), (all_hit, *_) = ([row[3], *row[:3]] for row in cells(table)[:3])
+    assert named == ["evalrank_es", "cosine", "MRR"]
+    assert re.fullmatch(r"-51\.6 \[-53\.\d, -49\.\d\], 1,040 of 1,300 pairs \+", mrr)
+    assert re.fullmatch(r"-68\.8 \[-71\.\d, -6[56]\.\d\], 1,040 of 1,300 pairs \+", hit)
+    assert all_hit.startswith("-68.8")
+    # What one encoder alone was ranked on.
+    assert [row[0] for row in cells(table)[3:]] == ["evalrank_words_es"] * 3
+    assert {row[3] for row in cells(table)[3:]} == {"–"}
+    _, sentences, _ = neighbours.evalrank(inputs)
+    assert (
+        "Pairs left out: use by cosine 260 (no vector). Not all encoders leave out the same: two "
+        "are compared on the pairs that both rank (by cosine 1,040 at the least), each among the "
+        "texts that it has vectors of. In bold"
+    ) in sentences.about[0]
+
+
+def test_pairs_that_all_leave_out(tmp_path: Path) -> None:
+    score = replace(RANK, pairs=1040, left_out={"no_vector": 260})
+    rankings = [replace(own, scores=(score,)) for own in (RANKED, OTHER_RANKED)]
+    inputs = inputs_of(tmp_path, rankings=rankings, left_out={"char_hash": 260, "use": 260})
+    assert cells(neighbours.rank_differences(inputs))[0][3] == (
+        "0.0 [0.0, 0.0] tie, 1,040 of 1,300 pairs"
+    )
+    assert "Not all" not in neighbours.evalrank(inputs)[1].about[0]
+
+
+def test_encoders_without_a_pair_in_common(tmp_path: Path) -> None:
+    rankings = [replace(own, scores=(RANK,)) for own in (RANKED, OTHER_RANKED)]
+    inputs = inputs_of(tmp_path, rankings=rankings, left_out={"use": PAIRS})
+    assert neighbours.rank_differences(inputs) is None
+    # Of the same scores one is best, and nothing is known to be tied with it.
+    bold = [row[1].endswith("+") for row in cells(neighbours.evalrank(inputs)[1])]
+    assert bold == [True, False]
+
+
+def test_differences_on_clusters(tmp_path: Path) -> None:
+    names_of = [f"c{number:02}" for number in range(24)]
+    one, other = (
+        replace(
+            PARADIGM,
+            clusters=tuple(replace(CLUSTER, cluster=name, suggestion=own) for name in names_of),
+            suggestion=own,
+        )
+        for own in (0.5, 0.25)
+    )
+    alone = replace(one, vocabulary="own")
+    paradigms = [
+        replace(CLUSTERED, scores=(one, alone)),
+        replace(OTHER_CLUSTERED, scores=(other, replace(alone, suggestion=0.75))),
+    ]
+    inputs = inputs_of(tmp_path, paradigms=paradigms)
+    table = neighbours.paradigm_differences(inputs)
+    assert table
+    assert names(table) == ["Dataset", "Vocabulary", "Casing", "Measure", "char_hash − use"]
+    assert cells(table) == [
+        ["paralex_es", "own", "as is", "suggestion", "0.0 [0.0, 0.0] tie"],
+        ["paralex_es", "own", "as is", "coherence", "0.0 [0.0, 0.0] tie"],
+        ["paralex_es", "shared", "as is", "suggestion", "+25.0 [+25.0, +25.0] +"],
+        ["paralex_es", "shared", "as is", "coherence", "0.0 [0.0, 0.0] tie"],
+    ]
+    assert [row.cells[4].tone for row in table.rows] == ["tie", "tie", "better", "tie"]
+    # Tied or not, vocabularies of their own are different words.
+    own, shared = cells(neighbours.paralex(inputs))
+    assert not any(cell.endswith("+") for cell in own)
+    assert [cell[-1] == "+" for cell in shared[4:]] == [True, True, False, False, True, False]
+
+
+def test_only_short_differences_stand_in_markdown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inputs = inputs_of(tmp_path, rankings=[RANKED, OTHER_RANKED], paradigms=[CLUSTERED])
+    title = "## EvalRank: encoders compared\n"
+    rows = len(cells(neighbours.rank_differences(inputs)))
+    assert rows == 9
+    for short, there in ((rows, 1), (rows - 1, 0)):
+        monkeypatch.setattr(neighbours, "SHORT", short)
+        assert write_markdown(inputs, []).count(title) == there
+        page = write_html(inputs, [], [], Figure())
+        assert page.count("<summary>EvalRank: encoders compared</summary>") == 1
+        assert "ParaLex: encoders compared" not in page
+        assert "encoders compared" not in write_latex(inputs, [])
+
+
+def test_other_layers_are_not_shown(tmp_path: Path) -> None:
+    deep, clustered = of_encoder(DEEP, RANKED, CLUSTERED)
+    lower = replace(deep, scores=(*deep.scores, replace(RANK, layer="0", mrr=0.9)))
+    below = replace(PARADIGM, layer="0", dataset="paralex_de")
+    clustered = replace(clustered, scores=(*clustered.scores, below))
+    inputs = inputs_of(tmp_path, [DEEP], [lower], [clustered])
+    assert "90.0" not in str(neighbours.evalrank(inputs))
+    assert "paralex_de" not in str(neighbours.paralex(inputs))
+    assert len(neighbours.clusters(inputs)) == 1
+    assert metrics(inputs)["evalrank_es mrr cosine"] == {"deep": 0.4}
+
+
+def test_an_encoder_that_was_not_ranked_by_a_similarity(tmp_path: Path) -> None:
+    other = replace(OTHER_RANKED, scores=(RANK,))
+    _, table, _ = neighbours.evalrank(inputs_of(tmp_path, rankings=[RANKED, other]))
+    assert cells(table)[1][5:] == ["–"] * 4
+
+
+def test_pairs_that_were_left_out_and_ties(tmp_path: Path) -> None:
+    scores = (
+        replace(RANK, left_out={"no_vector": 1234}, pairs=66, ties=5),
+        replace(RANK, similarity="l2", left_out={"no_vector": 0}),
+    )
+    _, table = neighbours.evalrank(
+        inputs_of(tmp_path, rankings=[replace(RANKED, scores=scores, similarities=())])
+    )
+    assert table.about == (
+        "4,310 texts, 1,200 queries, 1,300 pairs. Pairs left out: char_hash by cosine 1,234 (no "
+        "vector). Pairs whose positive shares its score with another text: char_hash by cosine 5.",
+    )
+
+
+def test_any_name_of_a_dataset_makes_a_name_of_a_table(tmp_path: Path) -> None:
+    scores = [replace(RANK, dataset=name) for name in ("a_b", "a b", "é", "a.b")]
+    ranked = replace(RANKED, scores=tuple(scores))
+    found = neighbours.evalrank(inputs_of(tmp_path, rankings=[ranked]))
+    assert [table.name for table in found] == [
+        *("evalrank", "evalrank-a-b", "evalrank-a-b-2", "evalrank-a-b-3", "evalrank-2"),
+    ]
+
+
+def test_post_processing(tmp_path: Path) -> None:
+    table = neighbours.postprocessing(inputs_of(tmp_path, rankings=[RANKED]))
+    assert table
+    assert names(table) == [
+        *("Encoder", "Similarity", "Vectors", "Similarity datasets (2)"),
+        *("evalrank_es", "evalrank_words_es"),
+    ]
+    assert cells(table) == [
+        ["char_hash +", "cosine", "none", "55.0", "40.0", "20.0"],
+        ["char_hash +", "l2", "none", "–", "35.0", "–"],
+        ["char_hash +", "cosine", "abtt", "60.0 (+5.0)", "38.0 (-2.0)", "21.0 (+1.0)"],
+    ]
+    assert table.about[0].endswith(
+        "Averaged over encoders, similarities and datasets, abtt changes Spearman's correlation by "
+        "+5.0 and the MRR by -0.5."
+    )
+    assert "(sts14_es, sts15_es)" in table.about[0]
+
+
+def test_a_mean_that_lacks_a_dataset_is_none(tmp_path: Path) -> None:
+    own = tuple(s for s in RANKED.similarities if (s.dataset, s.spearman) != ("sts15_es", 0.64))
+    table = neighbours.postprocessing(
+        inputs_of(tmp_path, rankings=[replace(RANKED, similarities=own)])
+    )
+    assert table
+    assert [row[3] for row in cells(table)] == ["55.0", "–", "–"]
+    assert table.about[0].endswith("datasets, abtt changes the MRR by -0.5.")
+
+
+def test_no_table_of_post_processing_that_was_not_done(tmp_path: Path) -> None:
+    ranked = replace(RANKED, scores=(RANK, WORDS))
+    assert neighbours.postprocessing(inputs_of(tmp_path, rankings=[ranked])) is None
+
+
+def test_paralex(tmp_path: Path) -> None:
+    own = replace(PARADIGM, vocabulary="own", words=2_000_000, suggestion=0.9)
+    rounded = tuple(replace(c, coherence=c.coherence - 1e-15) for c in PARADIGM.clusters)
+    better = (replace(rounded[0], suggestion=0.6), replace(rounded[1], suggestion=0.1))
+    shared = replace(PARADIGM, suggestion=0.3, coherence=0.5 - 1e-15, clusters=better)
+    other = replace(OTHER_CLUSTERED, scores=(shared, own), left_out={})
+    table = neighbours.paralex(inputs_of(tmp_path, paradigms=[other, CLUSTERED]))
+    assert table
+    assert names(table) == [
+        *("Dataset", "Language", "Vocabulary", "Casing"),
+        *("char_hash: suggestion", "char_hash: coherence"),
+        *("char_hash: words / skipped / left out", "use: suggestion", "use: coherence"),
+        "use: words / skipped / left out",
+    ]
+    first, spread = "50.0 [30.0, 70.0]", "[10.0, 40.0]"
+    counts = "20,513 / 1 / 2 no vector: 3,000"
+    assert cells(table) == [
+        [
+            *("paralex_es", "es", "own", "as is", "–", "–", "–"),
+            *(f"90.0 {spread}", first, f"2,000,000{counts[6:]}"),
+        ],
+        [
+            *("paralex_es", "es", "shared", "as is", f"25.0 {spread}", f"{first} +", counts),
+            *(f"30.0 {spread} +", f"{first} +", counts),
+        ],
+        [
+            *("paralex_es", "es", "shared", "fold", f"37.5 {spread}", first, counts),
+            *("–", "–", "–"),
+        ],
+    ]
+    assert "have as neighbours (2 or more) are taken in" in table.about[0]
+    assert (
+        "In bold is the best encoder of a row, and what the paired test cannot tell from it; not in"
+    ) in table.about[1]
+    assert table.about[2] == (
+        "Not scored: paralex_fi with char_hash, there is no word ranking of fi."
+    )
+
+
+def test_paralex_of_one_encoder(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, paradigms=[replace(CLUSTERED, left_out={})])
+    table = neighbours.paralex(inputs)
+    assert table
+    assert len(table.about) == 2
+    assert "bold" not in str(table.about)
+    assert not any(cell.strong for row in table.rows for cell in row.cells)
+
+
+def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
+    reason = {"paralex_fi": "because", "paralex_de": "because", "paralex_x": "therefore"}
+    none = replace(CLUSTERED, scores=(), left_out=reason)
+    inputs = inputs_of(tmp_path, paradigms=[none])
+    text = write_markdown(inputs, [])
+    said = text.split("## ParaLex\n\n")[1].split("\n\n## ")[0]
+    assert said.endswith(
+        "Not scored: paralex_fi, paralex_de with char_hash, because; paralex_x with char_hash, "
+        "therefore."
+    )
+    assert "ParaLex" not in write_latex(inputs, [])
+    page = write_html(inputs, [], [], Figure())
+    assert "with char_hash, because" in page
+    # The script looks for the table of every filter.
+    assert 'data-table="paralex"' not in page
+
+
+def test_the_papers_scores_stand_beside_those_of_the_same_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reported = {"use": {"es": {"suggestion": 51.25}, "en": {"coherence": 1.0}}}
+    monkeypatch.setitem(PUBLISHED, "paralex", reported)
+    own = replace(PARADIGM, vocabulary="own")
+    german = replace(own, dataset="paralex_de", language="de")
+    other = replace(OTHER_CLUSTERED, scores=(german, own, PARADIGM))
+    table = neighbours.paralex(inputs_of(tmp_path, paradigms=[CLUSTERED, other]))
+    assert table
+    assert names(table)[10:] == [
+        "use, by Sumbler et al.: suggestion",
+        "use, by Sumbler et al.: coherence",
+    ]
+    assert [(row[1], row[2], *row[10:]) for row in cells(table)] == [
+        ("de", "own", "–", "–"),
+        ("es", "own", "51.25", "–"),
+        ("es", "shared", "–", "–"),
+        ("es", "shared", "–", "–"),
+    ]
+
+
+def test_no_numbers_of_papers_that_were_not_at_hand() -> None:
+    assert PUBLISHED["paralex"] == {}
+
+
+def test_clusters(tmp_path: Path) -> None:
+    gone = replace(CLUSTER, terms=3, left_out={"out_of_vocabulary": ["uno"], "no_vector": ["dos"]})
+    shared = replace(PARADIGM, clusters=(gone, PARADIGM.clusters[1]))
+    other = replace(OTHER_CLUSTERED, scores=(shared,))
+    (table,) = neighbours.clusters(inputs_of(tmp_path, paradigms=[CLUSTERED, other]))
+    assert (table.name, table.title) == ("clusters-paralex-es", "Clusters of paralex_es")
+    assert names(table)[3:6] == [
+        *("char_hash: suggestion", "char_hash: coherence", "char_hash: terms left, of how many")
+    ]
+    lost = "2 of 4 out of vocabulary: París, Berlín"
+    week = ["50.0 ± 12.5", "75.0", "7 of 7"]
+    few = [*week[:2], "1 of 3 out of vocabulary: uno; no vector: dos"]
+    assert cells(table) == [
+        ["capitals", "shared", "as is", *["0.0 ± 0.0", "0.0", lost] * 2],
+        ["weekdays", "shared", "as is", *week, *few],
+        ["capitals", "shared", "fold", "0.0 ± 0.0", "0.0", lost, "–", "–", "–"],
+        ["weekdays", "shared", "fold", *week, "–", "–", "–"],
+    ]
+    assert "capitals" not in write_markdown(inputs_of(tmp_path, paradigms=[CLUSTERED]), [])
+
+
+SIX = [
+    replace(
+        ONE,
+        name=f"encoder{number}",
+        scores=(
+            replace(SP, value=sp / 10),
+            replace(STS, value=(number + 1) / 10),
+            replace(MC, value=number / 10),
+        ),
+    )
+    for number, sp in enumerate((2, 1, 3, 4, 6, 5))
+]
+
+
+def test_downstream(tmp_path: Path) -> None:
+    rankings = []
+    for results, mrr in zip(SIX[:4], (0.4, 0.3, 0.2, 0.1), strict=True):
+        ranked, _ = of_encoder(results, RANKED, CLUSTERED)
+        rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
+    paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
+    groups, datasets = neighbours.downstream(inputs_of(tmp_path, SIX, rankings, paradigms))
+    assert names(groups) == ["Score", "SC (1)", "SP (1)"]
+    # Where all encoders have the same score, there is no correlation.
+    assert cells(groups) == [
+        ["sts14_es Pearson", "100.0 n = 6", "88.6 [6.6, 99.2] n = 6 +"],
+        ["evalrank_es MRR", "-100.0 n = 4", "-80.0 [-99.8, 81.9] n = 4"],
+        ["paralex_es suggestion", "–", "–"],
+        ["paralex_es coherence", "–", "–"],
+    ]
+    assert names(datasets) == ["Dataset", *(row[0] for row in cells(groups))]
+    assert [row[:2] for row in cells(datasets)] == [
+        ["mc", "100.0 n = 6"],
+        ["sp_wiki", "88.6 [6.6, 99.2] n = 6 +"],
+    ]
+    assert [row.group for row in datasets.rows] == ["SC", "SP"]
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "one"), (2, "two")])
+def test_downstream_takes_three_encoders(tmp_path: Path, count: int, said: str) -> None:
+    inputs = inputs_of(tmp_path, SIX[:count])
+    sentence = f"This takes three encoders or more that were probed; here it is {said}."
+    (table,) = neighbours.downstream(inputs)
+    assert (table.rows, table.about) == ((), (sentence,))
+    title = "What tells about downstream tasks"
+    assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(inputs, [])
+    assert title not in write_latex(inputs, [])
+
+
+def test_no_downstream_without_scores_of_both_kinds(tmp_path: Path) -> None:
+    for own in (STS, SP):
+        results = [replace(one, scores=(own,)) for one in SIX]
+        assert neighbours.downstream(inputs_of(tmp_path, results)) == []
+
+
+def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
+    ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
+    inputs = inputs_of(tmp_path, SIX, [ranked], [clustered])
+    found = neighbours.neighbour_tables(inputs)
+    assert [table.name for table in found] == [
+        *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),
+        *("paralex", "downstream"),
+    ]
+    markdown, latex = write_markdown(inputs, []), write_latex(inputs, [])
+    for table in found:
+        assert markdown.count(f"## {table.title}\n\n") == 1
+        assert latex.count(rf"\label{{tab:{table.name}}}") == bool(table.rows)
+    assert (
+        "| Encoder | MRR, cosine | Hits@1, cosine | Hits@3, cosine | Median rank, cosine | "
+        "MRR, l2 | Hits@1, l2 | Hits@3, l2 | Median rank, l2 |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| **encoder0** | 40.0 [38.0, 42.0] | 30.0 | 45.0 | 7.5 | 35.0 [33.0, 37.0] | 30.0 | 45.0 "
+        "| 7.5 |\n"
+    ) in markdown
+    assert r"\caption{EvalRank: evalrank\_es. MRR (mean reciprocal rank) and hits in per" in latex
+
+
+@pytest.mark.parametrize(
+    ("kind", "own", "words"),
+    [
+        ("rankings", {"name": "char_hash"}, "those of one run for each encoder"),
+        ("rankings", {"seed": 2}, "the seed of char_hash, 1111"),
+        ("paradigms", {"seed": 2}, "the seed of char_hash, 1111"),
+        ("paradigms", {"coherence_threshold": 3}, "the coherence threshold of char_hash, 2"),
+        ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the encoder of all its"),
+        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the encoder of all its"),
+        (
+            "rankings",
+            {"scores": (replace(RANK, digest="7" * 64),)},
+            "the rows that char_hash was scored on, SHA-256 aaaa",
+        ),
+        (
+            "paradigms",
+            {"scores": (replace(PARADIGM, digest="7" * 64),)},
+            "the rows that char_hash was scored on, SHA-256 cccc",
+        ),
+    ],
+)
+def test_results_that_must_not_be_compared(
+    tmp_path: Path, kind: str, own: dict[str, Any], words: str
+) -> None:
+    given: dict[str, list[Any]] = {
+        "rankings": [RANKED, OTHER_RANKED],
+        "paradigms": [CLUSTERED, OTHER_CLUSTERED],
+    }
+    inputs_of(tmp_path, **given)
+    given[kind][1] = replace(given[kind][1], **own)
+    with pytest.raises(InputError, match="score all encoders on the same") as caught:
+        inputs_of(tmp_path, **given)
+    assert words in str(caught.value)
+
+
+def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
+    probed = [replace(ONE, scores=(SP, STS))]
+    own = (replace(SIMILARITY, digest="7" * 64),)
+    inputs_of(tmp_path, probed, [RANKED])
+    with pytest.raises(InputError, match="char_hash, dataset sts14_es") as caught:
+        inputs_of(tmp_path, probed, [replace(RANKED, similarities=own)])
+    assert f"SHA-256 {STS.digest}" in str(caught.value)
+
+
+def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
+    assert list(inputs.audited) == ["SP", "DR", "EvalRank", "ParaLex"]
+    table = tables.verdicts(inputs)
+    assert [(row[0], row[4], row[7]) for row in cells(table)] == [
+        ("sp_wiki", "pass", "–"),
+        ("dr_rst", "pass", "–"),
+        *((name, "–", "pass") for name in ("evalrank_es", "evalrank_words_es", "paralex_es")),
+    ]
+    assert [row.group for row in table.rows][2:] == ["EvalRank", "EvalRank", "ParaLex"]
+    (measured,) = (row for row in cells(tables.measurements(inputs)) if row[0] == "paralex_es")
+    assert measured[2:] == ["terms", "pass", "0", "0"]
+    page = write_html(inputs, [], [], Figure())
+    assert page.count('<option value="EvalRank">EvalRank · Ranks of what means the same<') == 2
+    assert page.count('<option value="SP">') == 4
+
+
+def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, ALL_BASELINES, ["evalrank_es"])
+    with pytest.raises(InputError, match="audit the same instances again") as caught:
+        read_inputs(kept(tmp_path, ONE), audit, None, kept_ranks(tmp_path, RANKED))
+    assert caught.value.where.endswith("audit.json: evalrank_words_es")
+    assert caught.value.found == "no such dataset"
+
+
+def test_one_seed_for_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the seed of all its results, 1111"):
+        inputs_of(tmp_path, rankings=[replace(RANKED, seed=2)])
+
+
+def test_encoders_that_were_ranked_and_not_probed(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, [ONE], [OTHER_RANKED], [OTHER_CLUSTERED])
+    assert cells(neighbours.evalrank(inputs)[1])[0][0] == "use +"
+    assert metrics(inputs)["evalrank_es hits@1 cosine"] == {"use": 0.3}
