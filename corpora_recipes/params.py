@@ -25,7 +25,7 @@ SIMILARITIES = ("cosine", "l2")
 POSTPROCESSINGS = ("none", "centre", "abtt", "component_removal", "whitening")
 EVALRANK = {
     "similarities": (SIMILARITIES, SIMILARITIES),
-    "postprocessings": (POSTPROCESSINGS, ("none", "abtt", "whitening")),
+    "postprocessings": (POSTPROCESSINGS, ("none", "centre", "abtt", "whitening")),
 }
 # The same of `paralex`, which has a number besides: Sumbler et al. (2018) take 2.
 CASINGS = ("as_is", "fold")

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
@@ -77,7 +79,8 @@ def evaluate_paradigms(
     scores = []
     with one_thread(), tqdm(desc=f"paradigms {name}", unit="score", disable=None) as bar:
         for one, space in _spaces(scored, own, shared, opened, known, casings):
-            scores.append(_score(one, space, seed, coherence_threshold))
+            words = shared.get(one.dataset.language)
+            scores.append(_score(one, space, words, seed, coherence_threshold))
             bar.update()
     scores.sort(
         key=lambda score: (
@@ -163,23 +166,44 @@ def _read_paradigms(dataset: Dataset, form: Form) -> _Paradigms:
     return _Paradigms(dataset, dataset.digest(), in_order)
 
 
-def _read_words(rankings: Sequence[Dataset], form: Form) -> dict[str, dict[str, str]]:
-    """Return by language the words of all word rankings, to what of them is encoded."""
-    words: dict[str, dict[str, str]] = {}
-    for dataset in sorted(rankings, key=lambda dataset: dataset.name):
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a language's word rankings.
+
+    Attributes:
+        encoded: word to what of it is encoded.
+        digest: SHA-256 of the rankings' files.
+    """
+
+    encoded: Mapping[str, str]
+    digest: str
+
+
+def _read_words(rankings: Sequence[Dataset], form: Form) -> dict[str, _Words]:
+    """Return by language the words of all word rankings."""
+    in_order = sorted(rankings, key=lambda dataset: (dataset.language, dataset.name))
+    return {
+        language: _words_of(list(own), form)
+        for language, own in groupby(in_order, lambda dataset: dataset.language)
+    }
+
+
+def _words_of(rankings: Sequence[Dataset], form: Form) -> _Words:
+    words: dict[str, str] = {}
+    for dataset in rankings:
         columns = [text_columns(dataset.task, own)[0] for own in ("natural", form)]
         table = dataset.read("test", list(dict.fromkeys(columns)))
         pairs = zip(*(table[column].to_pylist() for column in columns), strict=True)
-        known = words.setdefault(dataset.language, {})
         for word, encoded in pairs:
-            known.setdefault(word, encoded)
-    return words
+            words.setdefault(word, encoded)
+    digests = "".join(dataset.digest() for dataset in rankings)
+    return _Words(words, sha256(digests.encode()).hexdigest())
 
 
 def _spaces(
     paradigms: Sequence[_Paradigms],
     own: Vocabulary | None,
-    shared: Mapping[str, Mapping[str, str]],
+    shared: Mapping[str, _Words],
     store: EmbeddingStore,
     encoder: Description,
     casings: Sequence[Casing],
@@ -195,7 +219,7 @@ def _spaces(
         if one.dataset.language not in shared:
             continue
         for casing in casings:
-            words = dict(shared[one.dataset.language])
+            words = dict(shared[one.dataset.language].encoded)
             for cluster in one.clusters:
                 for term, encoded in cluster.terms.items():
                     words.setdefault(fold(term, casing), fold(encoded, casing))
@@ -213,7 +237,9 @@ def _make_space(
     return _Space(name, layer, casing, forms, left_out, neighbours)
 
 
-def _score(one: _Paradigms, space: _Space, seed: int, threshold: int) -> ParadigmScore:
+def _score(
+    one: _Paradigms, space: _Space, shared: _Words | None, seed: int, threshold: int
+) -> ParadigmScore:
     """Return the scores of a dataset in a space."""
     rows = space.forms.rows
     # Terms that fall together count once.
@@ -249,6 +275,7 @@ def _score(one: _Paradigms, space: _Space, seed: int, threshold: int) -> Paradig
         digest=one.digest,
         layer=space.layer,
         vocabulary=space.vocabulary,
+        vocabulary_digest=shared.digest if shared and space.vocabulary == "shared" else "",
         words=len(rows),
         words_left_out=space.left_out,
         casing=space.casing,

@@ -51,6 +51,7 @@ class ParadigmScore:
         layer: of the encoder.
         vocabulary: "own", the words of the encoder's file, or "shared", the words of the language's
             word rankings and the terms.
+        vocabulary_digest: of a shared one the SHA-256 of the word rankings' files; else empty.
         words: number of words with a vector that neighbours are looked for among.
         casing: "as_is", or "fold": terms and vocabulary in lower case.
         suggestion: mean over the clusters of their suggestion scores.
@@ -69,6 +70,7 @@ class ParadigmScore:
     digest: str
     layer: str
     vocabulary: str
+    vocabulary_digest: str
     words: int
     casing: str
     suggestion: float

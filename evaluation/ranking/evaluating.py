@@ -4,6 +4,12 @@ Wang, Kuo and Li 2022, "Just Rank: Rethinking Evaluation with Word and Sentence 
 reciprocal rank and hits of the positives among all texts, by cosine and by 1 / (1 + l2); and their
 finding that post-processing lifts the correlation with people's scores and not the ranks, which is
 why the datasets of similarity are scored here too.
+
+Where the code that was published with the paper does otherwise: it centres all sentence vectors
+(here the post-processing "centre"), gives words without a vector the mean of all (here such pairs
+are left out and counted), takes two components from words (here "abtt" takes d / 100), lets ties
+count in favour of the positive and other positives against it (here see ``ranks``), and computes
+the positive's score by another product than the others'.
 """
 
 from collections.abc import Iterator, Sequence
@@ -81,12 +87,14 @@ def rank_datasets(
     opened = EmbeddingStore(store, known)
     asked = sorted((d for d in datasets if d.task in RANKED), key=lambda dataset: dataset.name)
     scored = sorted(
-        (d for d in datasets if d.task == "similarity"), key=lambda dataset: dataset.name
+        (d for d in datasets if d.task == "similarity"), key=lambda own: (own.language, own.name)
     )
     ways: list[_Way] = list(product(postprocessings, similarities))
     plain: list[_Way] = [(PLAIN, similarities[0])]
-    scores, similar, kept = [], [], []
-    total = len(asked) * len(known.layers) + len(scored)
+    scores, kept = [], []
+    similar: list[SimilarityScore] = []
+    languages = {dataset.language for dataset in scored}
+    total = len(asked) * len(known.layers) + len(languages)
     with (
         one_thread(),
         tqdm(total=total, desc=f"rank {name}", unit="layer", disable=None) as bar,
@@ -100,9 +108,10 @@ def rank_datasets(
                     if (layer, score.postprocessing) == (known.layer, PLAIN):
                         kept.append(_keep(score, queries, ranks))
                 bar.update()
-        for dataset in scored:
-            similar += _compare(dataset, known, opened, ways)
+        for _, of_language in groupby(scored, lambda dataset: dataset.language):
+            similar += _compare(list(of_language), known, opened, ways)
             bar.update()
+    similar.sort(key=lambda score: score.dataset)
     results = RankingResults(
         format=FORMAT,
         name=name,
@@ -120,6 +129,7 @@ class _Texts:
     """The texts of a ranking dataset and the pairs that are asked for.
 
     Attributes:
+        digest: SHA-256 of the dataset's files.
         texts: in one form.
         ids: of the texts, [texts].
         groups: of the texts that positives link, an id for each text, [texts].
@@ -127,6 +137,7 @@ class _Texts:
         positives: row of each pair's positive, int64 [pairs].
     """
 
+    digest: str
     texts: list[str]
     ids: Values
     groups: Values
@@ -168,7 +179,8 @@ def _read(dataset: Dataset, form: Form) -> _Texts:
         )
     groups = table["document_id"].to_numpy()
     pairs = np.array([queries, positives], np.int64)
-    return _Texts(table[column].to_pylist(), np.array(ids), groups, *pairs)
+    texts = table[column].to_pylist()
+    return _Texts(dataset.digest(), texts, np.array(ids), groups, *pairs)
 
 
 def _rank(
@@ -179,31 +191,43 @@ def _rank(
     ways: Sequence[_Way],
     seed: int,
 ) -> Iterator[tuple[RankScore, Doubles]]:
-    """Give the score of one layer for each way to compare, with the ranks, float64 [pairs]."""
-    key, digest = bootstrap_key(seed, dataset.name), dataset.digest()
-    for (postprocessing, similarity), vectors in _vectors(dataset, asked.texts, store, layer, ways):
-        found = rank_positives(vectors, asked.queries, asked.positives, similarity)
-        ranked = ~np.isnan(found.ranks)
-        ranks, queries = found.ranks[ranked], asked.queries[ranked]
+    """Give the score of one layer for each way to compare, with the ranks, float64 [pairs].
+
+    Zeros are what a text without known words gets: such a text has no vector, whatever it is
+    compared by, and a pair with one has no rank (NaN).
+    """
+    key = bootstrap_key(seed, dataset.name)
+    found = store.lookup(asked.texts, layer)
+    present: np.ndarray[Any, np.dtype[np.bool_]] = np.any(found, axis=1)
+    rows = np.cumsum(present) - 1
+    asking = present[asked.queries] & present[asked.positives]
+    queries, positives = rows[asked.queries[asking]], rows[asked.positives[asking]]
+    texts = [asked.texts[row] for row in np.flatnonzero(present)]
+    whole = found if present.all() else found[present]
+    for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways):
+        own = rank_positives(vectors, queries, positives, similarity)
+        ranks = np.full(len(asked.queries), np.nan)
+        ranks[asking] = own.ranks
+        ranked = ~np.isnan(ranks)
         directed = np.count_nonzero(vectors.any(axis=1))
-        left_out = len(found.ranks) - len(ranks)
+        left_out = len(ranks) - np.count_nonzero(ranked)
         score = RankScore(
             dataset=dataset.name,
             task=dataset.task,
             language=dataset.language,
             version=dataset.version,
-            digest=digest,
+            digest=asked.digest,
             layer=layer,
             similarity=similarity,
             postprocessing=postprocessing,
             background=int(directed) if similarity == "cosine" else len(vectors),
-            queries=len(np.unique(queries)),
-            pairs=len(ranks),
-            left_out={"no_vector": left_out} if left_out else {},
-            **_measures(ranks, asked.groups[queries], key),
-            ties=int(found.tied.sum()),
+            queries=len(np.unique(asked.queries[ranked])),
+            pairs=int(np.count_nonzero(ranked)),
+            left_out={"no_vector": int(left_out)} if left_out else {},
+            **_measures(ranks[ranked], asked.groups[asked.queries[ranked]], key),
+            ties=int(own.tied.sum()),
         )
-        yield score, found.ranks
+        yield score, ranks
 
 
 def _keep(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
@@ -235,53 +259,62 @@ def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
 
 
 def _compare(
-    dataset: Dataset, encoder: Description, store: EmbeddingStore, ways: Sequence[_Way]
-) -> list[SimilarityScore]:
-    """Return the main layer's scores of a dataset of similarity."""
-    scores, digest = [], dataset.digest()
-    # In one order, whatever that of the set.
-    texts = sorted(unique_texts(dataset, encoder.form))
+    datasets: Sequence[Dataset], encoder: Description, store: EmbeddingStore, ways: Sequence[_Way]
+) -> Iterator[SimilarityScore]:
+    """Give the main layer's scores of the datasets of similarity in one language.
+
+    What is done to the vectors before is fitted on the texts of all of them together: one dataset
+    may have fewer texts than vectors have components, which whitening would make all equally far
+    from each other.
+    """
+    digests = [dataset.digest() for dataset in datasets]
+    rows = [read_rows(dataset, "test", encoder.form) for dataset in datasets]
+    # In one order, whatever that of the sets.
+    texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
     places = {text: row for row, text in enumerate(texts)}
-    rows = read_rows(dataset, "test", encoder.form)
-    for (postprocessing, similarity), vectors in _vectors(
-        dataset, texts, store, encoder.layer, ways
-    ):
+    names = ", ".join(dataset.name for dataset in datasets)
+    found = store.lookup(texts, encoder.layer)
+    for (postprocessing, similarity), vectors in _vectors(names, texts, found, ways):
 
         def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
             return vectors[[places[text] for text in given]]
 
-        part = part_of(dataset, "test", rows, encoder.form, lookup, Probing().pair_features)
         compare = cosines if similarity == "cosine" else inverse_distances
-        found = compare(*np.split(part.x, 2, axis=1))
-        score = SimilarityScore(
-            dataset=dataset.name,
-            language=dataset.language,
-            digest=digest,
-            layer=encoder.layer,
-            similarity=similarity,
-            postprocessing=postprocessing,
-            spearman=spearman(part.y, found),
-            pearson=pearson(part.y, found),
-        )
-        scores.append(score)
-    return scores
+        for dataset, digest, own in zip(datasets, digests, rows, strict=True):
+            part = part_of(dataset, "test", own, encoder.form, lookup, Probing().pair_features)
+            predicted = compare(*np.split(part.x, 2, axis=1))
+            yield SimilarityScore(
+                dataset=dataset.name,
+                language=dataset.language,
+                digest=digest,
+                layer=encoder.layer,
+                similarity=similarity,
+                postprocessing=postprocessing,
+                spearman=spearman(part.y, predicted),
+                pearson=pearson(part.y, predicted),
+            )
 
 
 def _vectors(
-    dataset: Dataset, texts: Sequence[str], store: EmbeddingStore, layer: str, ways: Sequence[_Way]
+    names: str, texts: Sequence[str], found: Floats, ways: Sequence[_Way]
 ) -> Iterator[tuple[_Way, Floats]]:
     """Give the texts' vectors for each way to compare.
 
+    Args:
+        names: of the datasets, for messages.
+        texts: the texts.
+        found: their vectors, float32 [texts, dimension].
+        ways: those with one post-processing follow each other.
+
     Raises:
-        InputError: a text has none, or one that is not finite, as it is or after post-processing.
+        InputError: a vector is not finite after post-processing.
     """
-    found = store.lookup(texts, layer)
     for name, same in groupby(ways, lambda way: way[0]):
         vectors = postprocess(found, name)
         too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(too_large):
             raise InputError(
-                f"{dataset.folder}, test: {texts[too_large[0]]!r}",
+                f"{names}, test: {texts[too_large[0]]!r}",
                 expected="a vector of finite numbers after post-processing",
                 found="an infinite or too large number",
                 todo="scale the encoder's vectors down: they are near the end of float32's range",

@@ -1,8 +1,8 @@
 """What is done to vectors before they are compared, fitted on the vectors themselves.
 
-Each is a map x -> (x - centre) A with a symmetric matrix A that does not depend on the signs, or,
-where some are equal, on the choice, of eigenvectors. A is diagonal in the eigenvectors of a second
-moment of the vectors:
+Each is a map x -> (x - centre) A with a symmetric matrix A that does not depend on the signs of
+eigenvectors, nor on their choice where some are equal, unless the last that is taken out and the
+first that stays are. A is diagonal in the eigenvectors of a second moment of the vectors:
 
     centre             A is the identity.
     abtt               "all but the top" (Mu and Viswanath 2018, algorithm 1): centred, and

@@ -233,13 +233,20 @@ def _check_same_rows(results: Sequence[AnyResults]) -> None:
     digests: dict[str, tuple[str, str]] = {}
     for own in results:
         similarities = own.similarities if isinstance(own, RankingResults) else ()
-        for score in (*own.scores, *similarities):
-            digest, other = digests.setdefault(score.dataset, (score.digest, own.name))
-            if digest != score.digest:
+        of_rows = [(score.dataset, score.digest) for score in (*own.scores, *similarities)]
+        if isinstance(own, ParadigmResults):
+            of_rows += [
+                (f"{score.dataset} (vocabulary)", score.vocabulary_digest)
+                for score in own.scores
+                if score.vocabulary_digest
+            ]
+        for rows, found in of_rows:
+            digest, other = digests.setdefault(rows, (found, own.name))
+            if digest != found:
                 raise _not_comparable(
-                    f"{own.name}, dataset {score.dataset}",
+                    f"{own.name}, dataset {rows}",
                     f"the rows that {other} was scored on, SHA-256 {digest}",
-                    score.digest,
+                    found,
                 )
 
 

@@ -126,7 +126,7 @@ def test_how_neighbours_are_evaluated(tmp_path) -> None:
     params = load_params(path)
     assert params["evalrank"] == {
         "similarities": ["cosine", "l2"],
-        "postprocessings": ["none", "abtt", "whitening"],
+        "postprocessings": ["none", "centre", "abtt", "whitening"],
     }
     assert params["paralex"] == {"casings": ["as_is", "fold"], "coherence_threshold": 2}
     path.write_text("seed: 1\nevalrank: {similarities: [l2]}\nparalex: {coherence_threshold: 3}\n")

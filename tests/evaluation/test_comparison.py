@@ -270,6 +270,7 @@ def clustered(name: str, suggestions: dict[str, float], **ways: Any) -> Paradigm
         digest="00",
         layer="1",
         vocabulary="shared",
+        vocabulary_digest="w" * 64,
         words=100,
         casing="fold",
         suggestion=0.5,

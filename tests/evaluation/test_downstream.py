@@ -118,7 +118,7 @@ def paradigms(name: str, *own: ParadigmScore) -> ParadigmResults:
 
 def paradigm(suggestion: float, **other: Any) -> ParadigmScore:
     one = ParadigmScore(
-        "paralex_es", "es", "1", "0", "2", "shared", 9, "as_is", suggestion, (0, 1),
+        "paralex_es", "es", "1", "0", "2", "shared", "w", 9, "as_is", suggestion, (0, 1),
         suggestion / 2, (0, 1), (),
     )  # fmt: skip
     return replace(one, **other)

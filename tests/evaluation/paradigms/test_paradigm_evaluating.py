@@ -81,6 +81,9 @@ def test_both_vocabularies_and_casings(tmp_path: Path) -> None:
     assert (own.words, folded.words) == (102, 100)
     # 93 fillers and the days, and the terms that have a vector; the others have none.
     assert (shared.words, shared_folded.words) == (93 + 4 + 4, 93 + 4 + 3)
+    assert own.vocabulary_digest == folded.vocabulary_digest == ""
+    assert len(shared.vocabulary_digest) == 64
+    assert shared.vocabulary_digest == shared_folded.vocabulary_digest
     assert own.words_left_out == {"no_vector": 1, "repeated_word": 0, "same_form": 0}
     assert folded.words_left_out == {"no_vector": 1, "repeated_word": 0, "same_form": 2}
     assert shared.words_left_out == {"no_vector": 3, "repeated_word": 0, "same_form": 0}

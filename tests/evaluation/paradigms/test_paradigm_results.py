@@ -22,6 +22,7 @@ SCORE = ParadigmScore(
     digest="0" * 64,
     layer="2",
     vocabulary="shared",
+    vocabulary_digest="w" * 64,
     words=20000,
     casing="fold",
     suggestion=0.25,

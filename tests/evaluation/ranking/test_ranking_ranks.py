@@ -199,3 +199,21 @@ def test_pairs_in_any_order_and_vectors_on_the_disk(similarity: Similarity, tmp_
 @both
 def test_no_pairs(similarity: Similarity) -> None:
     assert listed(rank([[1, 2]], [], similarity)) == []
+
+
+@pytest.mark.parametrize("dimension", [300, 4096])
+def test_the_band_holds_the_error_of_products_that_all_have_one_sign(dimension: int) -> None:
+    generator = np.random.default_rng(5)
+    vectors = generator.uniform(0.5, 1, (40, dimension)).astype(np.float32)
+    space = ranks._Space(dimension, None, 1.0)
+    points = space.place(vectors)
+    narrow = points.vectors.astype(np.float32)
+    # One after another, as badly as a product may be summed.
+    products = np.zeros((40, 40), np.float32)
+    for column in narrow.T:
+        products += np.outer(column, column)
+    error = np.abs(products - points.vectors @ points.vectors.T).max(axis=1)
+    allowed = space.error(points.lengths, points)
+    assert (error <= allowed).all()
+    # A bound that forgets the dimension would not hold it.
+    assert error.max() > 8 * 2.0**-24

@@ -194,6 +194,7 @@ PARADIGM = ParadigmScore(
     digest="c" * 64,
     layer="output",
     vocabulary="shared",
+    vocabulary_digest="w" * 64,
     words=20513,
     casing="as_is",
     suggestion=0.25,

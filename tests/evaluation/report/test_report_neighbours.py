@@ -520,6 +520,11 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
             {"scores": (replace(PARADIGM, digest="7" * 64),)},
             "the rows that char_hash was scored on, SHA-256 cccc",
         ),
+        (
+            "paradigms",
+            {"scores": (replace(PARADIGM, vocabulary_digest="7" * 64),)},
+            "the rows that char_hash was scored on, SHA-256 wwww",
+        ),
     ],
 )
 def test_results_that_must_not_be_compared(
