@@ -121,7 +121,7 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
 
 
 def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Difference]:
-    """Compare every two encoders by the ranks of the pairs that both rank.
+    """Compare every two encoders by the ranks of the same pairs.
 
     Args:
         results: of different encoders, of the same texts and with one seed, with the folders they
@@ -129,7 +129,7 @@ def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Differ
 
     Returns:
         The differences of all measures of the vectors as they are: by dataset and similarity, then
-        pair by pair in the order of ``results``. Encoders that have no pair in common have none.
+        pair by pair in the order of ``results``.
 
     Raises:
         InputError: ranks are missing, or two encoders' are of different pairs.
@@ -231,43 +231,33 @@ def _read_pairs(
 def _compare_means(
     whats: Sequence[str], values: Mapping[str, Doubles], documents: Values, key: int
 ) -> list[Difference]:
-    """Compare every two encoders by the means of what they reach on the rows that both have.
+    """Compare every two encoders by the means of what they reach.
 
     Args:
         whats: what is measured, [measures].
-        values: encoder to what it reaches, float64 [measures, rows]; NaN in rows that it lacks.
+        values: encoder to what it reaches, float64 [measures, rows].
         documents: ids of what is drawn, [rows].
         key: seed of the draws.
     """
     pairs = list(combinations(values, 2))
-    apart = {(one, other): (values[one] - values[other]).round(_DECIMALS) for one, other in pairs}
-    # One set of draws for all pairs that have the same rows.
-    alike: dict[bytes, list[tuple[str, str]]] = {}
-    for pair in pairs:
-        there = ~np.isnan(apart[pair][0])
-        if there.any():
-            alike.setdefault(there.tobytes(), []).append(pair)
-    draws: dict[tuple[str, str], Doubles] = {}
-    for mask, members in alike.items():
-        there = np.frombuffer(mask, bool)
-        stacked = np.concatenate([apart[pair][:, there] for pair in members])
-        with one_thread():
-            drawn = resample_means(stacked, documents[there], key)
-        split = np.split(drawn, len(members), axis=1)
-        draws |= dict(zip(members, split, strict=True))
+    if not pairs:
+        return []
+    apart = [(values[one] - values[other]).round(_DECIMALS) for one, other in pairs]
+    with one_thread():
+        draws = resample_means(np.concatenate(apart), documents, key)
+    of_pairs = np.split(draws, len(pairs), axis=1)
     return [
         Difference(
             "measure",
             what,
             one,
             other,
-            int(np.count_nonzero(~np.isnan(own))),
-            float(np.nanmean(own)),
-            interval(draws[one, other][:, place]),
+            len(documents),
+            float(own.mean()),
+            interval(drawn[:, place]),
         )
-        for one, other in pairs
-        if (one, other) in draws
-        for place, (what, own) in enumerate(zip(whats, apart[one, other], strict=True))
+        for (one, other), owns, drawn in zip(pairs, apart, of_pairs, strict=True)
+        for place, (what, own) in enumerate(zip(whats, owns, strict=True))
     ]
 
 

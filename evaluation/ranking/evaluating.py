@@ -6,10 +6,10 @@ finding that post-processing lifts the correlation with people's scores and not 
 why the datasets of similarity are scored here too.
 
 Where the code that was published with the paper does otherwise: it centres all sentence vectors
-(here the post-processing "centre"), gives words without a vector the mean of all (here such pairs
-are left out and counted), takes two components from words (here "abtt" takes d / 100), lets ties
-count in favour of the positive and other positives against it (here see ``ranks``), and computes
-the positive's score by another product than the others'.
+(here the post-processing "centre"), gives words without a vector the mean of all (here their pairs
+have the rank of chance, and are counted), takes two components from words (here "abtt" takes
+d / 100), lets ties count in favour of the positive and other positives against it (here see
+``ranks``), and computes the positive's score by another product than the others'.
 """
 
 from collections.abc import Iterator, Sequence
@@ -194,7 +194,9 @@ def _rank(
     """Give the score of one layer for each way to compare, with the ranks, float64 [pairs].
 
     Zeros are what a text without known words gets: such a text has no vector, whatever it is
-    compared by, and a pair with one has no rank (NaN).
+    compared by, and is no candidate. A pair with one has the rank of chance, the one that an
+    encoder with one vector for all texts would give it: if it were left out, who knows few words
+    would be asked for few.
     """
     key = bootstrap_key(seed, dataset.name)
     found = store.lookup(asked.texts, layer)
@@ -204,13 +206,13 @@ def _rank(
     queries, positives = rows[asked.queries[asking]], rows[asked.positives[asking]]
     texts = [asked.texts[row] for row in np.flatnonzero(present)]
     whole = found if present.all() else found[present]
+    # Of all texts but the query and its other positives, the middle one.
+    by_chance = (len(found) - np.bincount(asked.queries)[asked.queries] + 1) / 2
     for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways):
         own = rank_positives(vectors, queries, positives, similarity)
-        ranks = np.full(len(asked.queries), np.nan)
-        ranks[asking] = own.ranks
-        ranked = ~np.isnan(ranks)
+        ranks = by_chance.copy()
+        ranks[asking] = np.where(np.isnan(own.ranks), ranks[asking], own.ranks)
         directed = np.count_nonzero(vectors.any(axis=1))
-        left_out = len(ranks) - np.count_nonzero(ranked)
         score = RankScore(
             dataset=dataset.name,
             task=dataset.task,
@@ -221,10 +223,10 @@ def _rank(
             similarity=similarity,
             postprocessing=postprocessing,
             background=int(directed) if similarity == "cosine" else len(vectors),
-            queries=len(np.unique(asked.queries[ranked])),
-            pairs=int(np.count_nonzero(ranked)),
-            left_out={"no_vector": int(left_out)} if left_out else {},
-            **_measures(ranks[ranked], asked.groups[asked.queries[ranked]], key),
+            queries=len(np.unique(asked.queries)),
+            pairs=len(ranks),
+            without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(own.ranks))),
+            **_measures(ranks, asked.groups[asked.queries], key),
             ties=int(own.tied.sum()),
         )
         yield score, ranks
@@ -245,10 +247,7 @@ def _keep(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
 
 
 def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
-    """Return what is measured of ranks, all 0 if there are none."""
-    if not len(ranks):
-        hits = dict.fromkeys(map(str, HITS), 0.0)
-        return {"mrr": 0.0, "interval": (0.0, 0.0), "hits": hits, "median_rank": 0.0}
+    """Return what is measured of ranks."""
     of_pairs = dict(zip(MEASURES, measure_pairs(ranks), strict=True))
     return {
         "mrr": float(of_pairs["MRR"].mean()),

@@ -5,8 +5,7 @@ A folder of results has two files, which appear together or not at all:
     scores.json    ``RankingResults``: the scores, and what they depend on
     ranks.parquet  a row for every pair of a query and a positive, dataset by dataset and similarity
                    by similarity, of the main layer's vectors as they are: dataset, similarity,
-                   query, positive, document_id: string, ids but the first two; rank: float64, null
-                   if the pair was left out
+                   query, positive, document_id: string, ids but the first two; rank: float64
 """
 
 from collections.abc import Iterable
@@ -49,7 +48,8 @@ class RankScore:
             cosine without those whose vector is 0.
         queries: number of texts with a positive that was ranked.
         pairs: number of pairs of a query and a positive that were ranked.
-        left_out: reason to the number of pairs that were not, such as "no_vector".
+        without_vector: number of pairs of which a text has no vector; they get the rank of chance,
+            the mean of all that are possible.
         mrr: mean reciprocal rank, 0 … 1; 0, as all that follows, if no pair was ranked.
         interval: its 95 % bootstrap interval over the groups of texts that positives link.
         hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
@@ -68,7 +68,7 @@ class RankScore:
     background: int
     queries: int
     pairs: int
-    left_out: dict[str, int]
+    without_vector: int
     mrr: float
     interval: tuple[float, float]
     hits: dict[str, float]
@@ -158,7 +158,7 @@ class PairRanks:
         queries: ids of the queries, [pairs], in order; then the positives are.
         positives: ids of the positives, [pairs].
         documents: ids of the groups of texts that positives link, [pairs].
-        ranks: float64 [pairs]; NaN where the pair was left out.
+        ranks: float64 [pairs].
     """
 
     dataset: str
@@ -173,13 +173,12 @@ def measure_pairs(ranks: Doubles) -> Doubles:
     """Return what each pair reaches, of which the scores are the means.
 
     Args:
-        ranks: float64 [pairs], NaN for none.
+        ranks: float64 [pairs].
 
     Returns:
-        float64 [measures, pairs], in the order of ``MEASURES``; NaN as before.
+        float64 [measures, pairs], in the order of ``MEASURES``.
     """
-    found = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
-    found[:, np.isnan(ranks)] = np.nan
+    found: Doubles = np.stack([1 / ranks, *(ranks <= place for place in HITS)])
     return found
 
 
@@ -216,7 +215,7 @@ def write_rankings(results: RankingResults, ranks: Iterable[PairRanks], folder: 
                         pa.array(ids, pa.string())
                         for ids in (own.queries, own.positives, own.documents)
                     ),
-                    pa.array(own.ranks, from_pandas=True),
+                    pa.array(own.ranks),
                 ]
                 table = pa.table(columns, schema=ranks_schema())
                 writer.write_table(table, row_group_size=max(1, pairs))

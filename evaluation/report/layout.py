@@ -99,19 +99,14 @@ def percent_cell(value: float | None, detail: str = "", strong: bool = False) ->
     return Cell(percent(value), detail, (), value, strong)
 
 
-def difference_cell(difference: Difference | None, beside: str = "") -> Cell:
-    """Return the cell of a difference of two encoders, None for none.
-
-    Args:
-        difference: of the two.
-        beside: what stands after the interval.
-    """
+def difference_cell(difference: Difference | None) -> Cell:
+    """Return the cell of a difference of two encoders, None for none."""
     if difference is None:
         return Cell(NONE)
     low, high = difference.interval
     return Cell(
         signed(difference.value),
-        f"[{signed(low)}, {signed(high)}]" + " tie" * difference.tie + beside,
+        f"[{signed(low)}, {signed(high)}]" + " tie" * difference.tie,
         (),
         difference.value,
         not difference.tie,

@@ -126,7 +126,7 @@ def _ranks(
         f"EvalRank: {dataset}",
         headings("Encoder", *columns),
         tuple(rows),
-        (_about_ranks(scores, differences) + (f" {bold}" if len(encoders) > 1 else ""),),
+        (_about_ranks(scores) + (f" {bold}" if len(encoders) > 1 else ""),),
         caption=(
             "MRR (mean reciprocal rank) and hits in per cent; in brackets the 95 % bootstrap "
             "interval.",
@@ -134,50 +134,26 @@ def _ranks(
     )
 
 
-def _about_ranks(
-    scores: Mapping[tuple[str, str], RankScore], differences: Sequence[Difference]
-) -> str:
+def _about_ranks(scores: Mapping[tuple[str, str], RankScore]) -> str:
     """Return how many texts are ranked, and for which encoders something is otherwise."""
+    first = next(iter(scores.values()))
     texts = max(score.background for score in scores.values())
-    queries = max(score.queries for score in scores.values())
-    pairs = max(score.pairs for score in scores.values())
-    parts = [f"{texts:,} texts, {queries:,} queries, {pairs:,} pairs."]
-    left_out = [
-        f"{encoder} by {similarity} {count:,} ({spaced(reason)})"
-        for (encoder, similarity), score in scores.items()
-        for reason, count in score.left_out.items()
-        if count
-    ]
+    parts = [f"{texts:,} texts, {first.queries:,} queries, {first.pairs:,} pairs."]
+    unknown = {encoder: s.without_vector for (encoder, _), s in scores.items() if s.without_vector}
     ties = [
         f"{encoder} by {similarity} {score.ties:,}"
         for (encoder, similarity), score in scores.items()
         if score.ties
     ]
-    if left_out:
-        parts.append(f"Pairs left out: {', '.join(left_out)}.")
-    if fewest := _fewest_shared(scores, differences):
-        shared = ", ".join(f"by {similarity} {rows:,}" for similarity, rows in fewest.items())
+    if unknown:
+        counts = ", ".join(f"{encoder} {count:,}" for encoder, count in unknown.items())
         parts.append(
-            "Not all encoders leave out the same: two are compared on the pairs that both rank "
-            f"({shared} at the least), each among the texts that it has vectors of."
+            "Pairs with a text that the encoder has no vector for, and that have the rank of "
+            f"chance: {counts}."
         )
     if ties:
         parts.append(f"Pairs whose positive shares its score with another text: {', '.join(ties)}.")
     return " ".join(parts)
-
-
-def _fewest_shared(
-    scores: Mapping[tuple[str, str], RankScore], differences: Sequence[Difference]
-) -> dict[str, int]:
-    """Return similarity to the fewest pairs that two encoders share, where one ranks others too."""
-    keys = {score.key(MEASURES[0]): similarity for (_, similarity), score in scores.items()}
-    found: dict[str, int] = {}
-    for own in differences:
-        similarity = keys.get(own.what, "")
-        ranked = (scores[name, similarity].pairs for name in (own.one, own.other) if similarity)
-        if own.rows < max(ranked, default=0):
-            found[similarity] = min(own.rows, found.get(similarity, own.rows))
-    return found
 
 
 def rank_differences(inputs: Inputs) -> Table | None:
@@ -185,9 +161,8 @@ def rank_differences(inputs: Inputs) -> Table | None:
     rows = {}
     for dataset, scores in _ranked(inputs).items():
         for score in {score.similarity: score for score in scores.values()}.values():
-            pairs = score.pairs + sum(score.left_out.values())
             for what in MEASURES:
-                rows[score.key(what)] = ((dataset, score.similarity, what), pairs)
+                rows[score.key(what)] = (dataset, score.similarity, what)
     return _compared(
         inputs.neighbour_differences,
         RANKING,
@@ -195,8 +170,7 @@ def rank_differences(inputs: Inputs) -> Table | None:
         rows,
         about_differences(
             f"the groups of texts that positives link, below {FEW_DOCUMENTS} groups of pairs too"
-        )
-        + " Only pairs that both rank count; where those are not all, their number stands beside.",
+        ),
     )
 
 
@@ -206,8 +180,7 @@ def paradigm_differences(inputs: Inputs) -> Table | None:
     for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items():
         score = next(iter(scores.values()))
         for what in ASKED:
-            key = (dataset, vocabulary, spaced(casing), what)
-            rows[score.key(what)] = (key, len(score.clusters))
+            rows[score.key(what)] = (dataset, vocabulary, spaced(casing), what)
     return _compared(
         inputs.neighbour_differences,
         PARADIGMS,
@@ -222,7 +195,7 @@ def _compared(
     differences: Sequence[Difference],
     group: str,
     texts: Sequence[str],
-    rows: Mapping[str, tuple[tuple[str, ...], int]],
+    rows: Mapping[str, tuple[str, ...]],
     about: str,
 ) -> Table | None:
     """Return a table of differences; None if there are none.
@@ -231,8 +204,7 @@ def _compared(
         differences: of every two encoders, these among others.
         group: what they are of.
         texts: headings of what names a row.
-        rows: key of a measure to what names its row, and on how many pairs or clusters encoders are
-            compared if they have all of them.
+        rows: key of a measure to what names its row.
         about: what to know of them.
     """
     found = {(own.what, own.one, own.other): own for own in differences if own.what in rows}
@@ -240,12 +212,8 @@ def _compared(
     if not pairs:
         return None
     table = []
-    for what, (naming, whole) in rows.items():
-        cells = list(map(Cell, naming))
-        for pair in pairs:
-            own = found.get((what, *pair))
-            fewer = f", {own.rows:,} of {whole:,} pairs" if own and own.rows < whole else ""
-            cells.append(difference_cell(own, fewer))
+    for what, naming in rows.items():
+        cells = [*map(Cell, naming), *(difference_cell(found.get((what, *pair))) for pair in pairs)]
         table.append(Row(tuple(cells)))
     return Table(
         f"differences-{group.lower()}",

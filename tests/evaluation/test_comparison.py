@@ -146,7 +146,7 @@ RANK = RankScore(
     background=900,
     queries=ROWS,
     pairs=ROWS,
-    left_out={},
+    without_vector=0,
     mrr=0.5,
     interval=(0.4, 0.6),
     hits={"1": 0.5, "3": 0.5},
@@ -204,32 +204,6 @@ def test_ranks_of_the_same_pairs(tmp_path: Path) -> None:
     assert found[-2].value == 0
     assert found[-2].tie
     assert [d.tie for d in found] == [False, False, True] * 2 + [True] * 3
-
-
-def test_only_pairs_that_both_rank_count(tmp_path: Path) -> None:
-    half, quarter = np.ones(ROWS), np.full(ROWS, 2.0)
-    half[200:] = np.nan
-    quarter[:100] = np.nan
-    whole = ranks_of(0.6)
-    encoders = [ranked(tmp_path, *own) for own in (("a", half), ("b", quarter), ("c", whole))]
-    found = {(d.one, d.other): d for d in compare_ranks(encoders) if "mrr" in d.what}
-    assert {pair: d.rows for pair, d in found.items()} == {
-        ("a", "b"): 100,
-        ("a", "c"): 200,
-        ("b", "c"): 300,
-    }
-    assert (found["a", "b"].value, found["a", "b"].interval) == (0.5, (0.5, 0.5))
-    # As if the others were not there.
-    apart = (1 / half - 1 / whole)[:200]
-    groups = np.array([f"d{i // 2}" for i in range(200)])
-    draws = resample_means(apart, groups, bootstrap_key(1111, "ranking"))
-    assert found["a", "c"].value == pytest.approx(apart.mean())
-    assert found["a", "c"].interval == pytest.approx(interval(draws))
-
-
-def test_encoders_without_a_pair_that_both_rank(tmp_path: Path) -> None:
-    none = np.full(ROWS, np.nan)
-    assert compare_ranks([ranked(tmp_path, "a", none), ranked(tmp_path, "b", ranks_of(1))]) == []
 
 
 def test_equal_ranks_are_a_tie_whatever_the_rounding(tmp_path: Path) -> None:

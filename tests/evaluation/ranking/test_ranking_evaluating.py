@@ -38,6 +38,7 @@ VECTORS: dict[str, tuple[float, float]] = {
     "nordeste": (3, 2),
     "arriba": (0, 5),
     "nada": (0, 0),
+    "nunca": (0, 0),
 }
 
 
@@ -113,7 +114,7 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert (score.dataset, score.task, score.language) == ("words", "word_ranking", "es")
     assert (score.version, score.digest) == ("1.0.0", dataset.digest())
     assert (score.layer, score.similarity, score.postprocessing) == ("0", "cosine", "none")
-    assert (score.background, score.queries, score.pairs, score.left_out) == (5, 3, 4, {})
+    assert (score.background, score.queries, score.pairs, score.without_vector) == (5, 3, 4, 0)
     assert score.mrr == pytest.approx((1 / 2 + 1 / 2.5 + 1 + 1 / 3) / 4)
     assert score.hits == {"1": 0.25, "3": 1.0}
     assert (score.median_rank, score.ties) == (2.25, 1)
@@ -161,8 +162,9 @@ def test_ranks_are_kept_of_the_main_layers_vectors_as_they_are(tmp_path: Path) -
     _, (cosine, distance) = evaluate_pairs(tmp_path, rows, **WHOLE)
     assert (cosine.similarity, distance.similarity) == ("cosine", "l2")
     assert cosine.positives.tolist() == ["n/nada", "n/norte", "n/este"]
-    np.testing.assert_array_equal(cosine.ranks, [np.nan, 2.5, np.nan])
-    np.testing.assert_array_equal(np.isnan(distance.ranks), [True, False, True])
+    # By chance: of four or five texts, as este has another positive, the middle one.
+    assert cosine.ranks.tolist() == [2, 2.5, 2.5]
+    assert distance.ranks[[0, 2]].tolist() == [2, 2.5]
     abtt = WHOLE | {"postprocessings": ["abtt"]}
     assert evaluate_pairs(tmp_path, rows, **abtt)[1] == []
 
@@ -180,24 +182,25 @@ def test_every_way_for_the_main_layer_and_the_first_for_the_others(tmp_path: Pat
     assert [score.background for score in scores] == [5, 5, 5, 5, 6]
 
 
-def test_words_without_a_vector_are_left_out_and_counted(tmp_path: Path) -> None:
+def test_words_without_a_vector_have_the_rank_of_chance(tmp_path: Path) -> None:
     rows = [ranked("este", "nada"), ranked("nada", "este"), ranked("norte", "arriba"), *ROWS[3:5]]
     cosine, distance, *_ = evaluate(tmp_path, rows, **WHOLE).scores
-    assert (cosine.pairs, cosine.queries, cosine.left_out) == (1, 1, {"no_vector": 2})
-    assert (cosine.mrr, cosine.hits, cosine.interval) == (1.0, {"1": 1.0, "3": 1.0}, (1.0, 1.0))
-    assert (distance.pairs, distance.queries, distance.left_out) == (1, 1, {"no_vector": 2})
+    # Of four texts but the query the middle one, twice; norte's positive is the first, or third.
+    for score, rank in ((cosine, 1), (distance, 3)):
+        assert (score.pairs, score.queries, score.without_vector) == (3, 3, 2)
+        assert score.mrr == pytest.approx((2 / 2.5 + 1 / rank) / 3)
+        assert score.hits == {"1": (rank == 1) / 3, "3": 1}
+    assert cosine.background == 4
 
 
 def test_no_pair_with_vectors(tmp_path: Path) -> None:
     rows = [ranked("este", "nada"), ranked("nada", "este")]
-    score = evaluate(tmp_path, rows).scores[0]
-    assert (score.pairs, score.left_out, score.mrr, score.interval) == (
-        0,
-        {"no_vector": 2},
-        0.0,
-        (0.0, 0.0),
-    )
-    write_rankings(*evaluate_pairs(tmp_path, rows), tmp_path / "mine")
+    for score in evaluate(tmp_path, rows, **WHOLE).scores[:4]:
+        assert (score.pairs, score.without_vector, score.mrr) == (2, 2, 1)
+    nowhere = [ranked("nada", "nunca"), ranked("nunca", "nada")]
+    for score in evaluate(tmp_path / "nowhere", nowhere, **WHOLE).scores[:4]:
+        assert (score.background, score.without_vector) == (0, 2)
+        assert score.mrr == 1
 
 
 def test_the_form_that_the_encoder_takes(tmp_path: Path) -> None:

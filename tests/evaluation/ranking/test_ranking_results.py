@@ -33,7 +33,7 @@ RANK = RankScore(
     background=9,
     queries=2,
     pairs=3,
-    left_out={"no_vector": 1},
+    without_vector=1,
     mrr=0.5,
     interval=(0.25, 0.75),
     hits={"1": 0.25, "3": 0.5},
@@ -58,7 +58,7 @@ PAIRS = [
         documents=np.array(["a", "a", "a"], object),
         ranks=np.array(ranks),
     )
-    for similarity, ranks in (("cosine", [1.0, np.nan, 2.5]), ("l2", [1.0, 7.0, 3.0]))
+    for similarity, ranks in (("cosine", [1.0, 4.0, 2.5]), ("l2", [1.0, 7.0, 3.0]))
 ]
 
 
@@ -91,7 +91,7 @@ def test_the_rows_of_the_ranks(tmp_path: Path) -> None:
         "query": "a",
         "positive": "ñ",
         "document_id": "a",
-        "rank": None,
+        "rank": 4.0,
     }
 
 
@@ -109,11 +109,11 @@ def test_a_failure_leaves_the_results_before(tmp_path: Path) -> None:
 
 
 def test_what_pairs_reach() -> None:
-    found = measure_pairs(np.array([1.0, 2.5, np.nan, 3.0, 4.0]))
+    found = measure_pairs(np.array([1.0, 2.5, 3.0, 4.0]))
     expected = [
-        [1, 0.4, np.nan, 1 / 3, 0.25],
-        [1, 0, np.nan, 0, 0],
-        [1, 1, np.nan, 1, 0],
+        [1, 0.4, 1 / 3, 0.25],
+        [1, 0, 0, 0],
+        [1, 1, 1, 0],
     ]
     np.testing.assert_array_equal(found, expected)
     assert len(found) == len(MEASURES)

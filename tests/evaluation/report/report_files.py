@@ -157,7 +157,7 @@ RANK = RankScore(
     background=4310,
     queries=1200,
     pairs=1300,
-    left_out={},
+    without_vector=0,
     mrr=0.4,
     interval=(0.38, 0.42),
     hits={"1": 0.3, "3": 0.45},
@@ -278,7 +278,6 @@ def kept_ranks(
     folder: Path,
     *rankings: RankingResults,
     first: Mapping[str, int] | None = None,
-    left_out: Mapping[str, int] | None = None,
 ) -> Any:
     """Keep rankings in folders of their own, with ranks of ``PAIRS`` pairs, a group each.
 
@@ -287,7 +286,6 @@ def kept_ranks(
         rankings: to be kept.
         first: encoder to how many pairs, of the first ones, have rank 1, by default half; the
             others have rank 4.
-        left_out: encoder to how many pairs, of the last ones, have none.
 
     Returns:
         What ``write_report`` takes.
@@ -297,7 +295,6 @@ def kept_ranks(
     ids = np.array([f"p{place:04}" for place in places])
     for number, own in enumerate(rankings):
         ranks = np.where(places < (first or {}).get(own.name, PAIRS // 2), 1.0, 4.0)
-        ranks[PAIRS - (left_out or {}).get(own.name, 0) :] = np.nan
         path = folder / "rankings" / f"{number}-{own.name}"
         pairs = [
             PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks) for score in own.plain

@@ -143,51 +143,31 @@ def test_what_the_ranks_cannot_tell_apart_is_bold(tmp_path: Path) -> None:
 
 
 def test_differences_of_ranks(tmp_path: Path) -> None:
-    given = {"first": {"char_hash": 325, "use": PAIRS}, "left_out": {"use": 260}}
     rankings = [
-        replace(OTHER_RANKED, scores=(replace(RANK, pairs=1040, left_out={"no_vector": 260}),)),
+        replace(OTHER_RANKED, scores=(replace(RANK, without_vector=260),)),
         replace(RANKED, scores=(RANK, WORDS)),
     ]
-    inputs = inputs_of(tmp_path, rankings=rankings, **given)
+    first = {"char_hash": 325, "use": PAIRS}
+    inputs = inputs_of(tmp_path, rankings=rankings, first=first)
     table = neighbours.rank_differences(inputs)
     assert table
     assert names(table) == ["Dataset", "Similarity", "Measure", "char_hash − use"]
     assert (table.name, table.texts) == ("differences-evalrank", 3)
-    # Of the 1,040 pairs that both rank, char_hash has 715 in the fourth place and use none:
-    # sqrt(0.6875 * 0.3125 / 1040) is the standard error.
+    # Of the 1,300 pairs char_hash has 975 in the fourth place and use none:
+    # sqrt(0.75 * 0.25 / 1300) is the standard error.
     (mrr, *named), (hit, *_), (all_hit, *_) = ([row[3], *row[:3]] for row in cells(table)[:3])
     assert named == ["evalrank_es", "cosine", "MRR"]
-    assert re.fullmatch(r"-51\.6 \[-53\.\d, -49\.\d\], 1,040 of 1,300 pairs \+", mrr)
-    assert re.fullmatch(r"-68\.8 \[-71\.\d, -6[56]\.\d\], 1,040 of 1,300 pairs \+", hit)
-    assert all_hit.startswith("-68.8")
+    assert re.fullmatch(r"-56\.2 \[-5[78]\.\d, -54\.\d\] \+", mrr)
+    assert re.fullmatch(r"-75\.0 \[-77\.\d, -72\.\d\] \+", hit)
+    assert all_hit.startswith("-75.0")
     # What one encoder alone was ranked on.
     assert [row[0] for row in cells(table)[3:]] == ["evalrank_words_es"] * 3
     assert {row[3] for row in cells(table)[3:]} == {"–"}
     _, sentences, _ = neighbours.evalrank(inputs)
     assert (
-        "Pairs left out: use by cosine 260 (no vector). Not all encoders leave out the same: two "
-        "are compared on the pairs that both rank (by cosine 1,040 at the least), each among the "
-        "texts that it has vectors of. In bold"
+        "Pairs with a text that the encoder has no vector for, and that have the rank of chance: "
+        "use 260. In bold"
     ) in sentences.about[0]
-
-
-def test_pairs_that_all_leave_out(tmp_path: Path) -> None:
-    score = replace(RANK, pairs=1040, left_out={"no_vector": 260})
-    rankings = [replace(own, scores=(score,)) for own in (RANKED, OTHER_RANKED)]
-    inputs = inputs_of(tmp_path, rankings=rankings, left_out={"char_hash": 260, "use": 260})
-    assert cells(neighbours.rank_differences(inputs))[0][3] == (
-        "0.0 [0.0, 0.0] tie, 1,040 of 1,300 pairs"
-    )
-    assert "Not all" not in neighbours.evalrank(inputs)[1].about[0]
-
-
-def test_encoders_without_a_pair_in_common(tmp_path: Path) -> None:
-    rankings = [replace(own, scores=(RANK,)) for own in (RANKED, OTHER_RANKED)]
-    inputs = inputs_of(tmp_path, rankings=rankings, left_out={"use": PAIRS})
-    assert neighbours.rank_differences(inputs) is None
-    # Of the same scores one is best, and nothing is known to be tied with it.
-    bold = [row[1].endswith("+") for row in cells(neighbours.evalrank(inputs)[1])]
-    assert bold == [True, False]
 
 
 def test_differences_on_clusters(tmp_path: Path) -> None:
@@ -256,17 +236,17 @@ def test_an_encoder_that_was_not_ranked_by_a_similarity(tmp_path: Path) -> None:
     assert cells(table)[1][5:] == ["–"] * 4
 
 
-def test_pairs_that_were_left_out_and_ties(tmp_path: Path) -> None:
+def test_pairs_without_vectors_and_ties(tmp_path: Path) -> None:
     scores = (
-        replace(RANK, left_out={"no_vector": 1234}, pairs=66, ties=5),
-        replace(RANK, similarity="l2", left_out={"no_vector": 0}),
+        replace(RANK, without_vector=1234, ties=5),
+        replace(RANK, similarity="l2"),
     )
     _, table = neighbours.evalrank(
         inputs_of(tmp_path, rankings=[replace(RANKED, scores=scores, similarities=())])
     )
     assert table.about == (
-        "4,310 texts, 1,200 queries, 1,300 pairs. Pairs left out: char_hash by cosine 1,234 (no "
-        "vector). Pairs whose positive shares its score with another text: char_hash by cosine 5.",
+        "4,310 texts, 1,200 queries, 1,300 pairs. Pairs with a text that the encoder has no vector "
+        "for, and that have the rank of chance: char_hash 1,234. Pairs whose positive shares its score with another text: char_hash by cosine 5.",
     )
 
 
