@@ -145,15 +145,23 @@ def _about_ranks(scores: Mapping[tuple[str, str], RankScore]) -> str:
         for (encoder, similarity), score in scores.items()
         if score.ties
     ]
+    fewer = {e: s.background for (e, _), s in scores.items() if s.background < texts}
     if unknown:
-        counts = ", ".join(f"{encoder} {count:,}" for encoder, count in unknown.items())
         parts.append(
             "Pairs with a text that the encoder has no vector for, and that have the rank of "
-            f"chance: {counts}."
+            f"chance: {_counts(unknown)}."
+        )
+    if fewer:
+        parts.append(
+            f"With vectors of fewer texts: {_counts(fewer)}. Among fewer, ranks are higher."
         )
     if ties:
         parts.append(f"Pairs whose positive shares its score with another text: {', '.join(ties)}.")
     return " ".join(parts)
+
+
+def _counts(of_encoders: Mapping[str, int]) -> str:
+    return ", ".join(f"{encoder} {count:,}" for encoder, count in of_encoders.items())
 
 
 def rank_differences(inputs: Inputs) -> Table | None:
@@ -213,6 +221,8 @@ def _compared(
         return None
     table = []
     for what, naming in rows.items():
+        if not any((what, *pair) in found for pair in pairs):
+            continue
         cells = [*map(Cell, naming), *(difference_cell(found.get((what, *pair))) for pair in pairs)]
         table.append(Row(tuple(cells)))
     return Table(
@@ -285,8 +295,9 @@ def postprocessing(inputs: Inputs) -> Table | None:
             "Does post-processing lift similarity, and ranks as well? Mean Spearman's correlation "
             f"× 100 over the datasets of similarity ({', '.join(compared) or 'none'}) and MRR in "
             "per cent; in brackets the difference from the vectors as they are. What is taken away "
-            "is fitted on each dataset's own texts. Averaged over encoders, similarities and "
-            f"datasets, {on_average}.",
+            "is fitted on the texts that are ranked, and for similarity on those of all its "
+            "datasets in one language; whitening fewer texts than dimensions makes all of them "
+            f"equally far apart. Averaged over encoders, similarities and datasets, {on_average}.",
         ),
         texts=3,
     )
