@@ -131,7 +131,20 @@ def _run(args: argparse.Namespace) -> None:
         return
     params = load_params(args.params)
     sources = params["sources"]
-    corpora, rankings = load_corpora(args.params), params["rankings"]
+    rankings = params["rankings"]
+    if args.command == "build":
+        from builders.building import build
+
+        corpus = load_corpus(args.params, args.corpus)
+        # A corpus with datasets can be built whatever the rankings say.
+        composed = not corpus.datasets and any(
+            used.name == corpus.name
+            for ranking in rankings_of(rankings, load_corpora(args.params), sources)
+            for used in ranking.corpora
+        )
+        _print_rows(build(corpus, args.records, args.out, sources, composed=composed))
+        return
+    corpora = load_corpora(args.params)
     if args.command == "list":
         from builders.dataset import check_inherited
 
@@ -144,16 +157,6 @@ def _run(args: argparse.Namespace) -> None:
                 made_of = ", ".join(origin.corpus.name for origin in group.origins)
                 print(f"{d.name}: {d.task.replace('_', ' ')}, from {made_of}", end="")
                 print(f" ({d.collection})" if d.collection else "")
-    elif args.command == "build":
-        from builders.building import build
-
-        corpus = load_corpus(args.params, args.corpus)
-        composed = any(
-            used.name == corpus.name
-            for ranking in rankings_of(rankings, corpora, sources)
-            for used in ranking.corpora
-        )
-        _print_rows(build(corpus, args.records, args.out, sources, composed=composed))
     elif args.command == "compose":
         from builders.composing import compose
 

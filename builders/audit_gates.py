@@ -14,7 +14,7 @@ from builders import baselines as trivial
 from builders.audit_targets import Part, Target
 from builders.baselines import Labels, correlation_error, row_order, standard_error
 from builders.damage import FAULTS, Kind, faults, group_of
-from builders.passages import is_telling, mark
+from builders.passages import has_words, is_telling, mark
 from corpora_recipes.casing import lower_case
 from corpora_recipes.language import MINIMUM_LETTERS, is_language, is_too_short
 from corpora_recipes.records import SPLITS
@@ -275,7 +275,7 @@ def language(target: Target, _: Context) -> Iterator[Check]:
 def labels(target: Target, _: Context) -> Iterator[Check]:
     """Gate 7: exact balance where the task promises it, one label for one instance.
 
-    Where neighbours are asked for: links between rows that hold, and clusters that can be asked.
+    Where neighbours are asked for: links between rows that hold, and clusters of different terms.
     """
     if target.of_neighbours:
         yield from (
@@ -305,29 +305,37 @@ def _links(target: Target) -> Iterator[Check]:
     texts = [row[0] for part in parts for row in part.texts]
     links = [named for part in parts for named in part.columns["positives"]]
     named = dict(zip(ids, map(set, links), strict=True))
-    unknown = itself = one_sided = 0
+    unknown = itself = one_sided = twice = 0
     for row_id, positives in zip(ids, links, strict=True):
         itself += row_id in positives
+        twice += len(positives) - len(set(positives))
         for positive in positives:
             if positive not in named:
                 unknown += 1
             else:
                 one_sided += row_id not in named[positive]
+    yield _count("labels", "rankings without a query", int(not any(links)))
+    elsewhere = sum(len(part.texts) for split, part in target.parts.items() if split != "test")
+    yield _count("labels", "rows in another split than test", elsewhere)
     yield _count("labels", "positives that are no row", unknown)
+    yield _count("labels", "positives that a row names again", twice)
     yield _count("labels", "rows that are their own positive", itself)
     yield _count("labels", "positives of which the row is none itself", one_sided)
     yield _count("labels", "rows with the id of another", len(ids) - len(named))
     yield _count("labels", "rows with the text of another", len(texts) - len(set(texts)))
+    empty = sum(not has_words(row) for row in texts)
+    yield _count("labels", "rows without a letter or a digit", empty)
     alike = len(set(texts)) - len(set(map(mark, set(texts))))
-    what = "further rows that differ from another in case and punctuation alone"
+    what = "further rows that differ from another in case, punctuation and symbols alone"
     yield Check("labels", what, alike, None, "pass")
 
 
 def _clusters(target: Target) -> Iterator[Check]:
-    """Check that clusters have enough terms to be asked, each once."""
+    """Check that each term of a cluster is there once, and state which cannot be asked."""
     rows = [row for part in target.parts.values() for row in part.texts]
     few = sum(len(row) < FEWEST_TERMS for row in rows)
-    yield _count("labels", "clusters of fewer than three terms", few)
+    # No limit: they are part of what was published, and score 0 by definition.
+    yield Check("labels", "clusters of fewer than three terms, which score 0", few, None, "pass")
     repeated = sum(len(row) - len(set(row)) for row in rows)
     yield _count("labels", "terms that a cluster has twice", repeated)
 

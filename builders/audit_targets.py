@@ -41,6 +41,8 @@ LABEL_COLUMNS = ("label", "labels")
 SCORE_COLUMNS = ("score",)
 # What the audit needs of our instances where they have it.
 FURTHER_COLUMNS = ("fold", "also_in")
+# Those of our instances whose every value is asked for.
+FILLED_COLUMNS = ("id", "document_id", "positives")
 # What holds the labels, or the scores, that are asked for; nothing does if neighbours are.
 ANSWERS: dict[TargetKind, tuple[str, ...]] = {
     "label": LABEL_COLUMNS,
@@ -476,19 +478,16 @@ def _rows(
     values = zip(*(table[column].to_pylist() for column in columns), strict=True)
     for row, own in enumerate(values):
         for column, value in zip(columns, own, strict=True):
-            if value is None or None in _listed(value):
-                raise InputError(
-                    f"{path}, row {row}",
-                    expected=f"text in the column {column}",
-                    found="null",
-                    todo="fill it, or remove the row",
-                )
+            _check_filled(value, column, f"{path}, row {row}")
         sentences.append([sentence for value in own for sentence in _listed(value)])
         # One column of lists holds the texts of a row; of several columns each holds a text,
         # which may consist of several sentences or units.
         joined = [" ".join(_listed(value)) for value in own]
         texts.append(joined if len(columns) > 1 else sentences[-1])
     kept = {name: table[name].to_pylist() for name in further}
+    for column in (name for name in FILLED_COLUMNS if name in further):
+        for row, value in enumerate(kept[column]):
+            _check_filled(value, column, f"{path}, row {row}")
     return _Rows(labels, scores, texts, sentences, kept)
 
 
@@ -542,6 +541,16 @@ def _score(value: object, where: str) -> float:
         found="null" if value is None else repr(value),
         todo="correct the score, or remove the row",
     )
+
+
+def _check_filled(value: str | list[str] | None, column: str, where: str) -> None:
+    if value is None or None in _listed(value):
+        raise InputError(
+            where,
+            expected=f"text in the column {column}",
+            found="null",
+            todo="fill it, or remove the row",
+        )
 
 
 def _listed(value: str | list[str]) -> list[str]:

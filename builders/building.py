@@ -14,7 +14,7 @@ from builders.dataset import Dataset, datasets_of
 from builders.examples import FOLDS, ExampleTask, rows_of
 from builders.passage_task import PassageTask
 from builders.passages import is_finished, without_repeated
-from builders.record_files import read_records
+from builders.record_files import no_examples, read_examples, read_records
 from builders.sampling import (
     Passage,
     first_ranks,
@@ -30,7 +30,6 @@ from corpora_recipes.recipes import Corpus
 from corpora_recipes.records import (
     SPLITS,
     DiscourseTree,
-    Example,
     Record,
     Split,
 )
@@ -104,8 +103,9 @@ def _example_rows(dataset: Dataset, records: Path) -> tuple[Rows, Counts]:
     """Return the rows of a dataset of examples, and what became of them."""
     task = TASKS[dataset.task]
     assert isinstance(task, ExampleTask)
-    found = read_records(records, "examples", dataset.collection)
-    examples = [record for record in found if isinstance(record, Example)]
+    examples = read_examples(records, dataset.collection)
+    if not examples:
+        raise no_examples(records, [dataset.collection])
     # Not by the dataset's name: all datasets of a collection share its splits.
     rows = rows_of(examples, task, dataset.seed, f"{dataset.corpus}/{dataset.collection}")
     made = [row for own in rows.values() for row in own]

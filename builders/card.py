@@ -339,37 +339,53 @@ def _composition(config: Config) -> list[str]:
     for name in parts["pairs"]:
         own = config.sources[name]
         lowest = own["lowest_score"]
+        if not own["different"]:
+            lines.append(f"- Positives from `{name}`: none, as no pair of it can be used.")
+            continue
         which = "its pairs"
         if lowest is not None:
-            which = f"its top 25 % of pairs by score, ties included (a score of {lowest:g} or more)"
+            share = own["chosen"] / own["different"]
+            which = (
+                f"its top 25 % of pairs by score, ties included (a score of {lowest:g} or more: "
+                f"{own['chosen']:,} of {own['different']:,} different pairs, {share:.0%})"
+            )
         lines.append(
             f"- Positives from `{name}`: {which}. They are {own['positives']:,} pairs that no "
             "collection named before has."
             if len(parts["pairs"]) > 1
             else f"- Positives: {which}, {own['positives']:,} different ones."
         )
+    scored = any(config.sources[name]["lowest_score"] is not None for name in parts["pairs"])
+    if scored:
+        lines.append("- A pair that a collection has several times has the mean of its scores.")
     for name, own in config.sources.items():
         if count := own["of_a_test_part"]:
             lines.append(
-                f"- Left out: {count:,} examples of `{name}`, the test part of another dataset, "
-                "which probes it with training. Collections for which nothing is trained are taken "
-                "whole."
+                f"- Left out: {count:,} examples of `{name}`, the source's {own['test_part']}, on "
+                "which another dataset tests what it trained on the rest. Collections for which "
+                "nothing is trained are taken whole."
             )
     if parts["background"]:
         names = ", ".join(f"`{name}`" for name in parts["background"])
         lines.append(
-            f"- Background: the texts of {names}, as published. Texts are the same only if they "
-            "are equal; a pair with a text that is not there is left out."
+            f"- Background: the texts of {names}, as published; a pair with a text that is not "
+            "there is left out."
         )
     else:
-        lines.append(
-            "- Background: every text of these collections, those of pairs with lower scores "
-            "included. Texts that differ only in case and punctuation are one row."
-        )
+        lower = ", those of pairs with lower scores included" if scored else ""
+        lines.append(f"- Background: every text of these collections{lower}.")
+    if config.dataset.task == "word_ranking":
+        lines.append("- Words are in lower case; those that are equal then are one row.")
+    elif parts["background"]:
+        lines.append("- Only sentences that are equal are one row.")
+    else:
+        lines.append("- Sentences that differ only in case, punctuation and symbols are one row.")
     if parts["vocabulary"]:
-        words = config.counts["words"]["most_frequent"]
+        words = config.counts["words"]
+        times = words["occurrences_of_the_rarest"]
         lines.append(
-            f"- With them stand the {words:,} most frequent words of `{parts['vocabulary']}`."
+            f"- With them stand the {words['most_frequent']:,} most frequent words of "
+            f"`{parts['vocabulary']}`; the rarest occurs {times:,} time{'s' * (times > 1)}."
         )
     lines.append(
         "- Positives go both ways, and a text may have several. Each positive of a query is ranked "

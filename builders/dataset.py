@@ -100,9 +100,10 @@ def datasets_of(corpus: Corpus, sources: str, *, composed: bool = False) -> list
     if not corpus.datasets and not composed:
         raise InputError(
             f"params.yaml: corpora.{corpus.name}.datasets",
-            expected="at least one dataset, such as sp_mine: {task: sentence_position}",
+            expected="at least one dataset, or a ranking that is made of it",
             found="none",
-            todo="add one",
+            todo="add one here, such as sp_mine: {task: sentence_position}, or name the corpus in "
+            "an entry of `rankings`",
         )
     return [
         _dataset(corpus, sources, name, corpus.datasets[name])
@@ -158,7 +159,8 @@ def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) ->
                 f"params.yaml: audit.inherited.{name}",
                 expected=f"one of the datasets, {', '.join(sorted(datasets))}",
                 found=f"{name}, which is none of them",
-                todo="remove the entry, or correct the name",
+                todo=f"remove {name} there too, if the dataset was taken out of `corpora` or "
+                "`rankings`; else correct the name",
             )
 
 

@@ -89,16 +89,32 @@ def assign(
     """
     if not task.trained:
         return {example.id: "test" for example in examples}, {}
-    parts = [part for part in SPLITS if any(example.split == part for example in examples)]
-    if len(parts) < 2:
+    parts = _parts(examples)
+    tested = tested_part(examples)
+    if tested is None:
         return dict.fromkeys((e.id for e in examples), "train"), folds(examples, seed, name)
-    names: dict[Split | None, Split] = {parts[0]: "train", parts[-1]: "test"}
+    names: dict[Split | None, Split] = {parts[0]: "train", tested: "test"}
     splits = {example.id: names.get(example.split, "validation") for example in examples}
     if len(parts) == 2:
         train = [example for example in examples if splits[example.id] == "train"]
         held_out = folds(train, seed, name)
         splits |= {key: "validation" for key, fold in held_out.items() if fold == 0}
     return splits, {}
+
+
+def tested_part(examples: Sequence[Example]) -> Split | None:
+    """Return the source's part of a collection that a probe is tested on.
+
+    It is the last part that is there; None if there are not two, and rows get folds.
+    """
+    parts = _parts(examples)
+    return parts[-1] if len(parts) > 1 else None
+
+
+def _parts(examples: Sequence[Example]) -> list[Split]:
+    """Return the source's parts that a collection has, in their order."""
+    there = {example.split for example in examples}
+    return [part for part in SPLITS if part in there]
 
 
 def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:

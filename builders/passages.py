@@ -117,6 +117,11 @@ def mark(sentence: str) -> int:
     return keyed_hash(0, normalise(sentence) or sentence)
 
 
+def has_words(text: str) -> bool:
+    """Tell whether a text has a letter or a digit."""
+    return any(map(str.isalnum, text))
+
+
 def is_telling(sentence: str) -> bool:
     """Tell whether a sentence has so many words that it does not recur by nature."""
     return normalise(sentence).count(" ") + 1 >= REPEATABLE_BELOW

@@ -8,9 +8,12 @@ same. Nothing is trained: the evaluation ranks each positive among all other tex
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
+from statistics import mean
 from typing import Any, Literal, NamedTuple
 
+from builders.passages import has_words
 from builders.schemas import Column, Task, Text
+from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import Example
 
@@ -142,36 +145,82 @@ class Positives(NamedTuple):
     """The pairs of a collection that mean the same.
 
     Attributes:
-        examples: the pairs.
-        dropped: reason to the number of pairs that are none of them.
+        examples: the pairs, each once.
+        dropped: reason to the number of examples that are none of them.
+        different: number of different pairs that they were chosen of.
         lowest_score: of the pairs; None if they are not scored.
     """
 
     examples: list[Example]
     dropped: Counter[str]
+    different: int
     lowest_score: float | None
 
 
-def positive_pairs(examples: Sequence[Example]) -> Positives:
+def positive_pairs(
+    examples: Sequence[Example],
+    same: Callable[[str], Hashable],
+    scale: Sequence[float] | None,
+    where: str,
+) -> Positives:
     """Return the pairs of a collection that mean the same.
 
-    If any has a score, these are the quarter with the highest scores and what has the same score as
-    the last of them (so a quarter of n is ceil(n/4) pairs or more); else all.
+    If the collection has a scale, or any example a score, these are the quarter with the highest
+    scores and what has the same score as the last of them (so a quarter of n is ceil(n/4) pairs or
+    more); else all. What stands there several times, in either order of its texts, is one pair,
+    and its score the mean of those that it got.
 
     Args:
-        examples: pairs of one collection. Dropped are those without a score where others have one
-            (``missing_score``), with one below zero (``negative_score``), and the others
-            (``below_top_quarter``); the first two do not count among the n.
+        examples: pairs of one collection. Dropped are those with a text of no letter and no digit
+            (``no_words``); of scored collections those without a finite score (``missing_score``),
+            with one below zero (``negative_score``) or else off the scale (``out_of_scale``);
+            further copies of a pair (``repeated``); and the pairs that are not among the highest
+            (``below_top_quarter``). Only these last count among the n.
+        same: gives what two texts that count as one have in common.
+        scale: the lowest and the highest score that there may be; None if that is not known.
+        where: the collection, for a message.
+
+    Raises:
+        InputError: the lowest of all scores is in the quarter, which then tells nothing apart.
     """
-    scores = [example.score for example in examples if example.score is not None]
-    if not scores:
-        return Positives(list(examples), Counter(), None)
-    dropped = Counter(missing_score=len(examples) - len(scores))
-    usable = sorted((score for score in scores if score >= 0), reverse=True)
-    dropped["negative_score"] = len(scores) - len(usable)
-    if not usable:
-        return Positives([], dropped, None)
-    lowest = usable[math.ceil(len(usable) / ONE_IN) - 1]
-    chosen = [e for e in examples if e.score is not None and e.score >= lowest]
-    dropped["below_top_quarter"] = len(usable) - len(chosen)
-    return Positives(chosen, dropped, lowest)
+    scored = scale is not None or any(example.score is not None for example in examples)
+    dropped: Counter[str] = Counter()
+    copies: dict[frozenset[Hashable], list[Example]] = {}
+    for example in examples:
+        if reason := _fault(example, scored, scale):
+            dropped[reason] += 1
+        else:
+            copies.setdefault(frozenset(map(same, example.texts)), []).append(example)
+    pairs = [own[0] for own in copies.values()]
+    dropped["repeated"] = sum(map(len, copies.values())) - len(pairs)
+    if not scored or not pairs:
+        return Positives(pairs, dropped, len(pairs), None)
+    scores = [mean(e.score for e in own if e.score is not None) for own in copies.values()]
+    limit = sorted(scores, reverse=True)[math.ceil(len(scores) / ONE_IN) - 1]
+    if limit == min(scores):
+        highest = sum(score > limit for score in scores)
+        raise InputError(
+            where,
+            expected="scores of which the highest quarter is above the lowest score",
+            found=f"{len(scores):,} different pairs, {highest:,} of them with a score above the "
+            f"lowest, {limit:g}",
+            todo="name other pairs, or leave the scores out and keep only pairs that mean the same",
+        )
+    chosen = [pair for pair, score in zip(pairs, scores, strict=True) if score >= limit]
+    dropped["below_top_quarter"] = len(pairs) - len(chosen)
+    return Positives(chosen, dropped, len(pairs), limit)
+
+
+def _fault(example: Example, scored: bool, scale: Sequence[float] | None) -> str:
+    """Return why a pair cannot be used, "" if it can."""
+    if not all(map(has_words, example.texts)):
+        return "no_words"
+    if not scored:
+        return ""
+    if example.score is None or not math.isfinite(example.score):
+        return "missing_score"
+    if example.score < 0:
+        return "negative_score"
+    if scale is not None and not scale[0] <= example.score <= scale[1]:
+        return "out_of_scale"
+    return ""

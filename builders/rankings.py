@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from builders import ranking
 from builders.dataset import Dataset, check_version, datasets_of, licence_of
-from builders.examples import ExampleTask
 from builders.tasks import TASKS
 from builders.vocabulary import KINDS
 from corpora_recipes.errors import InputError
@@ -22,18 +21,24 @@ class Part(NamedTuple):
     Attributes:
         corpus: its entry in params.yaml.
         collection: the collection's name in the corpus.
-        probe: a task with training that a dataset asks of the collection, whose test part is left
-            out then (a source without parts has none, and is taken whole); None if there is none.
+        probed: whether a dataset asks a task with training of the collection. Its test part is
+            left out then; a source without parts has none, and is taken whole.
     """
 
     corpus: Corpus
     collection: str
-    probe: ExampleTask | None
+    probed: bool
 
     @property
     def name(self) -> str:
         """Corpus and collection, as params.yaml may name them."""
         return f"{self.corpus.name}/{self.collection}"
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What corpus.yaml says of the collection."""
+        facts: dict[str, Any] = self.corpus.facts["collections"][self.collection]
+        return facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,28 +176,36 @@ def _ranking(
         )
     version = entry.get("version", "1.0.0")
     check_version(version, where)
-    pairs = _parts(entry.get("pairs"), 2, f"{where}.pairs", corpora, sources)
+    language = entry.get("language")
+    if not isinstance(language, str):
+        raise InputError(
+            f"{where}.language",
+            expected="the language of its corpora, such as es",
+            found="nothing" if language is None else repr(language),
+            todo="correct the entry",
+        )
+    find = _Finder(corpora, sources, language, of_words=task == "word_ranking")
+    pairs = find.parts(entry.get("pairs"), 2, f"{where}.pairs")
     background: list[Part] = []
     if "background" in entry:
-        background = _parts(entry["background"], 1, f"{where}.background", corpora, sources)
+        background = find.parts(entry["background"], 1, f"{where}.background")
     vocabulary = None
     if "vocabulary" in entry:
-        vocabulary = _vocabulary(entry["vocabulary"], f"{where}.vocabulary", corpora)
-    language = entry.get("language")
+        vocabulary = find.vocabulary(entry["vocabulary"], f"{where}.vocabulary")
     parts = [*pairs, *background]
     for corpus in _corpora(parts, vocabulary):
         if language != corpus.language:
             raise InputError(
                 f"{where}.language",
                 expected=f"{corpus.language}, the language of corpora.{corpus.name}",
-                found="nothing" if language is None else repr(language),
+                found=repr(language),
                 todo="correct it, or name corpora of that language",
             )
     made_of = {
         "pairs": [part.name for part in pairs],
         "background": [part.name for part in background],
         "vocabulary": vocabulary.name if vocabulary else "",
-        "without_test": [part.name for part in parts if part.probe],
+        "without_test": [part.name for part in parts if part.probed],
     }
     origins = _origins(_corpora(parts, vocabulary), sources)
     dataset = Dataset(
@@ -200,7 +213,7 @@ def _ranking(
         task=task,
         corpus=name,
         records="examples",
-        language=pairs[0].corpus.language,
+        language=language,
         seed=pairs[0].corpus.seed,
         licence="; ".join(dict.fromkeys(origin.licence for origin in origins)),
         sample=any(origin.sample for origin in origins),
@@ -218,55 +231,95 @@ def _corpora(parts: Iterable[Part], vocabulary: Corpus | None) -> list[Corpus]:
     return list(found.values())
 
 
-def _parts(
-    named: object, texts: int, where: str, corpora: Sequence[Corpus], sources: str
-) -> list[Part]:
-    """Return the collections that a list of names, corpus or corpus/collection, stands for.
+class _Finder(NamedTuple):
+    """Finds what the names of a ranking's entry stand for.
 
-    Args:
-        named: what params.yaml says.
-        texts: how many texts an example of them must have.
-        where: of the list.
-        corpora: every entry of ``corpora``.
+    Attributes:
+        corpora: every entry of ``corpora`` in params.yaml.
         sources: what params.yaml says.
+        language: of the ranking; only what is in it is suggested.
+        of_words: whether words are ranked, and not sentences.
     """
-    what = {1: "single texts", 2: "pairs of texts with a score or without any answer"}[texts]
-    if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
-        raise InputError(
-            where,
-            expected=f"a list of corpora with {what}, or of corpus/collection",
-            found="nothing" if named is None else repr(named),
-            todo="name one or more",
-        )
-    there = {
-        corpus.name: {
-            name: corpus
-            for name, facts in corpus.facts["collections"].items()
-            if facts["texts"] == texts and (texts == 1 or _may_mean_the_same(facts))
-        }
-        for corpus in corpora
-        if corpus.facts["records"] == "examples"
-    }
-    found: dict[str, Part] = {}
-    for name in named:
-        corpus_name, _, collection = name.partition("/")
-        collections = there.get(corpus_name, {})
-        chosen = [collection] if collection else list(collections)
-        if not collections or not collections.keys() >= set(chosen):
-            fitting = [name for name, own in there.items() if own]
-            if collections:
-                fitting = [f"{corpus_name}/{own}" for own in collections]
+
+    corpora: Sequence[Corpus]
+    sources: str
+    language: str
+    of_words: bool
+
+    def parts(self, named: object, texts: int, where: str) -> list[Part]:
+        """Return the collections that a list of names, corpus or corpus/collection, stands for.
+
+        Args:
+            named: what params.yaml says.
+            texts: how many texts an example of them must have.
+            where: of the list.
+        """
+        unit = "word" if self.of_words else "sentence"
+        what = {
+            1: f"single {unit}s",
+            2: f"pairs of {unit}s with a score or without any answer",
+        }[texts]
+        if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
             raise InputError(
                 where,
-                expected=f"{what}: one of {', '.join(fitting) or '(no corpus has any)'}",
-                found=repr(name),
+                expected=f"a list of corpora with {what}, or of corpus/collection",
+                found="nothing" if named is None else repr(named),
+                todo="name one or more",
+            )
+        corpora = {c.name: c for c in self.corpora if c.facts["records"] == "examples"}
+        there = {n: fitting for n, c in corpora.items() if (fitting := self._fitting(c, texts))}
+        found: dict[str, Part] = {}
+        for name in named:
+            corpus_name, slash, collection = name.partition("/")
+            fitting = there.get(corpus_name, [])
+            if not fitting or (slash and collection not in fitting):
+                near = [f"{corpus_name}/{own}" for own in fitting] or self._near(there)
+                raise InputError(
+                    where,
+                    expected=f"{what}: one of {', '.join(near) or '(no corpus has any)'}",
+                    found=repr(name),
+                    todo="correct the name, or add the corpus",
+                )
+            for one in [collection] if slash else fitting:
+                corpus = corpora[corpus_name]
+                part = Part(corpus, one, _is_probed(corpus, one, self.sources))
+                if part.name in found:
+                    raise InputError(
+                        where,
+                        expected="each collection once",
+                        found=f"{part.name} twice, the second time as {name!r}",
+                        todo="remove one of the names",
+                    )
+                found[part.name] = part
+        return list(found.values())
+
+    def vocabulary(self, named: object, where: str) -> Corpus:
+        """Return the corpus of running text that a name stands for."""
+        there = {c.name: c for c in self.corpora if c.facts["records"] in KINDS}
+        if not isinstance(named, str) or named not in there:
+            near = ", ".join(self._near(there)) or "(there is none)"
+            raise InputError(
+                where,
+                expected=f"a corpus of {' or '.join(KINDS)}: {near}",
+                found=repr(named),
                 todo="correct the name, or add the corpus",
             )
-        for one in chosen:
-            corpus = collections[one]
-            part = Part(corpus, one, _probe(corpus, one, sources))
-            found[part.name] = part
-    return list(found.values())
+        return there[named]
+
+    def _fitting(self, corpus: Corpus, texts: int) -> list[str]:
+        """Return the collections of a corpus that can be ranked."""
+        return [
+            name
+            for name, facts in corpus.facts["collections"].items()
+            if facts["texts"] == texts
+            and (facts.get("unit") == "word") == self.of_words
+            and (texts == 1 or _may_mean_the_same(facts))
+        ]
+
+    def _near(self, there: Iterable[str]) -> list[str]:
+        """Return those of some corpora that are in the language of the ranking."""
+        own = {corpus.name for corpus in self.corpora if corpus.language == self.language}
+        return [name for name in there if name in own]
 
 
 def _may_mean_the_same(facts: Mapping[str, Any]) -> bool:
@@ -274,22 +327,10 @@ def _may_mean_the_same(facts: Mapping[str, Any]) -> bool:
     return "scale" in facts or "labels" not in facts
 
 
-def _probe(corpus: Corpus, collection: str, sources: str) -> ExampleTask | None:
-    """Return a task with training that one of the corpus's datasets asks of a collection."""
-    for dataset in datasets_of(corpus, sources, composed=True):
-        task = TASKS[dataset.task]
-        if isinstance(task, ExampleTask) and task.trained and dataset.collection == collection:
-            return task
-    return None
-
-
-def _vocabulary(named: object, where: str, corpora: Sequence[Corpus]) -> Corpus:
-    there = {corpus.name: corpus for corpus in corpora if corpus.facts["records"] in KINDS}
-    if not isinstance(named, str) or named not in there:
-        raise InputError(
-            where,
-            expected=f"a corpus of {' or '.join(KINDS)}: {', '.join(there) or '(there is none)'}",
-            found=repr(named),
-            todo="correct the name, or add the corpus",
-        )
-    return there[named]
+def _is_probed(corpus: Corpus, collection: str, sources: str) -> bool:
+    """Tell whether one of the corpus's datasets asks a task with training of a collection."""
+    return any(
+        TASKS[dataset.task].trained
+        for dataset in datasets_of(corpus, sources, composed=True)
+        if dataset.collection == collection
+    )

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora_recipes.errors import InputError
-from corpora_recipes.records import Record, from_row, record_schema
+from corpora_recipes.records import Example, Record, from_row, record_schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,9 @@ def record_batches(
                 found=", ".join(file.schema_arrow.names),
                 todo="name the records of the corpus that is built",
             )
-        yield from file.iter_batches(batch_size=500, columns=columns)
+        # A document or a dialogue may be a whole book.
+        size = 500 if kind == "examples" else 20
+        yield from file.iter_batches(batch_size=size, columns=columns)
 
 
 def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record]:
@@ -61,3 +63,29 @@ def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record
             batch = batch.filter(pc.equal(batch["collection"], collection))
         for row in batch.to_pylist():
             yield from_row(kind, row)
+
+
+def read_examples(path: Path, collection: str) -> list[Example]:
+    """Return the examples of a collection, in the order of the file; there may be none.
+
+    Raises:
+        InputError: see ``record_batches``.
+    """
+    found = read_records(path, "examples", collection)
+    return [record for record in found if isinstance(record, Example)]
+
+
+def no_examples(path: Path, collections: Sequence[str]) -> InputError:
+    """Return the error that a file has no example of any of some collections."""
+    there = {
+        name
+        for batch in record_batches(path, "examples", ["collection"])
+        for name in batch["collection"].to_pylist()
+    }
+    return InputError(
+        path,
+        expected=f"examples of {' or '.join(collections)}",
+        found=f"only those of {', '.join(sorted(there))}" if there else "none at all",
+        todo="name a collection that is there, or bring the others: a sample (`sources` in "
+        "params.yaml) has only some",
+    )

@@ -2,6 +2,7 @@
 
 import heapq
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # So many different words are counted in memory, some 150 MB; then they go to a file.
 IN_MEMORY = 1_000_000
+# So many sentences are split into words at a time: a book may be one record.
+SENTENCES = 10_000
 # The column of a record that holds its running text.
 _COLUMNS = {"documents": "sections", "dialogues": "conversations"}
 KINDS = tuple(_COLUMNS)
@@ -34,11 +37,13 @@ class Vocabulary(NamedTuple):
         words: the most frequent first, those of one frequency in alphabetical order.
         running: number of words in the text.
         different: number of different words.
+        rarest: how often the last of ``words`` occurs; 0 if there is none.
     """
 
     words: list[str]
     running: int
     different: int
+    rarest: int
 
 
 def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY) -> Vocabulary:
@@ -78,13 +83,19 @@ def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY
                 different += 1
                 yield -sum(number for _, number in same), word
 
-        chosen = [word for _, word in heapq.nsmallest(count, summed())]
-    return Vocabulary(chosen, running, different)
+        chosen = heapq.nsmallest(count, summed())
+    rarest = -chosen[-1][0] if chosen else 0
+    return Vocabulary([word for _, word in chosen], running, different, rarest)
 
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case, see ``frequent_words``."""
-    return _pattern().findall(lower_case(text).replace("’", "'"))
+    return _pattern().findall(as_word(text).replace("’", "'"))
+
+
+def as_word(text: str) -> str:
+    """Return the form in which words are compared: in lower case and NFC."""
+    return unicodedata.normalize("NFC", lower_case(text))
 
 
 @cache
@@ -94,11 +105,13 @@ def _pattern() -> re.Pattern[str]:
 
 
 def _texts(path: Path, kind: str) -> Iterator[str]:
-    """Yield the text of each batch of records."""
+    """Yield the text of the records, ``SENTENCES`` at a time."""
     column = _COLUMNS[kind]
     for batch in record_batches(path, kind, [column]):
-        # Not "": a sentence must not run into the next one.
-        yield "\n".join(_strings(batch[column]).to_pylist())
+        sentences = _strings(batch[column])
+        for start in range(0, len(sentences), SENTENCES):
+            # Not "": a sentence must not run into the next one.
+            yield "\n".join(sentences.slice(start, SENTENCES).to_pylist())
 
 
 def _strings(values: "pa.Array") -> "pa.Array":

@@ -145,7 +145,9 @@ def _check_sample(corpus: Corpus) -> None:
             f"corpora.{corpus.name}.sources",
             expected=f"raw files in {corpus.language}",
             found=f"sample, and that of {corpus.recipe} is in {language}",
-            todo="say `sources: upstream`, or name a folder, in this entry of params.yaml",
+            todo="set `path:` in this entry of params.yaml: your own file or folder"
+            if "path" in corpus.options
+            else "say `sources: upstream`, or name a folder, in this entry of params.yaml",
         )
 
 

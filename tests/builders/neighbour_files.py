@@ -9,6 +9,8 @@ COLLECTIONS: dict[str, dict[str, Any]] = {
     "scored": {"about": "Pairs.", "texts": 2, "scale": [0, 5], "sizes": {}},
     "plain": {"about": "Pairs.", "texts": 2, "sizes": {"all": 2}},
     "single": {"about": "Texts.", "texts": 1, "sizes": {}},
+    "words": {"about": "Pairs of words.", "texts": 2, "unit": "word", "sizes": {}},
+    "lexicon": {"about": "Words.", "texts": 1, "unit": "word", "sizes": {}},
     **{
         language: {
             "about": "Clusters.",
@@ -54,10 +56,12 @@ def pair(
     return Example(key, collection, texts, None, score, key, {}, split)
 
 
-def single(number: int, text: str) -> Example:
+def single(
+    number: int, text: str, split: Split | None = None, collection: str = "single"
+) -> Example:
     """Return an example of one text."""
-    key = f"single/{number:03d}"
-    return Example(key, "single", (text,), None, None, key, {}, None)
+    key = f"{collection}/{number:03d}"
+    return Example(key, collection, (text,), None, None, key, {}, split)
 
 
 def cluster(language: str, name: str, *terms: str) -> Example:

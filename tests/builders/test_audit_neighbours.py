@@ -24,7 +24,7 @@ TERMS = ["pleamar", "bajamar", "estoa", "Reflujo"]
 def measured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Return a function that audits a dataset: its verdicts, values by words, and failures."""
 
-    def make(task: str, rows: Rows) -> dict[str, Any]:
+    def make(task: str, rows: Rows, split: str = "test") -> dict[str, Any]:
         further = further_columns({"columns": {"cluster": "its name"}})
         columns = TASKS[task].columns({}, further if task == "paradigms" else {})
         names = rows[0].keys()
@@ -34,7 +34,7 @@ def measured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         folder = tmp_path / "instances" / "ds"
         folder.mkdir(parents=True)
         table = pa.Table.from_pylist(rows, schema=schema)
-        pq.write_table(table, folder / "test-00000-of-00001.parquet")
+        pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
         report = audit(folder.parent, tmp_path / "audit")
         checks = report["datasets"]["ds"]["checks"]
         return {
@@ -77,7 +77,9 @@ def test_a_ranking_passes_and_its_size_is_stated(measured) -> None:
     assert values["groups of texts that positives link"] == 1
     assert values["standard error of a hit rate of 50 % on so many groups"] == 0.5
     # Stated, with no limit: a published set has such rows.
-    assert values["further rows that differ from another in case and punctuation alone"] == 1
+    assert (
+        values["further rows that differ from another in case, punctuation and symbols alone"] == 1
+    )
     assert found["failures"] == []
 
 
@@ -88,12 +90,39 @@ def test_a_ranking_passes_and_its_size_is_stated(measured) -> None:
         (ranked(SENTENCES, {0: [0, 1], 1: [0]}), "rows that are their own positive"),
         (ranked(SENTENCES, {0: [1]}, "00"), "positives of which the row is none itself"),
         (ranked([SENTENCES[0]] * 2, {0: [1], 1: [0]}), "rows with the text of another"),
+        (ranked(SENTENCES, {0: [1, 1], 1: [0]}), "positives that a row names again"),
+        (ranked(SENTENCES, {}), "rankings without a query"),
+        (ranked([*SENTENCES, ""], {0: [1], 1: [0]}), "rows without a letter or a digit"),
+        (ranked([*SENTENCES, "¿…?"], {0: [1], 1: [0]}), "rows without a letter or a digit"),
     ],
 )
 def test_links_that_do_not_hold_are_found(measured, rows, what) -> None:
     found = measured("sentence_ranking", rows)
     assert (found["values"][what], found["verdicts"]["labels"]) == (1, "miss")
     assert found["failures"] == [f"ds, gate 7. Balance and consistent labels: {what}: 1"]
+
+
+def test_rows_in_another_split_are_found(measured) -> None:
+    found = measured("sentence_ranking", ranked(SENTENCES, {0: [1], 1: [0]}), "train")
+    assert found["values"]["rows in another split than test"] == 2
+    assert found["verdicts"]["labels"] == "miss"
+
+
+@pytest.mark.parametrize("value", [{"id": None}, {"document_id": None}, {"positives": None}])
+def test_null_is_an_error(measured, value) -> None:
+    (column,) = value
+    rows = ranked(SENTENCES, {0: [1], 1: [0]})
+    rows[1] |= value
+    with pytest.raises(InputError, match=f"text in the column {column}\n") as error:
+        measured("sentence_ranking", rows)
+    assert error.value.where.endswith("ds/test-00000-of-00001.parquet, row 1")
+
+
+def test_null_among_positives_is_an_error(measured) -> None:
+    rows = ranked(SENTENCES, {0: [1], 1: [0]})
+    rows[0]["positives"].append(None)
+    with pytest.raises(InputError, match=r"row 0(.|\n)*text in the column positives"):
+        measured("sentence_ranking", rows)
 
 
 def test_an_id_that_two_rows_have_is_found(measured) -> None:
@@ -110,7 +139,7 @@ def test_positives_in_another_document_are_found(measured) -> None:
 
 def test_single_words_are_judged_by_their_characters_alone(measured) -> None:
     # In a sentence these would be lost ends and another language.
-    texts = ["de", "thehouseoverthere", "whatever", "(", "a|b", "fa\ufffdro"]
+    texts = ["de", "thehouseoverthere", "whatever", "(a", "a|b", "fa\ufffdro"]
     found = measured("word_ranking", ranked(texts, {0: [1], 1: [0]}))
     assert found["verdicts"]["language"] == "not applicable"
     assert found["failures"] == ["ds, gate 5. Undamaged text: rows with spoilt characters: 1"]
@@ -130,11 +159,16 @@ def test_clusters_pass_and_both_casings_are_stated(measured) -> None:
     assert values["terms with a capital letter"] == 1
 
 
-def test_small_clusters_and_repeated_terms_are_found(measured) -> None:
+def test_repeated_terms_are_found(measured) -> None:
     found = measured("paradigms", clusters(TERMS, ["a", "b"], [*TERMS, "estoa"]))
-    assert found["values"]["clusters of fewer than three terms"] == 1
     assert found["values"]["terms that a cluster has twice"] == 1
     assert found["verdicts"]["labels"] == "miss"
+
+
+def test_small_clusters_are_stated(measured) -> None:
+    found = measured("paradigms", clusters(TERMS, ["a", "b"], ["c"]))
+    assert found["values"]["clusters of fewer than three terms, which score 0"] == 2
+    assert (found["verdicts"]["labels"], found["failures"]) == ("pass", [])
 
 
 def test_an_empty_cluster_is_an_error(measured) -> None:

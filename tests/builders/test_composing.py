@@ -59,15 +59,24 @@ def test_texts_that_differ_in_case_and_punctuation_are_one_row(tmp_path, compose
             *(pair(n, (f"Texto {n}", f"Otro {n}"), 1) for n in range(5, 13)),
         ]
     )
-    # 12 pairs: the limit is the third score from above.
+    # 11 pairs, one of them twice: the limit is the third score from above.
     assert report["sources"]["pairs/scored"] == {
         "source_parts": {"all": 12},
         "missing_parts": [],
+        "test_part": None,
         "of_a_test_part": 0,
+        "different": 11,
+        "chosen": 3,
         "positives": 2,
-        "lowest_score": 4.5,
+        "lowest_score": 4.25,
     }
-    assert report["pairs"] == {"read": 12, "below_top_quarter": 9, "same_text": 1, "used": 2}
+    assert report["pairs"] == {
+        "read": 12,
+        "repeated": 1,
+        "below_top_quarter": 8,
+        "same_text": 1,
+        "used": 2,
+    }
     assert report["texts"] == {
         "read": 24,
         "same_as_another": 4,
@@ -96,6 +105,7 @@ def test_texts_that_differ_in_case_and_punctuation_are_one_row(tmp_path, compose
 def test_the_order_of_pairs_decides_which_text_stands(tmp_path, composed) -> None:
     examples = [
         pair(1, ("El faro.", "La luz."), 5),
+        pair(2, ("El faro", "La luna"), 0),
         pair(1, ("el faro", "La torre"), collection="plain"),
     ]
     composed(examples, pairs=["pairs/plain", "pairs/scored"])
@@ -105,23 +115,25 @@ def test_the_order_of_pairs_decides_which_text_stands(tmp_path, composed) -> Non
         "el faro": "pairs/plain",
         "La torre": "pairs/plain",
         "La luz.": "pairs/scored",
+        "La luna": "pairs/scored",
     }
     composed(examples, pairs=["pairs/scored", "pairs/plain"])
     assert rows_in(tmp_path)["El faro."]["means"] == {"La torre", "La luz."}
 
 
 def test_scores_that_are_missing_or_negative_are_counted(tmp_path, composed) -> None:
-    scores = [None, -1.0, 5.0, 1.0, 1.0, 1.0]
+    scores = [None, -1.0, 5.0, 1.0, 1.0, 1.0, 7.0]
     report = composed([pair(n, (f"a {n}", f"b {n}"), score) for n, score in enumerate(scores)])
     assert report["pairs"] == {
-        "read": 6,
+        "read": 7,
         "missing_score": 1,
         "negative_score": 1,
+        "out_of_scale": 1,
         "below_top_quarter": 3,
         "used": 1,
     }
     # Their texts are background all the same.
-    assert {"a 0", "b 1"} <= rows_in(tmp_path).keys()
+    assert {"a 0", "b 1", "a 6"} <= rows_in(tmp_path).keys()
 
 
 def test_a_published_background_is_taken_as_it_is(tmp_path, composed) -> None:
@@ -132,20 +144,23 @@ def test_a_published_background_is_taken_as_it_is(tmp_path, composed) -> None:
             pair(3, ("el faro", "El faro"), collection="plain"),
             pair(4, ("el faro", "la luna"), collection="plain"),
             pair(5, ("el faro", "el faro"), collection="plain"),
+            pair(6, ("el faro", "..."), collection="plain"),
             *(single(n, text) for n, text in enumerate(["la luz", "el faro", "El faro", "a ,"])),
+            single(8, "..."),
             single(9, "la luz"),
         ],
         pairs=["pairs/plain"],
         background=["pairs/single"],
     )
     assert report["pairs"] == {
-        "read": 5,
+        "read": 6,
+        "no_words": 1,
+        "repeated": 1,
         "same_text": 1,
         "not_in_background": 1,
-        "repeated": 1,
         "used": 2,
     }
-    assert report["texts"]["same_as_another"] == 1
+    assert (report["texts"]["no_words"], report["texts"]["same_as_another"]) == (1, 1)
     rows = rows_in(tmp_path)
     assert {text: row["means"] for text, row in rows.items()} == {
         "la luz": {"el faro"},
@@ -166,11 +181,27 @@ def test_a_background_without_the_pairs_is_refused(tmp_path, composed) -> None:
 
 def test_no_pair_at_all_is_refused(composed) -> None:
     with pytest.raises(InputError, match="one pair or more") as error:
-        composed([pair(1, ("el faro", "¡El faro!"), 5), pair(2, ("a", "b"), -1)])
+        composed(
+            [pair(1, ("el faro", "¡El faro!"), 5), pair(2, ("a", "b"), -1), pair(3, ("c", "d"), 1)]
+        )
     assert error.value.where == "dataset rank (sentence ranking)"
-    assert "negative score 1, same text 1" in error.value.found
-    with pytest.raises(InputError, match="pairs: read 0"):
-        composed([single(1, "el faro")])
+    assert "negative score 1, below top quarter 1, same text 1" in error.value.found
+
+
+def test_collections_that_the_records_lack_are_said(tmp_path, composed) -> None:
+    with pytest.raises(InputError, match="examples of scored or plain") as error:
+        composed([single(1, "el faro")], pairs=["pairs"])
+    assert error.value.where == str(tmp_path / "pairs.parquet")
+    assert error.value.found == "only those of single"
+    assert "a sample (`sources` in params.yaml) has only some" in error.value.todo
+
+
+def test_scores_that_tell_no_quarter_apart_are_refused(tmp_path, composed) -> None:
+    scores = [1, *[0] * 9]
+    with pytest.raises(InputError, match="10 different pairs, 1 of them") as error:
+        composed([pair(n, (f"a {n}", f"b {n}"), score) for n, score in enumerate(scores)])
+    assert error.value.where == f"{tmp_path / 'pairs.parquet'}: scored"
+    assert not (tmp_path / "out").exists()
 
 
 def probed(make_corpus) -> Corpus:
@@ -192,6 +223,7 @@ def test_the_test_part_of_what_a_dataset_probes_is_left_out(
     report = composed(examples, [corpus])
     assert report["pairs"] == {"read": 3, "of_a_test_part": 1, "below_top_quarter": 1, "used": 1}
     assert report["sources"]["pairs/scored"]["source_parts"] == {"train": 2, "test": 1}
+    assert report["sources"]["pairs/scored"]["test_part"] == "test"
     assert rows_in(tmp_path).keys() == {"a uno", "b uno", "a dos", "b dos"}
     # What is only compared by similarity trains nothing, and is taken whole.
     compared = {"similar": {"task": "similarity", "collection": "scored"}}
@@ -203,6 +235,24 @@ def test_the_test_part_of_what_a_dataset_probes_is_left_out(
     )
     assert report["pairs"]["of_a_test_part"] == 1
     assert report["sources"]["pairs/scored"]["missing_parts"] == ["test"]
+    assert report["sources"]["pairs/scored"]["test_part"] == "validation"
+
+
+def test_the_test_part_of_a_probed_background_is_left_out(tmp_path, make_corpus, composed) -> None:
+    labelled = COLLECTIONS["single"] | {"labels": {"N": "no", "Y": "yes"}}
+    corpus = replace(
+        corpus_of_pairs(make_corpus(), collections=COLLECTIONS | {"single": labelled}),
+        datasets={"sent": {"task": "sentence_classification", "collection": "single"}},
+    )
+    examples = [
+        pair(1, ("uno", "dos"), collection="plain"),
+        *(single(n, text, "train") for n, text in enumerate(["uno", "dos", "tres"])),
+        single(9, "cuatro", "test"),
+    ]
+    report = composed(examples, [corpus], pairs=["pairs/plain"], background=["pairs/single"])
+    assert rows_in(tmp_path).keys() == {"uno", "dos", "tres"}
+    assert report["texts"]["of_a_test_part"] == 1
+    assert "of_a_test_part" not in report["pairs"]
 
 
 def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
@@ -213,20 +263,25 @@ def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
     write_records([Dialogue("f", "", [turns], "train")], "films")
     report = composed(
         [
-            pair(1, ("Faro", "LUZ"), collection="plain"),
-            pair(2, ("luz", "foco"), collection="plain"),
+            pair(1, ("Faro", "LUZ"), collection="words"),
+            pair(2, ("luz", "foco"), collection="words"),
         ],
         [corpus_of_pairs(make_corpus()), films],
         task="word_ranking",
-        pairs=["pairs/plain"],
+        pairs=["pairs/words"],
         vocabulary="films",
     )
-    assert report["words"] == {"running": 7, "different": 4, "most_frequent": 4}
+    assert report["words"] == {
+        "running": 7,
+        "different": 4,
+        "most_frequent": 4,
+        "occurrences_of_the_rarest": 1,
+    }
     rows = rows_in(tmp_path)
     assert {text: (row["source"], row["licence"]) for text, row in rows.items()} == {
-        "faro": ("pairs/plain", "CC0 1.0"),
-        "luz": ("pairs/plain", "CC0 1.0"),
-        "foco": ("pairs/plain", "CC0 1.0"),
+        "faro": ("pairs/words", "CC0 1.0"),
+        "luz": ("pairs/words", "CC0 1.0"),
+        "foco": ("pairs/words", "CC0 1.0"),
         "un": ("films", "Film licence"),
         "bote": ("films", "Film licence"),
         "guinea-bissau": ("films", "Film licence"),
@@ -235,14 +290,48 @@ def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
     assert report["texts"]["same_as_another"] == 2
 
 
+def test_words_are_the_same_if_equal_in_lower_case_and_nfc(tmp_path, composed) -> None:
+    words = [("C++", "c#"), ("c++", "Café"), ("cafe\u0301", "bar"), ("+", "café")]
+    report = composed(
+        [pair(n, own, collection="words") for n, own in enumerate(words)],
+        task="word_ranking",
+        pairs=["pairs"],
+    )
+    assert {text: row["means"] for text, row in rows_in(tmp_path).items()} == {
+        "c++": {"c#", "café"},
+        "c#": {"c++"},
+        "café": {"c++", "bar"},
+        "bar": {"café"},
+    }
+    assert report["pairs"] == {"read": 4, "no_words": 1, "used": 3}
+    assert report["texts"]["no_words"] == 1
+
+
+def test_a_vocabulary_without_words_is_refused(
+    tmp_path, make_corpus, write_records, composed
+) -> None:
+    write_records([Dialogue("f", "", [["1 2"]], "train")], "films")
+    films = corpus_of_pairs(make_corpus(), "films", records="dialogues")
+    with pytest.raises(InputError, match="running text") as error:
+        composed(
+            [pair(1, ("a", "b"), collection="words")],
+            [corpus_of_pairs(make_corpus()), films],
+            task="word_ranking",
+            pairs=["pairs"],
+            vocabulary="films",
+        )
+    assert error.value.where == str(tmp_path / "films.parquet")
+    assert not (tmp_path / "out").exists()
+
+
 def test_records_that_are_missing_are_said(tmp_path, make_corpus, composed) -> None:
     corpora = [corpus_of_pairs(make_corpus()), make_corpus(name="films")]
     with pytest.raises(InputError, match=r"films\.parquet"):
         composed(
-            [pair(1, ("a", "b"), collection="plain")],
+            [pair(1, ("a", "b"), collection="words")],
             corpora,
             task="word_ranking",
-            pairs=["pairs/plain"],
+            pairs=["pairs/words"],
             vocabulary="films",
         )
 
@@ -261,21 +350,25 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
 ) -> None:
     write_params(
         {
-            "sts": {"recipe": "sts", "language": "es"},
-            "mine": {"recipe": "jsonl", "language": "es", "datasets": {}},
+            "mine": {"recipe": "jsonl", "language": "en", "datasets": {}},
+            "evalrank": {"recipe": "evalrank", "language": "en"},
         },
         rankings={
-            "words": ENTRY
-            | {"task": "word_ranking", "pairs": ["sts/2014", "sts/2017"], "vocabulary": "mine"}
+            "words": {
+                "task": "word_ranking",
+                "language": "en",
+                "pairs": ["evalrank/rg_65", "evalrank/mc_30"],
+                "vocabulary": "mine",
+            }
         },
     )
     contents = []
     for hash_seed, step in (("0", 1), ("77", -1)):
         pairs = [
-            pair(n, (f"a{chr(97 + n % 26)}", f"b{chr(97 + n % 7)}"), n % 5, "test", collection)
-            for n, collection in enumerate(["2014", "2017"] * 20)
+            pair(n, (f"a{chr(97 + n % 26)}", f"b{chr(97 + n % 7)}"), n % 5, None, collection)
+            for n, collection in enumerate(["rg_65", "mc_30"] * 20)
         ]
-        write_records(pairs[::step], "sts")
+        write_records(pairs[::step], "evalrank")
         write_records([document(n) for n in range(9)][::step], "mine")
         out = tmp_path / f"out-{hash_seed}"
         command = f"-m builders compose words --records {tmp_path} --out {out}".split()
@@ -295,16 +388,33 @@ def test_the_command_line(tmp_path, write_records, write_params, capsys) -> None
         {"sts": {"recipe": "sts", "language": "es"}},
         rankings={"rank": ENTRY | {"pairs": ["sts"]}},
     )
-    write_records([pair(1, ("El faro.", "La luz."), 4, "test", "2017")], "sts")
+    pairs = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
+    write_records([pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)], "sts")
     common = ["--params", str(params)]
     command = ["--records", str(tmp_path), "--out", str(tmp_path / "out")]
     assert main(["compose", "rank", *command, *common]) == 0
     assert main(["list", *common]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out == ["rank: test 2", "rank: sentence ranking, from sts"]
+    assert out == ["rank: test 4", "rank: sentence ranking, from sts"]
     assert main(["compose", "other", *command, *common]) == 1
     assert "one of rank" in capsys.readouterr().err
     nothing = ["--records", str(tmp_path / "sts.parquet"), "--out", str(tmp_path / "sts")]
     assert main(["build", "sts", *nothing, *common]) == 0
     assert capsys.readouterr().out == ""
     assert (tmp_path / "sts" / "build.json").read_text("utf-8") == "{}\n"
+
+
+def test_rankings_are_checked_only_by_who_needs_them(
+    tmp_path, write_records, write_params, capsys
+) -> None:
+    sts = {"recipe": "sts", "language": "es"}
+    dataset = {"datasets": {"sim": {"task": "similarity", "collection": "2017"}}}
+    wrong = {"rank": ENTRY | {"pairs": ["none"]}}
+    texts = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
+    records = write_records([pair(n, t, 3, "test", "2017") for n, t in enumerate(texts)], "sts")
+    command = ["build", "sts", "--records", str(records), "--out", str(tmp_path / "sts")]
+    params = write_params({"sts": sts | dataset}, rankings=wrong)
+    assert main([*command, "--params", str(params)]) == 0
+    params = write_params({"sts": sts}, rankings=wrong)
+    assert main([*command, "--params", str(params)]) == 1
+    assert "rankings.rank.pairs" in capsys.readouterr().err

@@ -288,7 +288,9 @@ def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
     declared = {"gone": {"leakage": {"at_most": 0.1, "because": "it was so"}}}
     path = write_params({"sts": entry}, audit={"inherited": declared})
     assert main(["list", "--params", str(path)]) == 1
-    assert "gone, which is none of them" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "gone, which is none of them" in said
+    assert "remove gone there too, if the dataset was taken out of" in said
     path = write_params({"sqc": {"recipe": "sqc", "datasets": {"q": {"task": "relatedness"}}}})
     assert main(["list", "--params", str(path)]) == 1
     assert "sqc has: linguistic_probing, sentence_classification" in capsys.readouterr().err

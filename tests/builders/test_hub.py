@@ -22,6 +22,7 @@ from builders.rankings import groups_of, rankings_of
 from builders.shards import digests
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
+from corpora_recipes.records import Dialogue
 
 TASKS = {
     "sp_mine": {"task": "sentence_position"},
@@ -295,12 +296,12 @@ def neighbours(tmp_path, make_corpus, write_records) -> Path:
     plain = [pair(n, (f"El bote {n}.", f"La barca {n}."), collection="plain") for n in range(2)]
     clusters = [cluster("es", name, "pleamar", "bajamar", "Estoa") for name in ("a", "b")]
     records = write_records([*scored, *clusters], "pairs")
-    write_records(plain, "more")
+    write_records([*plain, pair(9, ("La isla.", "El cabo."))], "more")
     rankings = {
         "rank": {
             "task": "sentence_ranking",
             "language": "es",
-            "pairs": ["pairs/scored", "more/plain"],
+            "pairs": ["pairs/scored", "more"],
         }
     }
     folder = tmp_path / "instances"
@@ -318,7 +319,7 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
 ) -> None:
     loaded = load(str(neighbours), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
     assert loaded == expected(neighbours)
-    assert (loaded["rank/test"][0], loaded["para/test"][0]) == (74, 2)
+    assert (loaded["rank/test"][0], loaded["para/test"][0]) == (76, 2)
     card = (neighbours / "README.md").read_text("utf-8")
     head = yaml.safe_load(card.split("---\n")[1])
     info = {i["config_name"]: i for i in head["dataset_info"]}
@@ -326,17 +327,21 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     assert {"name": "terms", "sequence": "string"} in info["para"]["features"]
     licences = "CC0 1.0; CC BY 4.0"
     assert (
-        f"| `rank` | sentence ranking | Pairs + More | – | – | 74 | 16 pairs | 1.0.0 | {licences} |"
+        f"| `rank` | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | {licences} |"
     ) in card
     assert "| `para` | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
     assert "## Sentence ranking (EvalRank)\n" in card
     assert "## Paradigms (ParaLex)\n" in card
     for line in (
         "- Positives from `pairs/scored`: its top 25 % of pairs by score, ties included (a score "
-        "of 3 or more). They are 14 pairs that no collection named before has.",
+        "of 3 or more: 14 of 35 different pairs, 40%). They are 14 pairs that no collection named "
+        "before has.",
         "- Positives from `more/plain`: its pairs. They are 2 pairs that",
-        "- Left out: 5 examples of `pairs/scored`, the test part of another dataset, which probes",
-        "Texts that differ only in case and punctuation are one row.",
+        "- Positives from `more/scored`: none, as no pair of it can be used.\n",
+        "- Left out: 5 examples of `pairs/scored`, the source's test, on which another dataset",
+        "- A pair that a collection has several times has the mean of its scores.\n",
+        "- Background: every text of these collections, those of pairs with lower scores included.",
+        "- Sentences that differ only in case, punctuation and symbols are one row.\n",
         "among all other texts but the query itself and the query's other positives.",
         "- **Fewer than 1,000 groups of positives: small differences mean nothing.**",
         "| 8. Test size | terms with a capital letter | 2 |  |  |",
@@ -348,13 +353,43 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     assert "Incomplete" not in card
 
 
+def test_the_card_of_unscored_words(tmp_path, make_corpus, write_records) -> None:
+    pairs = corpus_of_pairs(make_corpus())
+    films = make_corpus(name="films")
+    films = replace(films, facts=films.facts | {"records": "dialogues"}, datasets={})
+    write_records([pair(1, ("barca", "bote"), collection="words")], "pairs")
+    write_records([Dialogue("f", "", [["La barca, la barca."]], "train")], "films")
+    entry = {"task": "word_ranking", "language": "es", "pairs": ["pairs"], "vocabulary": "films"}
+    rankings = {"rank": entry}
+    folder = tmp_path / "instances"
+    (ranking,) = rankings_of(rankings, [pairs, films], "upstream")
+    compose(ranking, tmp_path, folder / "rank", "upstream")
+    audit(folder, tmp_path / "audit")
+    groups = groups_of([pairs, films], rankings, "upstream")
+    package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
+    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    for line in (
+        "- Positives: its pairs, 1 different ones.\n",
+        "- Background: every text of these collections.\n",
+        "- Words are in lower case; those that are equal then are one row.\n",
+        "- With them stand the 2 most frequent words of `films`; the rarest occurs 2 times.\n",
+    ):
+        assert line in card
+    assert "lower scores" not in card
+    assert "has the mean of its scores" not in card
+
+
 def test_the_licence_of_a_ranking_is_that_of_each_corpus(neighbours: Path) -> None:
     text = (neighbours / "LICENSE.md").read_text("utf-8")
     assert "| `rank` | Pairs | CC0 1.0 (https://example.org/l) |" in text
     assert "| `rank` | More | CC BY 4.0 |" in text
     rows = pq.read_table(neighbours / "rank" / "test-00000-of-00001.parquet").to_pylist()
     of_source = {(row["source"], row["licence"]) for row in rows}
-    assert of_source == {("pairs/scored", "CC0 1.0"), ("more/plain", "CC BY 4.0")}
+    assert of_source == {
+        ("pairs/scored", "CC0 1.0"),
+        ("more/plain", "CC BY 4.0"),
+        ("more/scored", "CC BY 4.0"),
+    }
 
 
 def test_croissant_describes_rankings(neighbours: Path) -> None:

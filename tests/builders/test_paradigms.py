@@ -89,8 +89,11 @@ def test_a_language_that_is_not_there_is_said(corpus) -> None:
 
 
 def test_a_dataset_without_clusters_is_refused(tmp_path, corpus, write_records) -> None:
-    records = write_records([cluster("es", "tides", "pleamar", "bajamar")])
-    with pytest.raises(InputError, match="one row or more in each split") as error:
+    records = write_records(
+        [cluster("es", "tides", "pleamar", "bajamar"), cluster("en", "tides", "ebb")]
+    )
+    with pytest.raises(InputError, match="examples of sw") as error:
         build(corpus, records, tmp_path / "out", "upstream")
-    assert error.value.where == "dataset paralex_sw (paradigms)"
-    assert error.value.found.startswith("none; examples: read 0")
+    assert error.value.where == str(records)
+    assert error.value.found == "only those of en, es"
+    assert "a sample (`sources` in params.yaml) has only some" in error.value.todo

@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 from neighbour_files import pair
 
 from builders.passages import mark, normalise
-from builders.ranking import Background, positive_pairs
+from builders.ranking import Background, Positives, positive_pairs
+from corpora_recipes.errors import InputError
 
 
 def pairs_with(scores: list[float | None]) -> list:
     return [pair(n, (f"a{n}", f"b{n}"), score) for n, score in enumerate(scores)]
+
+
+def positives(examples, same=mark, scale=None) -> Positives:
+    return positive_pairs(examples, same, scale, "f.parquet: scored")
 
 
 @pytest.mark.parametrize(
@@ -21,36 +26,94 @@ def pairs_with(scores: list[float | None]) -> list:
         ([5, 4, 3, 2], [0], 5),
         ([1, 2, 3, 4, 5], [3, 4], 4),  # a quarter of five is two
         ([4, 4, 1, 4, 0, 1, 1, 0], [0, 1, 3], 4),  # a tie at the limit
-        ([2], [0], 2),
-        ([0, 0, 0], [0, 1, 2], 0),
+        ([2, 0], [0], 2),
     ],
 )
 def test_the_top_quarter_and_its_ties_mean_the_same(scores, chosen, lowest) -> None:
     examples = pairs_with(scores)
-    found = positive_pairs(examples)
+    found = positives(examples)
     assert found.examples == [examples[n] for n in chosen]
-    assert found.lowest_score == lowest
+    assert (found.lowest_score, found.different) == (lowest, len(scores))
     assert found.dropped["below_top_quarter"] == len(scores) - len(chosen)
 
 
-def test_missing_and_negative_scores_are_counted_and_count_for_nothing() -> None:
-    examples = pairs_with([None, -1, 3, 2, 1, 0, None])
-    found = positive_pairs(examples)
+@pytest.mark.parametrize("scores", [[2], [3, 3, 3], [1, 0, 0, 0, 0, 0, 0, 0]])
+def test_a_quarter_that_holds_the_lowest_score_is_refused(scores) -> None:
+    with pytest.raises(InputError, match="above the lowest score") as error:
+        positives(pairs_with(scores))
+    assert error.value.where == "f.parquet: scored"
+    above = sum(score > min(scores) for score in scores)
+    lowest = f"the lowest, {min(scores)}"
+    assert error.value.found == (
+        f"{len(scores)} different pairs, {above} of them with a score above {lowest}"
+    )
+
+
+def test_scores_that_tell_nothing_are_counted_and_count_for_nothing() -> None:
+    examples = pairs_with([None, -1, 3, 2, 1, 0, None, math.nan, math.inf, -math.inf, 5.1])
+    found = positives(examples, scale=(0, 5))
     assert found.examples == [examples[2]]
-    assert found.dropped == {"missing_score": 2, "negative_score": 1, "below_top_quarter": 3}
-    nothing = positive_pairs(pairs_with([-1, None]))
+    assert found.dropped == {
+        "missing_score": 5,
+        "negative_score": 1,
+        "out_of_scale": 1,
+        "repeated": 0,
+        "below_top_quarter": 3,
+    }
+    # Without a scale every score from zero counts; of five a quarter is two.
+    assert positives(examples).examples == [examples[2], examples[10]]
+    nothing = positives(pairs_with([-1, None]))
     assert (nothing.examples, nothing.lowest_score) == ([], None)
 
 
-def test_all_pairs_without_scores_mean_the_same() -> None:
+def test_pairs_mean_the_same_unscored_only_where_nothing_has_scores() -> None:
     examples = pairs_with([None, None])
-    assert positive_pairs(examples) == (examples, {}, None)
+    assert positives(examples) == (examples, {"repeated": 0}, 2, None)
+    # Its facts say that it is scored, but the scores are lost.
+    assert positives(examples, scale=(0, 5)).dropped["missing_score"] == 2
+    assert positives(examples, scale=(0, 5)).examples == []
+
+
+def test_a_pair_that_was_judged_several_times_has_the_mean_of_its_scores() -> None:
+    texts = [("Uno.", "dos"), ("dos", "¡UNO!"), ("tres", "4"), ("a", "b"), ("c", "d"), ("e", "f")]
+    scores = [5.0, 1.0, 4.0, 2.0, 1.0, 0.0]
+    examples = [pair(n, t, s) for n, (t, s) in enumerate(zip(texts, scores, strict=True))]
+    found = positives(examples)
+    # Of five pairs a quarter is two: 4, and (5 + 1) / 2.
+    assert found.examples == [examples[0], examples[2]]
+    assert (found.lowest_score, found.different) == (3, 5)
+    assert found.dropped == {"repeated": 1, "below_top_quarter": 3}
+    # The mean of equal scores is that score, so that ties stay ties.
+    tied = [pair(n, ("x", "y"), 2.6) for n in range(7)] + [pair(7, ("a", "b"), 2.6)]
+    rest = [pair(n, (f"{n}", "z"), 1) for n in range(8, 10)]
+    assert positives(tied + rest).examples == [tied[0], tied[7]]
+
+
+def test_unscored_copies_are_one_pair() -> None:
+    examples = [pair(n, texts) for n, texts in enumerate([("a", "b"), ("B", "a"), ("a", "c")])]
+    found = positives(examples)
+    assert (found.examples, found.dropped) == ([examples[0], examples[2]], {"repeated": 1})
+    assert len(positives(examples, same=str).examples) == 3
+
+
+def test_pairs_with_a_text_of_no_words_are_counted() -> None:
+    examples = [
+        pair(n, texts, 5 - n) for n, texts in enumerate([("¿?", "a"), ("a", "1"), ("b", "c")])
+    ]
+    found = positives(examples)
+    assert found.examples == [examples[1]]
+    assert (found.dropped["no_words"], found.different) == (1, 2)
 
 
 @given(st.lists(st.integers(0, 6), min_size=1))
 def test_no_more_than_ties_stand_beyond_the_quarter(scores: list[int]) -> None:
-    found = positive_pairs(pairs_with([float(score) for score in scores]))
     quarter = math.ceil(len(scores) / 4)
+    examples = pairs_with([float(score) for score in scores])
+    if sorted(scores)[-quarter] == min(scores):
+        with pytest.raises(InputError):
+            positives(examples)
+        return
+    found = positives(examples)
     assert found.lowest_score is not None
     assert len(found.examples) >= quarter
     assert sum(score > found.lowest_score for score in scores) < quarter

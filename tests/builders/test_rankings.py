@@ -11,6 +11,7 @@ from builders.rankings import groups_of, rankings_of
 from corpora_recipes.errors import InputError
 from corpora_recipes.recipes import Corpus
 
+WORDS = {"pairs": ["pairs/plain"]}
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs"]}
 
 
@@ -39,7 +40,7 @@ def test_a_corpus_stands_for_its_collections_of_pairs(corpora) -> None:
     ranking = one(corpora, pairs=["probed", "pairs"])
     names = [part.name for part in ranking.pairs]
     assert names == ["probed/captions", "probed/others", "pairs/scored", "pairs/plain"]
-    assert [part.probe is not None for part in ranking.pairs] == [True, False, False, False]
+    assert [part.probed for part in ranking.pairs] == [True, False, False, False]
     assert ranking.dataset.parts == {
         "pairs": names,
         "background": [],
@@ -56,15 +57,21 @@ def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
     ranking = one(
         corpora,
         task="word_ranking",
-        pairs=["pairs/plain", "pairs/plain"],
+        pairs=["pairs"],
         background=["pairs"],
         vocabulary="mine",
         version="1.2.0",
     )
-    assert [part.name for part in ranking.pairs] == ["pairs/plain"]
-    assert [part.name for part in ranking.background] == ["pairs/single"]
+    # A corpus stands for its collections of words alone.
+    assert [part.name for part in ranking.pairs] == ["pairs/words"]
+    assert [part.name for part in ranking.background] == ["pairs/lexicon"]
     assert [corpus.name for corpus in ranking.corpora] == ["pairs", "mine"]
     assert (ranking.dataset.version, ranking.dataset.task) == ("1.2.0", "word_ranking")
+    assert [part.name for part in one(corpora, background=["pairs"]).background] == ["pairs/single"]
+
+
+def test_the_seed_of_a_ranking_is_the_run_s(corpora) -> None:
+    assert one([replace(corpus, seed=77) for corpus in corpora]).dataset.seed == 77
 
 
 def test_what_is_made_of_a_sample_is_one(corpora) -> None:
@@ -92,8 +99,9 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
     assert not both[-1].redistributable
     with pytest.raises(InputError, match=r"corpora\.pairs\.datasets(.|\n)*at least one dataset"):
         groups_of(corpora, {}, "upstream")
-    with pytest.raises(InputError, match="at least one dataset"):
+    with pytest.raises(InputError, match="or a ranking that is made of it") as error:
         datasets_of(corpora[1], "upstream")
+    assert "entry of `rankings`" in error.value.todo
 
 
 @pytest.mark.parametrize(
@@ -104,20 +112,29 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
         ({"vocabulary": "mine"}, "keys among task, language, version, pairs, background .*\n.*voc"),
         ({"rows": 3}, "keys among .*\n.*rows"),
         ({"version": "1"}, "three numbers"),
-        ({"pairs": None}, "a list of corpora with pairs of texts with.*\n.*nothing"),
-        ({"pairs": []}, "a list of corpora with pairs of texts with"),
-        ({"pairs": "pairs"}, "a list of corpora with pairs of texts with.*\n.*'pairs'"),
-        ({"pairs": [3]}, "a list of corpora with pairs of texts with"),
+        ({"pairs": None}, "a list of corpora with pairs of sentences with.*\n.*nothing"),
+        ({"pairs": []}, "a list of corpora with pairs of sentences with"),
+        ({"pairs": "pairs"}, "a list of corpora with pairs of sentences with.*\n.*'pairs'"),
+        ({"pairs": [3]}, "a list of corpora with pairs of sentences with"),
         ({"pairs": ["none"]}, "any answer: one of pairs, probed\n.*'none'"),
         ({"pairs": ["mine"]}, "any answer: one of pairs, probed\n.*'mine'"),
         ({"pairs": ["pairs/single"]}, "one of pairs/scored, pairs/plain\n.*'pairs/single'"),
-        ({"background": ["probed"]}, "single texts: one of pairs\n.*'probed'"),
-        ({"background": ["pairs/plain"]}, "single texts: one of pairs/single\n"),
-        ({"background": []}, "a list of corpora with single texts"),
+        ({"background": ["probed"]}, "single sentences: one of pairs\n.*'probed'"),
+        ({"background": ["pairs/plain"]}, "single sentences: one of pairs/single\n"),
+        ({"background": []}, "a list of corpora with single sentences"),
         ({"task": "word_ranking", "vocabulary": "pairs"}, "documents or dialogues: mine\n"),
         ({"task": "word_ranking", "vocabulary": None}, "documents or dialogues: mine\n"),
         ({"language": "en"}, "es, the language of corpora.pairs\n.*'en'"),
-        ({"language": None}, "es, the language of corpora.pairs\n"),
+        ({"language": None}, "the language of its corpora, such as es\n.*nothing"),
+        ({"pairs": ["pairs/"]}, "one of pairs/scored, pairs/plain\n.*'pairs/'"),
+        ({"pairs": ["pairs", "pairs"]}, "each collection once\n.*pairs/scored twice, .* 'pairs'"),
+        ({"pairs": ["pairs/plain", "pairs"]}, "each collection once\n.*pairs/plain twice"),
+        ({"pairs": ["pairs", "pairs/plain"]}, "once\n.*pairs/plain twice, .* 'pairs/plain'"),
+        ({"pairs": ["pairs/words"]}, "pairs of sentences .* one of pairs/scored, pairs/plain\n"),
+        ({"background": ["pairs/lexicon"]}, "single sentences: one of pairs/single\n"),
+        ({"task": "word_ranking"} | WORDS, "pairs of words .*: one of pairs/words\n.*plain'"),
+        ({"task": "word_ranking", "pairs": ["probed"]}, "any answer: one of pairs\n.*'probed'"),
+        ({"language": "en", "pairs": ["none"]}, r"one of \(no corpus has any\)"),
     ],
 )
 def test_bad_entries_are_refused(corpora, changes, message) -> None:
@@ -142,4 +159,8 @@ def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
     with pytest.raises(InputError, match=r"one of \(no corpus has any\)"):
         one([make_corpus()])
     with pytest.raises(InputError, match=r"dialogues: \(there is none\)"):
-        one([corpus_of_pairs(make_corpus())], task="word_ranking", vocabulary="mine")
+        one(
+            [corpus_of_pairs(make_corpus()), make_corpus(language="en")],
+            task="word_ranking",
+            vocabulary="none",
+        )

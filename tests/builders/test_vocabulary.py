@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from neighbour_files import single
 
+from builders import vocabulary
 from builders.vocabulary import frequent_words, words_of
 from corpora_recipes.errors import InputError
 from corpora_recipes.records import Dialogue, Document, Section
@@ -19,6 +20,8 @@ from corpora_recipes.records import Dialogue, Document, Section
         ("a_b 12 3D x2y", ["a", "b", "d", "x", "y"]),
         ("कीमत की का", ["कीमत", "की", "का"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),
+        # Two ways to write one word: NFC stands.
+        ("cafe\u0301 café", ["café", "café"]),
         ("", []),
     ],
 )
@@ -34,9 +37,9 @@ def test_words_of_documents_and_dialogues(write_records) -> None:
     ]
     found = frequent_words(write_records(documents), "documents", 3)
     # "azul" and those after it occur once: the first in the alphabet stands.
-    assert found == (["un", "mar", "azul"], 9, 6)
+    assert found == (["un", "mar", "azul"], 9, 6, 1)
     films = [Dialogue("f", "", [["¿Un mar?", "Mar."], ["Sí."]], "train")]
-    assert frequent_words(write_records(films), "dialogues", 9) == (["mar", "sí", "un"], 4, 3)
+    assert frequent_words(write_records(films), "dialogues", 9) == (["mar", "sí", "un"], 4, 3, 1)
 
 
 @pytest.mark.parametrize("memory", [1, 40, 1_000_000])
@@ -48,7 +51,32 @@ def test_counts_are_exact_whatever_the_memory(write_records, memory) -> None:
     counted = Counter(words) + Counter(fin=1200)
     expected = sorted(counted, key=lambda word: (-counted[word], word))
     found = frequent_words(write_records(films), "dialogues", 30, in_memory=memory)
-    assert found == (expected[:30], 2400, len(counted))
+    assert found == (expected[:30], 2400, len(counted), counted[expected[29]])
+
+
+@pytest.mark.parametrize("kind", ["documents", "dialogues"])
+def test_a_long_record_is_counted_in_slices(write_records, monkeypatch, kind) -> None:
+    pieces: list[str] = []
+
+    def counted(text: str) -> list[str]:
+        pieces.append(text)
+        return words_of(text)
+
+    monkeypatch.setattr(vocabulary, "SENTENCES", 40)
+    monkeypatch.setattr(vocabulary, "words_of", counted)
+    sentences = [f"frase {'abcdefg'[n % 7]}" for n in range(1001)]
+    whole = Dialogue("f", "", [sentences], "train")
+    if kind == "documents":
+        whole = Document("f", "", [], [Section("", 1, [sentences])], "train")
+    found = frequent_words(write_records([whole]), kind, 2)
+    assert found == (["frase", "a"], 2002, 8, 143)
+    assert max(piece.count("\n") + 1 for piece in pieces) == 40
+    assert len(pieces) == 26
+
+
+def test_no_words(write_records) -> None:
+    films = [Dialogue("f", "", [["1 2 3"]], "train")]
+    assert frequent_words(write_records(films), "dialogues", 9) == ([], 0, 0, 0)
 
 
 def test_records_of_another_kind_are_refused(tmp_path, write_records) -> None:

@@ -182,3 +182,8 @@ def test_every_scored_line_is_an_example(
         (f"rg_65/{number}", score / 100) for number, (_, _, score) in enumerate(table, 1)
     ]
     assert not drops.dropped
+
+
+def test_what_is_words_is_said() -> None:
+    sentences = {n for n, facts in FACTS["collections"].items() if facts.get("unit") != "word"}
+    assert sentences == {"positive_sentences", "background_sentences"}

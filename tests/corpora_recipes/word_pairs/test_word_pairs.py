@@ -191,3 +191,10 @@ def test_empty_columns_at_the_end_are_none(tmp_path: Path) -> None:
     raw = write(tmp_path, "coche,automóvil,\nİzmir,izmir,,\ncasa,hogar\n", "mine.csv")
     assert words(raw) == [("coche", "automóvil"), ("casa", "hogar")]
     assert dropped(raw) == {"same_text": 1}
+
+
+def test_the_shipped_list_is_refused_to_another_language(tmp_path: Path) -> None:
+    english = replace(CORPUS, language="en", options={"path": None})
+    with pytest.raises(InputError, match="that of word_pairs is in es") as error:
+        sources.fetch(english, "upstream", tmp_path / "out")
+    assert error.value.todo.startswith("set `path:` in this entry of params.yaml")
