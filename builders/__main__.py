@@ -49,6 +49,9 @@ def _parser() -> argparse.ArgumentParser:
         "compose",
         parents=[common],
         help="records of one or more corpora to the instances of a ranking",
+        description="Make a ranking (EvalRank) of the records of one or more corpora: pairs that "
+        "mean the same, and all other texts to rank them among. What became of every pair is "
+        "printed, and stands in build.json.",
     )
     compose.add_argument("ranking", help="an entry of rankings in params.yaml")
     compose.add_argument(
@@ -170,7 +173,10 @@ def _run(args: argparse.Namespace) -> None:
                 found=repr(args.ranking),
                 todo="correct the name, or add an entry",
             )
-        _print_rows(compose(found[0], args.records, args.out, sources))
+        report = compose(found[0], args.records, args.out, sources)
+        _print_rows(report)
+        for entry in report.values():
+            print("pairs: " + ", ".join(f"{what} {n:,}" for what, n in entry["pairs"].items()))
     elif args.command == "package":
         from builders.hub import package
 

@@ -334,6 +334,19 @@ def test_the_readmes_python_runs(project: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
+def test_the_readmes_ranking_is_composed(project: Path, tmp_path: Path) -> None:
+    (entry,) = [block for block in blocks("yaml") if block.startswith("rankings:")]
+    params = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
+    params["rankings"] |= yaml.safe_load(entry)["rankings"]
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
+    (name,) = yaml.safe_load(entry)["rankings"]
+    command = f"python -m builders compose {name} --params {path} --records data/records"
+    done = run(f"{command} --out {tmp_path / name}", project)
+    assert done.returncode == 0, done.stderr
+    assert "used 10" in done.stdout
+
+
 def test_the_readmes_encoders_are_known() -> None:
     (entries,) = [block for block in blocks("yaml") if block.startswith("encoders:")]
     for name, options in yaml.safe_load(entries)["encoders"].items():

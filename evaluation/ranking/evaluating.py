@@ -71,7 +71,8 @@ def rank_datasets(
         store: folder of the embedding store.
         seed: the run's seed.
         similarities: one or more; layers other than the main one have the first alone.
-        postprocessings: one or more; layers other than the main one have none.
+        postprocessings: one or more; layers other than the main one have none. Texts that are not
+            more than the vectors' components are not whitened.
 
     Returns:
         The results; and the ranks of the main layer's vectors as they are, if those were asked
@@ -263,8 +264,7 @@ def _compare(
     """Give the main layer's scores of the datasets of similarity in one language.
 
     What is done to the vectors before is fitted on the texts of all of them together: one dataset
-    may have fewer texts than vectors have components, which whitening would make all equally far
-    from each other.
+    may have fewer texts than vectors have components.
     """
     digests = [dataset.digest() for dataset in datasets]
     rows = [read_rows(dataset, "test", encoder.form) for dataset in datasets]
@@ -299,6 +299,9 @@ def _vectors(
 ) -> Iterator[tuple[_Way, Floats]]:
     """Give the texts' vectors for each way to compare.
 
+    Not whitened if the texts are not more than the vectors' components: all of them would be
+    equally far from each other, whatever the encoder.
+
     Args:
         names: of the datasets, for messages.
         texts: the texts.
@@ -309,6 +312,8 @@ def _vectors(
         InputError: a vector is not finite after post-processing.
     """
     for name, same in groupby(ways, lambda way: way[0]):
+        if name == "whitening" and len(found) <= found.shape[1]:
+            continue
         vectors = postprocess(found, name)
         too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(too_large):

@@ -37,6 +37,10 @@ from evaluation.report.layout import (
 from evaluation.report.published import PUBLISHED
 
 MEDIAN = "Median rank"
+# The share of the most texts, or words, that any encoder has vectors of: with fewer, a score is no
+# better for being higher.
+ENOUGH = 0.9
+ALIKE = "only of those with vectors of nine tenths of the {} or more"
 # So many differences are read without being unfolded.
 SHORT = 60
 
@@ -100,8 +104,9 @@ def _ranks(
     for similarity in similarities:
         own = {encoder: score for (encoder, by), score in scores.items() if by == similarity}
         key = next(iter(own.values())).key
+        alike = _alike({encoder: score.background for encoder, score in own.items()})
         for what in MEASURES:
-            reached = {encoder: score.measures[what] for encoder, score in own.items()}
+            reached = {encoder: own[encoder].measures[what] for encoder in alike}
             best[similarity, what] = best_of(reached, key(what), differences)
     rows = []
     for encoder in encoders:
@@ -120,7 +125,7 @@ def _ranks(
     columns = (
         f"{what}, {similarity}" for similarity in similarities for what in (*MEASURES, MEDIAN)
     )
-    bold = f"In bold is the best encoder of a column, {BOLD}."
+    bold = f"In bold is the best encoder of a column, {BOLD}; {ALIKE.format('texts')}."
     return Table(
         name,
         f"EvalRank: {dataset}",
@@ -158,6 +163,11 @@ def _about_ranks(scores: Mapping[tuple[str, str], RankScore]) -> str:
     if ties:
         parts.append(f"Pairs whose positive shares its score with another text: {', '.join(ties)}.")
     return " ".join(parts)
+
+
+def _alike(counts: Mapping[str, int]) -> list[str]:
+    """Return the encoders that are asked among about as many texts as any."""
+    return [name for name, count in counts.items() if count >= ENOUGH * max(counts.values())]
 
 
 def _counts(of_encoders: Mapping[str, int]) -> str:
@@ -296,8 +306,9 @@ def postprocessing(inputs: Inputs) -> Table | None:
             f"× 100 over the datasets of similarity ({', '.join(compared) or 'none'}) and MRR in "
             "per cent; in brackets the difference from the vectors as they are. What is taken away "
             "is fitted on the texts that are ranked, and for similarity on those of all its "
-            "datasets in one language; whitening fewer texts than dimensions makes all of them "
-            f"equally far apart. Averaged over encoders, similarities and datasets, {on_average}.",
+            "datasets in one language. Fewer texts than dimensions are not whitened, as all of "
+            "them would be equally far apart. Averaged over encoders, similarities and datasets, "
+            f"{on_average}.",
         ),
         texts=3,
     )
@@ -316,8 +327,9 @@ def paralex(inputs: Inputs) -> Table | None:
         best = {}
         if vocabulary == "shared":
             key = next(iter(own.values())).key
+            alike = _alike({name: score.words for name, score in own.items()})
             for what in ASKED:
-                reached = {name: getattr(score, what) for name, score in own.items()}
+                reached = {name: getattr(own[name], what) for name in alike}
                 best[what] = best_of(reached, key(what), inputs.neighbour_differences)
         for name in names:
             cells += _paradigm(own.get(name), {what for what in best if name in best[what]})
@@ -331,8 +343,9 @@ def paralex(inputs: Inputs) -> Table | None:
         if published[name]:
             columns += [f"{name}, by Sumbler et al.: {what}" for what in ASKED]
     bold = (
-        f" In bold is the best encoder of a row, {BOLD}; not in vocabularies of their own, as "
-        "those are different words."
+        f" In bold is the best encoder of a row, {BOLD}; {ALIKE.format('words')}, and not in "
+        "vocabularies of their own, as those are different words. Among fewer words neighbours are "
+        "found more easily."
     )
     return Table(
         "paralex",

@@ -395,7 +395,11 @@ def test_the_command_line(tmp_path, write_records, write_params, capsys) -> None
     assert main(["compose", "rank", *command, *common]) == 0
     assert main(["list", *common]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out == ["rank: test 4", "rank: sentence ranking, from sts"]
+    assert out == [
+        "rank: test 4",
+        "pairs: read 2, below_top_quarter 1, used 1",
+        "rank: sentence ranking, from sts",
+    ]
     assert main(["compose", "other", *command, *common]) == 1
     assert "one of rank" in capsys.readouterr().err
     nothing = ["--records", str(tmp_path / "sts.parquet"), "--out", str(tmp_path / "sts")]

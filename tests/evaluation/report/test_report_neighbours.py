@@ -118,7 +118,8 @@ def test_ranks(tmp_path: Path) -> None:
     assert sentences.rows[0].cells[1].value == 0.4
     assert sentences.about == (
         "4,310 texts, 1,200 queries, 1,300 pairs. In bold is the best encoder of a column, and "
-        "what the paired test cannot tell from it.",
+        "what the paired test cannot tell from it; only of those with vectors of nine tenths of "
+        "the texts or more.",
     )
     # Alone there is no best.
     assert cells(words) == [["char_hash +", "20.0 [38.0, 42.0]", "30.0", "45.0", "7.5"]]
@@ -243,9 +244,11 @@ def test_pairs_without_vectors_and_ties(tmp_path: Path) -> None:
     other = replace(OTHER_RANKED, scores=(replace(RANK, background=4000),), similarities=())
     both = [replace(RANKED, scores=scores, similarities=()), other]
     _, table = neighbours.evalrank(inputs_of(tmp_path / "both", rankings=both))
-    assert (
-        "With vectors of fewer texts: use 4,000. Among fewer, ranks are higher." in table.about[0]
-    )
+    assert "fewer texts: use 4,000. Among fewer, ranks are higher." in table.about[0]
+    # Whoever ranks far fewer is not the best for it.
+    both[1] = replace(other, scores=(replace(RANK, background=3000, mrr=0.9),))
+    _, table = neighbours.evalrank(inputs_of(tmp_path / "few", rankings=both))
+    assert [row[1].endswith("+") for row in cells(table)] == [False, False]
     _, table = neighbours.evalrank(
         inputs_of(tmp_path, rankings=[replace(RANKED, scores=scores, similarities=())])
     )
@@ -331,7 +334,8 @@ def test_paralex(tmp_path: Path) -> None:
     ]
     assert "have as neighbours (2 or more) are taken in" in table.about[0]
     assert (
-        "In bold is the best encoder of a row, and what the paired test cannot tell from it; not in"
+        "In bold is the best encoder of a row, and what the paired test cannot tell from it; only "
+        "of those with vectors of nine tenths of the words or more, and not in vocabularies of "
     ) in table.about[1]
     assert table.about[2] == (
         "Not scored: paralex_fi with char_hash, there is no word ranking of fi."
