@@ -1,1 +1,1 @@
-"""From a raw corpus to records: fetch the files, read them, clean them, count every drop."""
+"""Turns raw corpora into records: fetches, reads and cleans files, and counts every drop."""

@@ -1,6 +1,7 @@
-"""Keyed hashing: every random choice of the project is a function of a seed and stable names."""
+"""Keyed hashing, which makes every random choice from a seed and stable names; SHA-256 of files."""
 
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
+from pathlib import Path
 
 _SCALE = 2.0**-64
 
@@ -10,8 +11,8 @@ def keyed_hash(seed: int, *parts: str) -> int:
 
     Args:
         seed: the run's seed, the key of the hash.
-        parts: what the choice is about, from the general to the special: usually a dataset or
-            corpus name, a stable id and the purpose of the choice.
+        parts: the subject of the choice, from general to specific: usually a dataset or corpus
+            name, a stable id and the purpose of the choice.
 
     Returns:
         An integer, uniform over 0 … 2**64 - 1. It depends on nothing else: not on the order of
@@ -33,3 +34,9 @@ def keyed_uniform(seed: int, *parts: str) -> float:
 def keyed_choice(count: int, seed: int, *parts: str) -> int:
     """Return an integer, uniform over 0 … count - 1 (the bias is below count / 2**64)."""
     return keyed_hash(seed, *parts) * count >> 64
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,28 +1,44 @@
-"""The `list` command: the corpora of params.yaml and the recipes there are."""
+"""The `list` command: the corpora of params.yaml, and all recipes."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from textwrap import fill
+from textwrap import shorten
 
-from corpora_recipes.params import load_corpora
-from corpora_recipes.recipes import load_facts, recipe_names
+from corpora_recipes.entries import load_corpus
+from corpora_recipes.params import load_params
+from corpora_recipes.recipe import load_facts, recipe_names
+from corpora_recipes.running.errors import InputError
 
 
-def listing(path: Path) -> str:
-    """Return the listing as text.
+def listing(path: Path) -> Iterator[str]:
+    """Yield the lines of the listing; a fault in one entry does not hide the others.
 
     Args:
         path: of params.yaml.
 
     Raises:
-        InputError: an entry of params.yaml is wrong.
+        InputError: params.yaml is invalid. For a fault in one entry, or in its corpus.yaml, the
+            error comes after the last line.
     """
-    lines = ["Corpora of params.yaml:"]
-    for corpus in load_corpora(path):
-        datasets = ", ".join(corpus.datasets) or "no datasets"
-        lines.append(f"  {corpus.name} (recipe {corpus.recipe}): {datasets}")
-    lines.append("Recipes:")
+    faults = []
+    yield "Corpora of params.yaml:"
+    for name in load_params(path)["corpora"]:
+        try:
+            corpus = load_corpus(path, name)
+        except InputError as error:
+            faults.append(error)
+            yield f"  {name}: wrong, see below"
+        else:
+            datasets = ", ".join(corpus.datasets) or "no datasets"
+            yield f"  {name} (recipe {corpus.recipe}): {datasets}"
+    yield "Recipes:"
     for name in recipe_names():
-        facts = load_facts(name)
-        text = f"{facts['description']} Licence: {facts['licence']}. {facts['homepage'] or ''}"
-        lines += [f"  {name}", fill(text, 96, initial_indent="    ", subsequent_indent="    ")]
-    return "\n".join(lines)
+        try:
+            facts = load_facts(name)
+        except InputError as error:
+            text = f"wrong: {error.where}: expected {error.expected}, found {error.found}"
+        else:
+            text = shorten(facts.description, 92 - len(name), placeholder=" …")
+        yield f"  {name}: {text}"
+    for fault in faults:
+        raise fault

@@ -1,16 +1,53 @@
-"""Arrow columns and tables, made of their buffers.
+"""Everything that decides the bytes of a Parquet file: options, writer, Arrow columns.
 
-``pyarrow.array`` and ``pyarrow.Table.from_pylist`` give the same, but import pandas at their first
-call: 0.3 s and 40 MB that a short read need not pay.
+``to_table`` and ``strings`` make Arrow columns from their buffers. ``pyarrow.array`` and
+``pyarrow.Table.from_pylist`` return the same, but import pandas at their first call, which takes
+0.3 s and 40 MB.
 """
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.running.outputs import whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
+
+# Options for equal bytes with one version of pyarrow.
+PARQUET_OPTIONS: dict[str, Any] = {
+    "compression": "zstd",
+    "compression_level": 3,
+    "version": "2.6",
+    "data_page_version": "1.0",
+    "write_page_index": True,
+}
+
+
+@contextmanager
+def parquet_writer(
+    path: Path, schema: "pa.Schema", dictionary: list[str] | None = None
+) -> Iterator["pq.ParquetWriter"]:
+    """Yield a writer of a Parquet file, which appears complete or not at all.
+
+    Args:
+        path: the file to write.
+        schema: the schema of its rows.
+        dictionary: the columns to store by dictionary.
+    """
+    import pyarrow.parquet as pq
+
+    with (
+        whole_file(path) as temporary,
+        pq.ParquetWriter(
+            temporary, schema, use_dictionary=dictionary or False, **PARQUET_OPTIONS
+        ) as writer,
+    ):
+        yield writer
 
 
 def to_table(rows: Sequence[dict[str, Any]], schema: "pa.Schema") -> "pa.Table":

@@ -1,4 +1,4 @@
-"""The things a recipe can yield, and their form as Parquet rows."""
+"""The kinds of records, and their form as Parquet rows."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Split = Literal["train", "validation", "test"]
+Kind = Literal["documents", "dialogues", "trees", "examples"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
@@ -21,10 +22,10 @@ class Section:
         level: depth of the heading, 1 for text before the first heading (the lead, or the whole
             of a document without headings), 2 for a section, 3 for a subsection …
         paragraphs: the paragraphs of running prose, each a list of sentences in natural text.
-            Lists, tables and captions are not prose and do not stand here. The sentences of a
-            section are neighbours in the source: where one had to be dropped, the section ends,
-            and the rest stands in another one of the same heading and level (so a section is
-            empty if its first sentence was dropped).
+            Lists, tables and captions are not prose and are left out. The sentences of a section
+            are neighbours in the source: at a dropped sentence the section ends, and the rest is
+            another section of the same heading and level (so a section is empty if its first
+            sentence was dropped).
     """
 
     heading: str
@@ -35,16 +36,16 @@ class Section:
 def split_at_drops(
     heading: str, level: int, paragraphs: Sequence[Sequence[str | None]]
 ) -> list[Section]:
-    """Return the sections that a section with dropped sentences comes to.
+    """Return the sections that a section is split into at its dropped sentences.
 
     Args:
         heading: of the section.
         level: of the section.
-        paragraphs: its sentences, None in the place of a dropped one.
+        paragraphs: its sentences, with None for a dropped one.
 
     Returns:
-        One section more than there are drops, less the empty ones; only an empty first one stays,
-        because what follows is not the beginning of the text. Nothing if no sentence is left.
+        The sections between drops, without empty ones; only an empty first section is kept, to
+        show that the next is not the beginning of the text. Nothing if no sentence is left.
     """
     if not any(None in paragraph for paragraph in paragraphs):
         whole = cast("list[list[str]]", [paragraph for paragraph in paragraphs if paragraph])
@@ -73,10 +74,10 @@ class Document:
         title: its title, "" if it has none.
         topics: categories, subjects or keywords, in the order of the source.
         sections: in the order of the text.
-        split: the corpus's own split; None where the corpus has none (the split is then decided
-            by keyed hash when the records are written).
-        summary: the sentences of what stands above the text and sums it up, such as the subhead
-            of a news item or the abstract of a paper; they are no part of the sections.
+        split: the corpus's split; None if the corpus has no splits (the split is then decided by
+            keyed hash when the records are written).
+        summary: the sentences of a summary above the text, such as the subhead of a news item or
+            the abstract of a paper; they are not in the sections.
     """
 
     id: str
@@ -89,14 +90,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """What is said in a film, a book or the like.
+    """The dialogue of a film, a book or a similar work.
 
     Attributes:
         id: stable and unique in its corpus.
         title: its title, "" if it has none.
         conversations: each a list of turns (what one speaker says, in natural text) that follow
-            each other in the source; where a turn had to be dropped, the conversation ends.
-        split: the corpus's own split; None where the corpus has none.
+            each other in the source; at a dropped turn the conversation ends.
+        split: the corpus's split; None if the corpus has no splits.
     """
 
     id: str
@@ -126,15 +127,15 @@ class DiscourseNode:
 
     def edus(self) -> list[int]:
         """Return the indices of the EDUs that the node covers, in text order."""
-        # A list stands in for recursion: a multinuclear list can be deep once it is nested.
-        found: list[int] = []
+        # Not recursive: a multinuclear list can be deep once it is nested.
+        edus: list[int] = []
         todo = [self]
         while todo:
             node = todo.pop()
             if node.edu is not None:
-                found.append(node.edu)
+                edus.append(node.edu)
             todo.extend(reversed(node.children))
-        return found
+        return edus
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class DiscourseTree:
         id: stable and unique in its corpus.
         edus: the elementary discourse units in text order.
         root: covers every EDU exactly once.
-        split: the corpus's own split, or None.
+        split: the corpus's split, or None.
     """
 
     id: str
@@ -156,18 +157,18 @@ class DiscourseTree:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text, or a pair of texts, with the label or the score that people (or a rule) gave it.
+    """A text, or a pair of texts, with a label or a score from people or from a rule.
 
     Attributes:
         id: stable and unique in its corpus.
-        collection: which of the corpus's collections (corpus.yaml) it belongs to.
+        collection: the name of its collection in corpus.yaml.
         texts: one, or the two of a pair, in natural text.
         label: its class as corpus.yaml names it; None if it only has a score.
         score: on the collection's scale; None if it only has a label.
-        document_id: what examples that depend on each other share, such as hypotheses of one
-            premise; else the example's own id.
-        columns: what else the source says of it, by the names that corpus.yaml declares.
-        split: the source's own part; None where the source has no parts.
+        document_id: an id that dependent examples share, such as the hypotheses of one premise;
+            otherwise the example's id.
+        columns: further columns of the source, by their names in corpus.yaml.
+        split: the source's part; None if the source has no parts.
     """
 
     id: str
@@ -185,11 +186,11 @@ Record = Document | Dialogue | DiscourseTree | Example
 
 @dataclass(slots=True)
 class Drops:
-    """How many of a thing were seen and how many dropped, by reason.
+    """Numbers of items seen, and of items dropped by reason.
 
     Attributes:
-        seen: unit ("documents", "sentences" …) to the number met.
-        dropped: (unit, reason) to the number left out for that reason.
+        seen: unit ("documents", "sentences" …) to the number seen.
+        dropped: (unit, reason) to the number dropped.
     """
 
     seen: Counter[str] = field(default_factory=Counter)
@@ -249,7 +250,7 @@ def dialogue_schema() -> "pa.Schema":
 
 
 def tree_schema() -> "pa.Schema":
-    """Return the pyarrow schema of discourse trees; nodes stand in pre-order.
+    """Return the pyarrow schema of discourse trees; nodes are in pre-order.
 
     ``parent`` is the index of the parent node (-1 for the root), ``edu`` the index of the EDU in a
     leaf (-1 in an inner node).
@@ -361,8 +362,8 @@ def tree_from_row(row: dict[str, Any]) -> DiscourseTree:
 
 def example_from_row(row: dict[str, Any]) -> Example:
     """Return the example of a row of ``example_schema``."""
-    own = row | {"texts": tuple(row["texts"]), "columns": dict(row["columns"])}
-    return Example(**own)
+    fields = row | {"texts": tuple(row["texts"]), "columns": dict(row["columns"])}
+    return Example(**fields)
 
 
 _KINDS: dict[str, tuple[Callable[[], "pa.Schema"], Callable[[dict[str, Any]], Record]]] = {
@@ -389,15 +390,15 @@ def _flatten(root: DiscourseNode) -> list[dict[str, Any]]:
 def _unflatten(rows: Sequence[dict[str, Any]]) -> DiscourseNode:
     children: list[list[tuple[DiscourseNode, bool]]] = [[] for _ in rows]
     # In pre-order a parent precedes its children, so from the end every subtree is ready.
-    for row, own in zip(reversed(rows), reversed(children), strict=True):
+    for row, below in zip(reversed(rows), reversed(children), strict=True):
         if row["edu"] >= 0:
             node = DiscourseNode(edu=row["edu"])
         else:
-            own.reverse()
+            below.reverse()
             node = DiscourseNode(
                 relation=row["relation"],
-                children=tuple(child for child, _ in own),
-                nuclei=tuple(nucleus for _, nucleus in own),
+                children=tuple(child for child, _ in below),
+                nuclei=tuple(nucleus for _, nucleus in below),
             )
         if row["parent"] < 0:
             return node

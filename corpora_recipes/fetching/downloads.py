@@ -1,4 +1,4 @@
-"""Downloads of whole files: resumed where they broke off, checked, held to sources.lock."""
+"""Downloads of whole files: resumed, checked, and pinned by sources.lock."""
 
 import hashlib
 import json
@@ -10,24 +10,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import whole_file
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
 
 if TYPE_CHECKING:
     import requests
     from tqdm import tqdm
 
-# Stands in the working folder, beside params.yaml.
+# In the working folder, beside params.yaml.
 LOCK = Path("sources.lock")
-# The environment variable with an address at which servers' owners can reach the user: Wikimedia
-# asks for one (Wikimedia Foundation User-Agent Policy).
+# The environment variable with a contact address for the servers' owners, which Wikimedia asks for
+# (Wikimedia Foundation User-Agent Policy).
 CONTACT = "PROBETA_CONTACT"
-# Wikimedia's dump server gives an address two at most (dumps.wikimedia.org/backup-index.html).
+# Wikimedia's dump server allows two per address (dumps.wikimedia.org/backup-index.html).
 CONNECTIONS = 2
 TIMEOUT = 60.0  # seconds without a byte
 ATTEMPTS = 6  # in a row without progress
 BACKOFF = 1.0  # seconds; doubles with every attempt in a row
-LONGEST_WAIT = 600  # seconds; the most that a server's Retry-After can ask for
+LONGEST_WAIT = 600  # seconds; the limit for a server's Retry-After
 CHUNK = 1 << 20
 
 
@@ -38,14 +39,14 @@ class NotFound(InputError):
 def download_locked(
     url: str, target: Path, file: str, *, sha256: str | None = None, size: int | None = None
 ) -> None:
-    """Download one file, held to its pin in corpus.yaml or else to sources.lock.
+    """Download one file, pinned by corpus.yaml or otherwise by sources.lock.
 
     Args:
         url: its address.
         target: the file to write.
-        file: its upstream name, which the lock notes.
-        sha256: its checksum in corpus.yaml, None if that has none.
-        size: its size in corpus.yaml.
+        file: its upstream name, for the lock.
+        sha256: its checksum in corpus.yaml, if any.
+        size: its size in corpus.yaml, if any.
 
     Raises:
         InputError: as ``download``, or the lock is damaged.
@@ -57,7 +58,7 @@ def download_locked(
     known = _read_lock().get(url)
     if known is not None:
         todo = (
-            f"the file at the server has changed since {known['date']}; to accept the new one "
+            f"the file on the server has changed since {known['date']}; to accept the new file, "
             f"remove its entry from {LOCK}"
         )
         download(url, target, sha256=known["sha256"], size=known["size"], todo=todo)
@@ -81,32 +82,32 @@ def download(
     todo: str = "run fetch again",
     check: Callable[[Path], None] | None = None,
 ) -> tuple[str, int]:
-    """Download a file, going on where an earlier attempt or run stopped.
+    """Download a file, resuming an earlier attempt or run.
 
-    What has come so far stands in ``<target>.part``, and the server's ETag or Last-Modified
-    beside it, so that two versions of a file are never joined. A file with the right checksum is
-    not downloaded again.
+    The partial download is in ``<target>.part``, with the server's ETag or Last-Modified beside
+    it, so that two versions of a file are never joined. A file with the right checksum is not
+    downloaded again.
 
     Args:
         url: an http or https address.
-        target: the file to write; it appears whole and checked, or not at all.
-        sha256: its checksum in hexadecimal, None to take what comes.
-        size: its size in bytes, None to take what comes.
-        todo: what to tell the user to do when the checksum or the size is wrong.
-        check: looks at the downloaded file, and raises InputError if it is not what it should be.
+        target: the file to write; it appears complete and checked, or not at all.
+        sha256: its checksum in hexadecimal, None to accept any.
+        size: its size in bytes, None to accept any.
+        todo: the advice if the checksum or the size is wrong.
+        check: raises InputError if the downloaded file is not as expected.
 
     Returns:
         The file's SHA-256 and its size in bytes.
 
     Raises:
-        InputError: no answer after several attempts, an answer such as 404, or wrong contents.
+        InputError: no answer after several attempts, an answer such as 404, or wrong content.
     """
     import requests
     import urllib3
     from tqdm import tqdm
 
     if sha256 is not None and target.is_file():
-        found = _sha256(target)
+        found = sha256_of(target)
         if found == sha256:
             return found, target.stat().st_size
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +131,7 @@ def download(
                         url,
                         expected=f"the whole file in at most {ATTEMPTS} attempts without progress",
                         found=f"{length} bytes, then: {error}",
-                        todo="run fetch again later; it goes on where it stopped",
+                        todo="run fetch again later; it resumes the download",
                     ) from None
                 time.sleep(BACKOFF * 2 ** (failures - 1))
     length = part.stat().st_size
@@ -154,9 +155,9 @@ def download(
 
 
 def open_session() -> "requests.Session":
-    """Open a session that tries again when a server does not answer or is busy.
+    """Open a session that retries if a server does not answer or is busy.
 
-    It holds at most CONNECTIONS connections to a server; threads may share it.
+    It has at most CONNECTIONS connections per server; threads may share it.
     """
     import requests
     from urllib3.util import Retry
@@ -175,22 +176,22 @@ def open_session() -> "requests.Session":
             max_retries=patience, pool_maxsize=CONNECTIONS, pool_block=True
         )
         session.mount(scheme, adapter)
-    # Compressed transfer would make lengths and ranges mean something else than the file's bytes.
+    # With compressed transfer, lengths and ranges would not be those of the file.
     session.headers.update({"User-Agent": user_agent(), "Accept-Encoding": "identity"})
     return session
 
 
 def user_agent() -> str:
-    """Return how we name ourselves to servers."""
+    """Return the User-Agent for servers."""
     contact = os.environ.get(CONTACT, "")
     return f"Probeta/0.1 (corpus download for research{contact and '; ' + contact})"
 
 
 def get(session: "requests.Session", url: str, headers: dict[str, str]) -> "requests.Response":
-    """Ask for a file and return the answer, its body unread.
+    """Request a file and return the response, its body unread.
 
     Raises:
-        InputError: no answer; the session has tried again already.
+        InputError: no answer, after the session's retries.
     """
     import requests
     import urllib3
@@ -200,20 +201,20 @@ def get(session: "requests.Session", url: str, headers: dict[str, str]) -> "requ
     except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
         raise InputError(
             url,
-            expected="an answer of the server",
+            expected="an answer from the server",
             found=str(error),
             todo="check the network and the address, and run fetch again",
         ) from None
 
 
 def refused(url: str, response: "requests.Response") -> InputError:
-    """Return the error for an answer to ``url`` that is no file."""
+    """Return the error for a response to ``url`` that is not a file."""
     kind = NotFound if response.status_code in (404, 410) else InputError
     todo = "check the address in a browser; if it has moved, correct corpus.yaml"
     if response.status_code == 429 or response.status_code >= 500:
-        todo = "the server is busy or broken: run fetch again later; it goes on where it stopped"
+        todo = "the server is busy or broken: run fetch again later; it resumes the download"
     elif response.status_code == 403 and not os.environ.get(CONTACT):
-        todo = f"name an address of yours, which some servers ask for: export {CONTACT}=you@…"
+        todo = f"state your contact address, which some servers require: export {CONTACT}=you@…"
     return kind(
         url,
         expected="the file",
@@ -223,7 +224,7 @@ def refused(url: str, response: "requests.Response") -> InputError:
 
 
 def size_of(url: str) -> int | None:
-    """Return the size of a remote file in bytes, None if the server does not tell."""
+    """Return the size of a remote file in bytes, None if the server does not state it."""
     import requests
     import urllib3
 
@@ -262,8 +263,8 @@ def _transfer(
     """Make one attempt to complete ``part``; return its SHA-256.
 
     Raises:
-        InputError: asking again would not help.
-        requests.RequestException, urllib3.exceptions.HTTPError: it might.
+        InputError: a retry would not help.
+        requests.RequestException, urllib3.exceptions.HTTPError: a retry may help.
     """
     import requests
 
@@ -272,7 +273,7 @@ def _transfer(
     with get(session, url, headers) as response:
         answered = response.headers.get("Content-Range", "")
         if response.status_code == 416 and answered == f"bytes */{start}":
-            return _sha256(part)
+            return sha256_of(part)
         if response.status_code == 416 or (
             response.status_code == 206 and not answered.startswith(f"bytes {start}-")
         ):
@@ -303,7 +304,7 @@ def _transfer(
 
 
 def _resume_at(url: str, part: Path, state: Path) -> tuple[int, str]:
-    """Return how many bytes of the file are here already, and the server's name of its version."""
+    """Return the number of bytes already downloaded, and the validator of their version."""
     with suppress(OSError, ValueError):
         known = json.loads(state.read_text("utf-8"))
         if known["url"] == url and known["validator"]:
@@ -312,11 +313,6 @@ def _resume_at(url: str, part: Path, state: Path) -> tuple[int, str]:
 
 
 def validator_of(response: "requests.Response") -> str:
-    """Return what If-Range may hold (RFC 9110, 13.1.5): a strong ETag, or Last-Modified."""
+    """Return a validator for If-Range (RFC 9110, 13.1.5): a strong ETag, or Last-Modified."""
     etag = response.headers.get("ETag", "")
     return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified", "")
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,7 +1,7 @@
-"""Fetches byte ranges of one large remote file into a folder, each whole or not at all.
+"""Fetches byte ranges of one large remote file into a folder, each complete or not at all.
 
-The ranges of ``dump.bz2`` lie in the folder ``dump.bz2.parts``: a file ``<start>-<stop>`` for each,
-and ``manifest.json``, which names the file's address, its size and its version at the server.
+The ranges of ``dump.bz2`` are in the folder ``dump.bz2.parts``: one file ``<start>-<stop>`` each,
+and ``manifest.json`` with the file's address, its size and its version on the server.
 """
 
 import json
@@ -15,25 +15,25 @@ from time import sleep
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from corpora_recipes import downloads
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import whole_file
+from corpora_recipes.fetching import downloads
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
 
 if TYPE_CHECKING:
     import requests
 
-# A file of such a folder: the name of the file that it is a part of stands in the first group.
+# A file of such a folder; the first group is the name of the whole file.
 PART = re.compile(r"(.+)\.parts/(?:\d{15}-\d{15}|manifest\.json)")
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 
 
 class NoRanges(Exception):
-    """The server does not give ranges of one version of a file; the message says why."""
+    """The server does not support ranges of one version of a file; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What all parts in a folder are parts of.
+    """The whole file of the parts in a folder.
 
     Attributes:
         url: the file's address.
@@ -47,23 +47,23 @@ class Manifest:
 
 
 def parts_folder(file: Path) -> Path:
-    """Return the folder with the parts of a file that was not fetched whole."""
+    """Return the folder with the parts of a partially fetched file."""
     return file.with_name(file.name + ".parts")
 
 
 def part_name(start: int, stop: int) -> str:
-    """Return the name of the part with the bytes from ``start`` up to before ``stop``."""
+    """Return the name of the part with the bytes from ``start`` up to ``stop``, exclusive."""
     return f"{start:015}-{stop:015}"
 
 
 def part_range(name: str) -> tuple[int, int]:
-    """Return first byte and the one after the last, of a part's name."""
+    """Return the first byte of a part, and the byte after its last, from its name."""
     start, stop = name.split("-")
     return int(start), int(stop)
 
 
 def read_manifest(file: Path) -> Manifest | None:
-    """Return the manifest of a file's parts, None if there is none.
+    """Return the manifest of a file's parts, None if it does not exist.
 
     Raises:
         InputError: it is damaged.
@@ -78,18 +78,18 @@ def read_manifest(file: Path) -> Manifest | None:
             path,
             expected="the JSON that fetch wrote",
             found=str(error),
-            todo=f"remove {path.parent}, and fetch again",
+            todo=f"remove {path.parent}, and run fetch again",
         ) from None
 
 
 class RangeFetcher:
-    """Fetches ranges of one file; a context manager, whose ``fetch`` may be called by threads.
+    """Fetches ranges of one file; a context manager, whose ``fetch`` is thread-safe.
 
     The number of connections is bounded by ``downloads.CONNECTIONS``.
 
     Attributes:
-        manifest: what the parts are parts of; None before the first range that was ever fetched.
-        fetched: how many bytes have come from the server.
+        manifest: the whole file of the parts; None before the first range is fetched.
+        fetched: number of bytes received from the server.
     """
 
     def __init__(self, url: str, file: Path) -> None:
@@ -121,12 +121,12 @@ class RangeFetcher:
         self._stack.close()
 
     def fetch(self, start: int, stop: int) -> None:
-        """Bring the bytes from ``start`` up to before ``stop`` into the folder, if they lack.
+        """Fetch the bytes from ``start`` up to ``stop``, exclusive, into the folder if missing.
 
         Raises:
-            NoRanges: the server does not know ranges, or does not name the file's version or size.
-            InputError: the file has changed at the server since the first part was fetched, it
-                ends before ``stop``, or no answer after several attempts.
+            NoRanges: the server does not support ranges, or state the file's version or size.
+            InputError: the file has changed on the server since the first part was fetched, it
+                ends before ``stop``, or there is no answer after several attempts.
         """
         target = parts_folder(self.file) / part_name(start, stop)
         if target.is_file() and target.stat().st_size == stop - start:
@@ -135,7 +135,7 @@ class RangeFetcher:
             self._fill(file, start, stop)
 
     def _fill(self, file: BinaryIO, position: int, stop: int) -> None:
-        """Write the bytes, asking for the rest again where the transfer breaks off."""
+        """Write the bytes; if the transfer breaks off, request the rest."""
         import requests
         import urllib3
 
@@ -155,12 +155,12 @@ class RangeFetcher:
                         expected=f"bytes {position} to {stop - 1} in at most "
                         f"{downloads.ATTEMPTS} attempts without progress",
                         found=str(error),
-                        todo="run fetch again later; it goes on where it stopped",
+                        todo="run fetch again later; it resumes the download",
                     ) from None
                 sleep(downloads.BACKOFF * 2 ** (failures - 1))
 
     def _transfer(self, position: int, stop: int) -> Iterator[bytes]:
-        """Yield the bytes of one answer.
+        """Yield the bytes of one response.
 
         Raises:
             requests.RequestException, urllib3.exceptions.HTTPError: it broke off, or was wrong.
@@ -181,15 +181,15 @@ class RangeFetcher:
             raise requests.RequestException("the server sent less than the range")
 
     def _check(self, response: "requests.Response", position: int, stop: int) -> None:
-        """Check that the answer is the range that was asked for, of the version that is here."""
+        """Check that the response is the requested range, of the version of the other parts."""
         import requests
 
         validator = downloads.validator_of(response)
         if response.status_code == 200:
-            # To If-Range the whole file is the answer, too, if it has changed (RFC 9110, 13.1.5).
+            # The response to If-Range is the whole file, too, if it has changed (RFC 9110, 13.1.5).
             if self.manifest is not None and validator != self.manifest.validator:
-                raise self._changed(f"another version at the server ({validator or 'unnamed'})")
-            raise NoRanges("the server does not give parts of files")
+                raise self._changed(f"another version on the server ({validator or 'unnamed'})")
+            raise NoRanges("the server does not support ranges of files")
         answered = response.headers.get("Content-Range", "")
         if response.status_code == 416:
             raise self._too_short(stop, answered.removeprefix("bytes */"))
@@ -197,7 +197,7 @@ class RangeFetcher:
             raise downloads.refused(self.url, response)
         match = _CONTENT_RANGE.fullmatch(answered)
         if answered.endswith("/*"):
-            raise NoRanges("the server does not say how large the file is")
+            raise NoRanges("the server does not state the size of the file")
         if match and int(match[1]) == position and int(match[3]) < stop:
             raise self._too_short(stop, match[3])
         if not match or (int(match[1]), int(match[2])) != (position, stop - 1):
@@ -209,11 +209,11 @@ class RangeFetcher:
                 "",  # an answer to If-Range need not repeat it (RFC 9110, 15.3.7)
                 self.manifest.validator,
             ):
-                raise self._changed(f"another version at the server ({validator or match[3]})")
+                raise self._changed(f"another version on the server ({validator or match[3]})")
 
     def _write_manifest(self, manifest: Manifest) -> None:
         if not manifest.validator:
-            raise NoRanges("the server does not name the file's version")
+            raise NoRanges("the server does not state the file's version")
         with whole_file(parts_folder(self.file) / "manifest.json") as temporary:
             temporary.write_text(json.dumps(asdict(manifest)) + "\n", "utf-8")
         self.manifest = manifest
@@ -227,7 +227,7 @@ class RangeFetcher:
         assert self.manifest is not None
         return InputError(
             f"{parts_folder(self.file)}, parts of {self.url}",
-            expected=f"all of one version, {self.manifest.validator}",
+            expected=f"parts of one version, {self.manifest.validator}",
             found=found,
             todo=f"remove {parts_folder(self.file)} and the entry of the file's index in "
             f"{downloads.LOCK}, and fetch again; a fixed `date:` in params.yaml, instead of "
@@ -236,10 +236,10 @@ class RangeFetcher:
 
     def _too_short(self, stop: int, size: str) -> InputError:
         if self.manifest is not None and size != str(self.manifest.size):
-            return self._changed(f"a file of {size or 'fewer'} bytes at the server")
+            return self._changed(f"a file of {size or 'fewer'} bytes on the server")
         return InputError(
             self.url,
             expected=f"a file of {stop:,} bytes or more",
             found=f"{int(size):,} bytes" if size.isdecimal() else "fewer",
-            todo="the index belongs to another dump: fetch the dump and its index of one date",
+            todo="the index belongs to another dump: fetch a dump and an index of the same date",
         )

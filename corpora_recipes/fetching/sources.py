@@ -1,4 +1,4 @@
-"""The `fetch` command: bring a corpus's raw files from its sample, a mirror or its servers."""
+"""The `fetch` command: a corpus's raw files from its sample, a mirror or its servers."""
 
 import json
 import re
@@ -6,67 +6,47 @@ import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from corpora_recipes.downloads import download_locked
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import locked_folder, whole_file
-from corpora_recipes.ranges import PART
-from corpora_recipes.recipes import RECIPES, Corpus, load_recipe
+from corpora_recipes.facts import Source
+from corpora_recipes.fetching.downloads import download_locked
+from corpora_recipes.fetching.ranges import PART
+from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import locked_folder, whole_file
 
-# What a fetch has put into its folder, so that the next one can tell it from a user's own files.
+# The files that a fetch has put into its folder, to distinguish them from files of the user.
 MANIFEST = ".fetched.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A raw file, or a group of raw files, of a corpus.
-
-    Attributes:
-        file: upstream name, a path relative to the corpus's folder; a pattern for a group.
-        url: where to download it; None if it is only in mirrors.
-        sha256: its checksum, None if not known beforehand.
-        size: its size in bytes, None if not known beforehand.
-        is_pattern: whether ``file`` is a pattern such as ``train/*.rs3``.
-        optional: whether a mirror may lack it, as long as it has another source of the corpus.
-    """
-
-    file: str
-    url: str | None = None
-    sha256: str | None = None
-    size: int | None = None
-    is_pattern: bool = False
-    optional: bool = False
-
-
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:
-    """Bring the raw files of a corpus into folder ``out``.
+    """Put the raw files of a corpus into folder ``out``.
 
-    The folder belongs to this command: files that an earlier fetch brought from elsewhere are
-    removed, and a file that no fetch brought is an error.
+    The folder belongs to this command: files of an earlier fetch with other sources are removed,
+    and a file that no fetch has put there is an error.
 
     Args:
-        corpus: what to fetch. If the recipe has an option ``path`` and it is set, the user's own
-            file or folder is taken, whatever ``sources`` says. If the recipe's corpus.yaml says
-            ``shipped: true``, what the project ships is the corpus, and is taken otherwise.
-        sources: what params.yaml says, unless the corpus's entry says another: "sample" for the
+        corpus: the corpus to fetch. If the recipe has an option ``path`` and it is set, the user's
+            file or folder is taken, regardless of ``sources``. Otherwise, if the recipe's
+            corpus.yaml has ``shipped: true``, the corpus in the project is taken.
+        sources: `sources` of params.yaml, unless the corpus's entry has another: "sample" for the
             recipe's small sample, "upstream" for the corpus's servers, or a folder laid out as
-            ``<folder>/<recipe>/<upstream file name>``. Files that are here already become symbolic
-            links, because dumps are large and so that a change of them is noticed, and copies
-            where there are no links; nothing ever writes into them.
+            ``<folder>/<recipe>/<upstream file name>``. Local files become symbolic links,
+            because dumps are large and so that changes are noticed, or copies on systems without
+            links; nothing ever writes into them.
         out: the folder.
 
     Raises:
-        InputError: a file is missing, wrong or not to be had from there, or another fetch is at
-            work in the folder.
+        InputError: a file is missing, wrong or not available there, or another fetch is running in
+            the folder.
     """
     sources = "sample" if corpus.is_shipped else corpus.sources or sources
-    # Two would write into one unfinished download.
+    # Two fetches would write into one partial download.
     with locked_folder(out, "fetch"):
         if sources == "upstream" and corpus.options.get("path") is None:
             _fetch_upstream(corpus, out)
@@ -78,7 +58,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
 
 
 def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
-    """Download files that have a URL into folder ``out``, held to their pins or to sources.lock.
+    """Download files that have a URL into folder ``out``, pinned by corpus.yaml or sources.lock.
 
     Raises:
         InputError: see ``downloads.download_locked``.
@@ -91,63 +71,58 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
-    """Return the raw files of the corpus.
-
-    They stand in corpus.yaml under ``sources``: a list of ``file`` and ``url`` (with sha256 and
-    size where they are known), or ``pattern`` for a group of files that has no URL. In each,
-    ``{language}`` and ``{option}`` stand for the corpus's own. A recipe whose files depend on its
-    options in another way has a function ``sources(corpus)``, which returns such a list, and one
-    that downloads by itself has ``fetch_upstream(corpus, out)``.
-    """
-    own = getattr(load_recipe(corpus.recipe), "sources", None)
-    entries: list[dict[str, Any]] = own(corpus) if own else corpus.facts["sources"]
-    fields = {"language": corpus.language, **corpus.options}
-    found = []
-    for entry in entries:
-        url = entry.get("url")
-        found.append(
-            Source(
-                file=entry["pattern" if "pattern" in entry else "file"].format(**fields),
-                url=url.format(**fields) if url else None,
-                sha256=entry.get("sha256"),
-                size=entry.get("size"),
-                is_pattern="pattern" in entry,
-                optional=entry.get("optional", False),
-            )
+    """Return the raw files of the corpus, with its language and options filled in."""
+    values = {"language": corpus.language, **corpus.options}
+    return [
+        replace(
+            source,
+            file=source.file.format(**values),
+            url=source.url and source.url.format(**values),
         )
-    return found
+        for source in load_recipe(corpus.recipe).sources(corpus)
+    ]
 
 
 # --- local files ---------------------------------------------------------------------------------
 
 
 def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Path]]]:
-    """Return what the files come from, for the manifest, and the files: name in out, place."""
-    if (own := corpus.options.get("path")) is not None:
-        return f"path {own}", _own_files(corpus, Path(own).expanduser())
+    """Return the origin of the files, for the manifest, and the files: name in out, path."""
+    if (path := corpus.options.get("path")) is not None:
+        return f"path {path}", _own_files(corpus, Path(path).expanduser())
     if "path" in corpus.options:
         if sources != "sample":
             raise _no_path(corpus)
         if not corpus.is_shipped:
-            note = f"corpora.{corpus.name}.path is not set: took the sample of {corpus.recipe}"
+            note = (
+                f"corpora.{corpus.name}.corpus.path is not set: took the sample of {corpus.recipe}"
+            )
             tqdm.write(note, file=sys.stderr)
     if sources == "sample":
         _check_sample(corpus)
-        return sources, _files_below(RECIPES / corpus.recipe / "sample")
+        sample = RECIPES / corpus.recipe / "sample"
+        if not (files := _files_below(sample)):
+            raise InputError(
+                sample,
+                expected="the raw files of the recipe's sample",
+                found="none",
+                todo="add them, or set `sources:` in params.yaml to a folder that has raw files",
+            )
+        return sources, files
     return f"mirror {sources}", _mirror_files(corpus, Path(sources))
 
 
 def _check_sample(corpus: Corpus) -> None:
-    """Refuse the sample of a recipe for any language to a corpus in another one."""
-    language = corpus.facts.get("sample_language", corpus.language)
+    """Refuse the sample of a recipe for any language if the corpus is in another language."""
+    language = corpus.facts.sample_language or corpus.language
     if corpus.language.partition("-")[0] != language:
         raise InputError(
-            f"corpora.{corpus.name}.sources",
+            f"corpora.{corpus.name}.corpus.sources",
             expected=f"raw files in {corpus.language}",
-            found=f"sample, and that of {corpus.recipe} is in {language}",
-            todo="set `path:` in this entry of params.yaml: your own file or folder"
+            found=f"sample, and the sample of {corpus.recipe} is in {language}",
+            todo="set `path:` in `corpus` of this entry of params.yaml: your file or folder"
             if "path" in corpus.options
-            else "say `sources: upstream`, or name a folder, in this entry of params.yaml",
+            else "in `corpus` of this entry of params.yaml, write `sources: upstream` or a folder",
         )
 
 
@@ -158,17 +133,17 @@ def _files_below(folder: Path) -> list[tuple[str, Path]]:
 
 def _no_path(corpus: Corpus) -> InputError:
     return InputError(
-        f"corpora.{corpus.name}.path",
+        f"corpora.{corpus.name}.corpus.path",
         expected="the file or folder with the documents",
         found="nothing",
-        todo=f"add `path:` to the entry {corpus.name} in params.yaml",
+        todo=f"add `path:` to `corpus` of the entry {corpus.name} in params.yaml",
     )
 
 
 def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
-    """List the user's own file, or those of the user's own folder: name in out, place.
+    """List the user's file, or the files of the user's folder: name in out, path.
 
-    In a folder, the files count that the recipe's patterns name; not those of its sub-folders.
+    Of a folder, only files that match the recipe's patterns are listed, without sub-folders.
     """
     patterns = [source.file for source in list_sources(corpus)]
     if path.is_file():
@@ -184,24 +159,24 @@ def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     if not files:
         raise InputError(
             path,
-            expected=f"for corpora.{corpus.name}.path a file, or a folder of files, named "
+            expected=f"for corpora.{corpus.name}.corpus.path a file, or a folder of files, named "
             f"{', '.join(patterns)}",
             found=found,
-            todo="correct the path (it counts from the folder where the command runs), or convert "
-            "the file",
+            todo="correct the path (relative to the folder where the command runs), or convert the "
+            "file",
         )
     return [(p.name, p) for p in files]
 
 
 def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
-    """List the files of the corpus in a mirror: name in out, place."""
+    """List the files of the corpus in a mirror: name in out, path."""
     folder = mirror / corpus.recipe
     if not mirror.is_dir():
         raise InputError(
             mirror,
             expected='"sample", "upstream" or a folder as `sources` in params.yaml',
             found="no such folder",
-            todo="correct `sources`; a relative folder counts from where the command runs",
+            todo="correct `sources`; a folder is relative to where the command runs",
         )
     wanted = list_sources(corpus)
     if not wanted:
@@ -229,7 +204,7 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
 
 
 def _newest(folder: Path, wanted: Sequence[Source]) -> str | None:
-    """Return the last date (YYYYMMDD) that every file with "latest" in its name is there for."""
+    """Return the last date (YYYYMMDD) for which every file with "latest" in its name exists."""
     dates: list[set[str]] = []
     for place in (folder / source.file for source in wanted if "latest" in source.file):
         pattern = re.compile(re.escape(place.name).replace("latest", r"(\d{8})"))
@@ -247,10 +222,10 @@ def _link(path: Path, target: Path) -> None:
 
 
 def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
-    """Make ``out`` a folder that holds nothing but files of this source.
+    """Make ``out`` a folder that holds only files of this source.
 
     Raises:
-        InputError: it holds a file that no fetch has brought.
+        InputError: it holds a file that no fetch has put there.
     """
     manifest = out / MANIFEST
     before: dict[str, Any] = {"source": "", "files": []}
@@ -267,9 +242,9 @@ def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
         if name not in known and not _matches(name, before["files"]):
             raise InputError(
                 path,
-                expected="a folder that holds only what fetch has brought",
-                found="a file that it has not",
-                todo="move the file away, or give fetch a folder of its own",
+                expected="a folder that holds only files of fetch",
+                found="another file",
+                todo="move the file away, or choose a new folder for fetch",
             )
         if before["source"] != source or not (name in wanted or _matches(name, patterns)):
             path.unlink()
@@ -288,16 +263,16 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
-    found = " ".join(str(corpus.facts.get("manual") or "this one has no URL").split())
+    found = " ".join((corpus.facts.manual or "the corpus has no URL").split())
     names = ", ".join(source.file for source in wanted)
     return InputError(
         f"corpora.{corpus.name} from upstream or a mirror",
         expected="files that can be downloaded",
         found=found,
-        todo=f"put {names} into MIRROR/{corpus.recipe}/ and say `sources: MIRROR` in the entry "
-        f"{corpus.name} of params.yaml, or `sources: sample`"
+        todo=f"put {names} into MIRROR/{corpus.recipe}/ and write `sources: MIRROR` in `corpus` "
+        f"of the entry {corpus.name} of params.yaml, or `sources: sample`"
         if wanted
-        else f"do so, or say `sources: sample` in the entry {corpus.name} of params.yaml",
+        else f"do so, or write `sources: sample` in `corpus` of the entry {corpus.name}",
     )
 
 
@@ -305,7 +280,7 @@ def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     if "path" in corpus.options:
         raise _no_path(corpus)
     wanted = list_sources(corpus)
-    harvest = getattr(load_recipe(corpus.recipe), "fetch_upstream", None)
+    harvest = load_recipe(corpus.recipe).fetch_upstream
     if harvest is None and not (wanted and all(source.url for source in wanted)):
         raise _not_to_be_had(corpus, wanted)
     _claim(out, "upstream", [source.file for source in wanted])

@@ -1,4 +1,4 @@
-"""Files of a corpus, whether they lie in a folder or in a zip or tar archive, as blocks to read."""
+"""Files of a corpus in a folder or in a zip or tar archive, as blocks."""
 
 import tarfile
 import zipfile
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 _NESTED = (*_ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
-# What packing programs leave between the files: of macOS, of Windows, of version control.
+# Files of packing programs, of macOS, Windows or version control.
 _NOT_OURS = ("__MACOSX", "Thumbs.db")
 
 
@@ -20,7 +20,7 @@ class Member:
     """A block: a plain file, or a file in an archive.
 
     Attributes:
-        key: the file's path in the corpus, with the member's name behind an archive's.
+        key: the file's path in the corpus, with the member's name after the archive's.
         path: the file or the archive.
         name: the member's name in the archive, "" for a plain file.
     """
@@ -31,7 +31,7 @@ class Member:
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"{self.path}, {self.name}" if self.name else str(self.path)
 
     def read(self) -> bytes:
@@ -49,7 +49,7 @@ def read_members(path: Path, names: Sequence[str]) -> dict[str, bytes]:
     """Return the contents of files of one archive by name, opening it once.
 
     Raises:
-        InputError: the archive is damaged, encrypted, or packed in an unknown way.
+        InputError: the archive is damaged, encrypted, or compressed in an unknown way.
     """
     found: dict[str, bytes] = {}
     name = names[0] if names else ""
@@ -70,11 +70,11 @@ def read_members(path: Path, names: Sequence[str]) -> dict[str, bytes]:
 
 
 def members(path: Path, raw: Path) -> list[Member]:
-    """Return the files of an archive, sorted by name, or the one file that is no archive.
+    """Return the files of an archive, sorted by name, or the file itself if it is not an archive.
 
     Args:
         path: a .zip, .tar, .tar.gz or .tgz, or any other file.
-        raw: the folder that the keys count from.
+        raw: the folder that the keys are relative to.
 
     Raises:
         InputError: the archive cannot be read, or holds another archive.
@@ -97,8 +97,7 @@ def members(path: Path, raw: Path) -> list[Member]:
             path,
             expected="files, not an archive in an archive",
             found=nested[0],
-            todo="take the file as its publisher gives it; if somebody packed it once more, "
-            "unpack the outer one",
+            todo="use the file as published; if it was packed once more, unpack the outer archive",
         )
     return [Member(f"{key}/{name}", path, name) for name in names]
 

@@ -1,23 +1,23 @@
-"""What recipes of examples share: natural text, classes and scores of a row, and the counting."""
+"""Shared by recipes of examples: natural text, classes and scores of a row, and counts."""
 
 import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
 
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.tables import Row
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row
 
-# What nobody sees: zero-width blanks and joiners of words, soft hyphens, marks of direction. The
-# joiners that emoji are made of (U+200C, U+200D) are not among them.
+# Invisible: zero-width spaces and word joiners, soft hyphens, marks of direction; not the joiners
+# in emoji (U+200C, U+200D).
 _INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 
 
 def natural(text: str) -> str:
-    """Return a text on one line, in NFC, with single blanks and without invisible characters.
+    """Return a text on one line, in NFC, with single spaces and without invisible characters.
 
     Raises:
         Dropped: "empty_text" if nothing is left.
@@ -29,28 +29,30 @@ def natural(text: str) -> str:
 
 
 def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
-    """Return the name of the class that a source spells ``raw``; blanks around it do not count.
+    """Return the name of the class that a source spells ``raw``; white space around it is ignored.
 
     Raises:
         InputError: the collection has no such class.
     """
-    labels = corpus.facts["collections"][collection]["labels"]
+    labels = corpus.facts.collections[collection].labels
     spelling = raw.strip()
-    if labels is None and spelling:
+    if not labels and spelling:
         return spelling
     if not labels or spelling not in labels:
         expected = f"a label among {', '.join(labels)}" if labels else "a label"
-        raise row.error(expected, repr(raw), "take the file as its publisher gives it")
-    return str(labels[spelling])
+        raise row.error(expected, repr(raw), "use the file as published")
+    return labels[spelling]
 
 
 def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
     """Return the score of an example.
 
     Raises:
-        InputError: it is no number, or outside the collection's scale.
+        InputError: it is not a number, or outside the collection's scale.
     """
-    lowest, highest = corpus.facts["collections"][collection]["scale"]
+    scale = corpus.facts.collections[collection].scale
+    assert scale is not None, f"{collection} has no scores"
+    lowest, highest = scale
     score = number_of(raw)
     if not lowest <= score <= highest:
         raise row.error(f"a score from {lowest} to {highest}", repr(raw))
@@ -58,7 +60,7 @@ def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
 
 
 def number_of(raw: str) -> float:
-    """Return the decimal number that a field holds, blanks around it aside; NaN if none."""
+    """Return the decimal number in a field, ignoring white space around it; NaN if not a number."""
     # Not float() alone: it takes "inf", and "0_3" for 3.
     number = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
     return number if math.isfinite(number) else math.nan

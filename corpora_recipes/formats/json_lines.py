@@ -1,4 +1,4 @@
-"""JSON Lines: a file as ranges of bytes for workers, and each line with its place for messages."""
+"""JSON Lines: ranges of bytes for workers, and the place of each line for messages."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
-# Large enough that reading it hides the cost of a task, small enough for any worker's memory.
+# Large enough to hide the cost of a task, small enough for any worker's memory.
 BLOCK_BYTES = 8 << 20
 
 
@@ -31,13 +31,13 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Where a line stands; its number in the file is counted only when a message needs it.
+    """The place of a line; its number in the file is counted only for messages.
 
     Attributes:
         path: the file.
-        number: of the line, from 1, in what was read.
-        start: the byte from which on lines were read.
-        todo: the next step for whatever is wrong with the file, where its user did not write it.
+        number: of the line, from 1, in the range read.
+        start: the first byte of the range.
+        todo: the advice for any fault of the file, if the user did not write it.
     """
 
     path: Path
@@ -45,7 +45,7 @@ class Line:
     start: int = 0
     todo: str | None = None
 
-    def error(self, expected: str, found: str, todo: str = "correct it") -> InputError:
+    def error(self, expected: str, found: str, todo: str = "correct the line") -> InputError:
         """Return the error that names this line."""
         before = 0
         if self.start:
@@ -65,7 +65,7 @@ def line_ranges(path: Path, name: str) -> list[LineRange]:
 
 
 def range_lines(block: LineRange) -> Iterator[bytes]:
-    """Yield the lines of a range; a line belongs to the range that its first byte lies in."""
+    """Yield the lines of a range; a line belongs to the range of its first byte."""
     with block.path.open("rb") as file:
         if block.start:
             # The range before has the line that covers its last byte.
@@ -77,16 +77,16 @@ def range_lines(block: LineRange) -> Iterator[bytes]:
 def parse_lines(
     lines: Iterable[bytes], path: Path, start: int = 0, todo: str | None = None
 ) -> Iterator[tuple[Line, Any]]:
-    """Yield the value of each line that is not empty, and where the line stands.
+    """Yield the place and the value of each line that is not empty.
 
     Args:
         lines: of the file ``path``, from byte ``start`` on.
         path: the file, for messages.
-        start: 0 for the beginning of the file, where a byte order mark may stand.
-        todo: the next step that messages name; None for correcting the line.
+        start: 0 for the beginning of the file, which may have a byte order mark.
+        todo: the advice in messages; None for correcting the line.
 
     Raises:
-        InputError: a line is no JSON, or not in UTF-8.
+        InputError: a line is not JSON, or not in UTF-8.
     """
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -101,7 +101,7 @@ def parse_lines(
             raise where.error(
                 "a line that is one JSON object",
                 f"{text[:60]!r} … ({error})",
-                "correct the JSON of this line; a document stands on one line",
+                "correct the JSON of this line; each document is on one line",
             ) from None
         yield where, value
 

@@ -1,9 +1,9 @@
-"""Tables of plain text: rows of fields between tabs, without quoting, as data are published."""
+"""Tables of plain text: tab-separated fields, without quoting."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,33 +11,40 @@ class Row:
     """A row of a table.
 
     Attributes:
-        where: the file and the number of the line, from 1, for messages.
+        file: the file, for messages.
+        line: number of the row's line, from 1; 0 if the row is the whole file.
         fields: column to value; nothing is stripped from the values.
     """
 
-    where: str
+    file: str
+    line: int
     fields: dict[str, str]
 
-    def error(self, expected: str, found: str, todo: str = "correct it") -> InputError:
+    @property
+    def where(self) -> str:
+        """The file and the line, for messages."""
+        return f"{self.file}, line {self.line}" if self.line else self.file
+
+    def error(self, expected: str, found: str, todo: str = "correct the row") -> InputError:
         """Return the error that names this row."""
         return InputError(self.where, expected=expected, found=found, todo=todo)
 
 
-def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[str, str]]:
-    """Yield each line that is not blank, without its end, and where it stands.
+def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
+    """Yield each line that is not empty, without its line end, with its number.
 
     Only a line feed ends a line, with or without a carriage return before it. A byte order mark
-    at the beginning is removed. A line of blanks is skipped, one of tabs is not.
+    at the beginning is removed. A line of spaces is skipped, a line of tabs is not.
 
     Args:
         data: the lines as bytes.
         where: the file, for messages.
 
     Yields:
-        "FILE, line N", and the line.
+        The number of the line, from 1, and the line.
 
     Raises:
-        InputError: a line is not in UTF-8, or holds a carriage return, or there is no line.
+        InputError: a line is not in UTF-8 or holds a carriage return, or the file is empty.
     """
     count = 0
     for number, line in enumerate(data, 1):
@@ -60,7 +67,7 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[str, str]
             )
         if text.strip(" "):
             count += 1
-            yield f"{where}, line {number}", text
+            yield number, text
     if not count:
         raise InputError(
             where, expected="one line or more", found="an empty file", todo="fetch the file again"
@@ -70,14 +77,14 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[str, str]
 def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool) -> Iterator[Row]:
     """Yield the rows of a table; lines are those of ``decoded_lines``.
 
-    A quotation mark is a character like any other: one that never closes swallows nothing.
+    A quotation mark is an ordinary character, so an unclosed one does no harm.
 
     Args:
         data: the file.
         where: the file, for messages.
-        columns: the columns that are needed.
+        columns: the required columns.
         header: whether the first line names the columns, which may then be more, and in any order
-            (blanks around the names do not count); else the columns are exactly these.
+            (white space around names is ignored); otherwise the columns are exactly these.
 
     Raises:
         InputError: a column is missing or named twice, a row has another number of fields, or the
@@ -86,29 +93,25 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
     lines = decoded_lines(data.split(b"\n"), where)
     names = list(columns)
     if header:
-        first, text = next(lines)
+        number, text = next(lines)
+        first = Row(where, number, {})
         names = [name.strip() for name in text.split("\t")]
         if twice := sorted({name for name in columns if names.count(name) > 1}):
-            raise InputError(
-                first,
-                expected="each column once",
-                found=f"{', '.join(twice)} more than once",
-                todo="take the file as its publisher gives it",
-            )
+            found = f"{', '.join(twice)} more than once"
+            raise first.error("each column once", found, "take the file as its publisher gives it")
         if missing := [column for column in columns if column not in names]:
-            raise InputError(
-                first,
-                expected=f"the names of the columns, with {', '.join(columns)} among them",
-                found=f"no {', '.join(missing)} in {text[:200]!r}",
-                todo="take the file as its publisher gives it, or restore the header line",
+            raise first.error(
+                f"the names of the columns, with {', '.join(columns)} among them",
+                f"no {', '.join(missing)} in {text[:200]!r}",
+                "take the file as its publisher gives it, or restore the header line",
             )
-    for place, text in lines:
+    for number, text in lines:
         fields = text.split("\t")
+        row = Row(where, number, dict(zip(names, fields, strict=False)))
         if len(fields) != len(names):
-            raise InputError(
-                place,
-                expected=f"{len(names)} fields between tabs: {', '.join(names)}",
-                found=f"{len(fields)} in {text[:200]!r}",
-                todo="take the file as its publisher gives it, or correct the line",
+            raise row.error(
+                f"{len(names)} fields between tabs: {', '.join(names)}",
+                f"{len(fields)} in {text[:200]!r}",
+                "take the file as its publisher gives it, or correct the line",
             )
-        yield Row(place, dict(zip(names, fields, strict=True)))
+        yield row

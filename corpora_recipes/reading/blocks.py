@@ -7,11 +7,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future
 from itertools import islice
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.executors import Cluster
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.recipes import Block, BlockResult, Corpus, load_recipe
+from corpora_recipes.recipe import (
+    Block,
+    BlockResult,
+    Corpus,
+    load_recipe,
+)
 from corpora_recipes.records import Drops, Record
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import Cluster
+
+BEYOND_QUOTA = "beyond_quota"
+"""The reason of what a block holds beyond the quota."""
 
 
 def read_corpus(
@@ -39,7 +47,7 @@ def read_corpus(
         blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
     )
     left = corpus.documents
-    unit = "examples" if corpus.facts["records"] == "examples" else "documents"
+    unit = "examples" if corpus.facts.records == "examples" else "documents"
     seen: set[int] = set()
     for result in _results(order, corpus, executor, ahead):
         fresh: dict[str, Record] = {}
@@ -56,7 +64,7 @@ def read_corpus(
         )
         if left is not None:
             if len(records) > left:
-                result.drops.dropped[unit, "beyond_quota"] += len(records) - left
+                result.drops.dropped[unit, BEYOND_QUOTA] += len(records) - left
                 records = records[:left]
             left -= len(records)
         yield records, result.drops
@@ -65,7 +73,7 @@ def read_corpus(
 
 
 def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
-    # Records hold no cycles: to look for such takes a twentieth of the time, and finds none.
+    # Records have no cycles, and the search for cycles would take a twentieth of the time.
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -75,7 +83,7 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
             f"{error.filename}, on {socket.gethostname()}",
             expected="a raw file, which workers see under the same path as the driver",
             found=str(error.strerror),
-            todo="give the path of a folder that all of them share",
+            todo="name a folder that the driver and all workers share",
         ) from None
     finally:
         if collecting:

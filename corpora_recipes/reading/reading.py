@@ -1,4 +1,4 @@
-"""The `read` command: a folder of raw files becomes a Parquet file of records, with its counts."""
+"""The `read` command: turns a folder of raw files into a Parquet file of records, with counts."""
 
 import json
 import sys
@@ -6,46 +6,56 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.columns import to_table
-from corpora_recipes.errors import InputError
-from corpora_recipes.executors import open_executor
 from corpora_recipes.hashing import keyed_uniform
-from corpora_recipes.outputs import parquet_writer, whole_file
-from corpora_recipes.recipes import Corpus, load_recipe
+from corpora_recipes.parquet import parquet_writer, to_table
+from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
+from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.records import Drops, Example, Split, record_schema, to_row
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.outputs import whole_file
 
-# Rows a row group: small enough to read one at a time, large enough to compress well.
+# Rows per row group: small enough to read one at a time, large enough to compress well.
 ROW_GROUP = 1000
-# 60/20/20, as Araujo et al. (2022), Appendix A, split the corpora that have no split.
+# 60/20/20, as in Araujo et al. (2022), Appendix A, for corpora without a split.
 TRAIN, VALIDATION = 0.6, 0.8
 
 
-def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor: str) -> Drops:
-    """Read a corpus into ``out`` and its counts into the .json file beside it.
+def read(
+    corpus: Corpus,
+    raw: Path,
+    out: Path,
+    *,
+    workers: int | None,
+    executor: str,
+    strict: bool = False,
+) -> Drops:
+    """Read a corpus to ``out``, and write its counts to the .json file beside it.
 
     Args:
-        corpus: what to read, and how many documents of it.
+        corpus: the corpus, with the number of documents to read.
         raw: folder in the corpus's raw layout.
         out: the Parquet file to write (``record_schema``); its bytes depend
-            on the raw files, the seed and the quota alone.
-        workers: how many blocks are read at once; None for one a CPU, or one a thread of the
+            only on the raw files, the seed and the quota.
+        workers: number of blocks read at once; None for one per CPU, or one per thread of the
             cluster.
         executor: "local" or the address of a Dask scheduler.
+        strict: whether a share of drops above its limit is an error; see ``above_limits``.
 
     Returns:
-        What was seen and dropped.
+        The counts of items seen and dropped.
 
     Raises:
-        InputError: the raw files are damaged or hold no document, or a share of drops is above
-            the limit that corpus.yaml states for it. Nothing is written then.
+        InputError: the raw files are damaged or hold no document, or more than half of the
+            documents were dropped; if ``strict``, also if a share of drops is above its limit.
+            Nothing is written then.
     """
     if not raw.is_dir():
         raise InputError(
             raw,
             expected=f"a folder with the raw files of {corpus.name}",
             found="no such folder",
-            todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
         )
     if out.is_dir() or out.suffix == ".json":
         todo = "name a file, such as records.parquet"
@@ -53,7 +63,7 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor:
         raise InputError(out, expected="a file to write", found=found, todo=todo)
     # Workers on other machines have other working directories.
     blocks = load_recipe(corpus.recipe).blocks(raw.absolute(), corpus)
-    schema = record_schema(corpus.facts["records"])
+    schema = record_schema(corpus.facts.records)
     total = Drops()
     taken = 0
     with (
@@ -67,7 +77,7 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor:
             total.add(drops)
             for record in records:
                 row = to_row(record)
-                # Examples without parts get folds, which their labels have a say in.
+                # Examples without parts get folds, which depend on their labels.
                 if not record.split and not isinstance(record, Example):
                     row["split"] = decide_split(corpus.seed, corpus.name, record.id)
                 rows.append(row)
@@ -78,7 +88,7 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor:
                 _write(writer, rows[:ROW_GROUP], schema)
                 del rows[:ROW_GROUP]
         _write(writer, rows, schema)
-        _check(corpus, raw, total, taken)
+        _check(corpus, raw, total, taken, strict=strict)
     with whole_file(out.with_suffix(".json")) as temporary:
         text = json.dumps(total.as_dict(), ensure_ascii=False, indent=2, sort_keys=True)
         temporary.write_text(text + "\n", "utf-8")
@@ -86,16 +96,16 @@ def read(corpus: Corpus, raw: Path, out: Path, *, workers: int | None, executor:
 
 
 def decide_split(seed: int, corpus: str, document_id: str) -> Split:
-    """Return the split of a document of a corpus that has no split of its own.
+    """Return the split of a document, for a corpus without splits.
 
-    It is a function of the document's id alone: no other document can change it.
+    It depends only on the document's id: no other document can change it.
     """
     point = keyed_uniform(seed, corpus, document_id, "split")
     return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
 
 
 def _progress(corpus: Corpus) -> AbstractContextManager[Any]:
-    """Return a progress bar, or None if nobody watches: tqdm takes 40 ms to import."""
+    """Return a progress bar, or None without a terminal: tqdm takes 40 ms to import."""
     if not sys.stderr.isatty():
         return nullcontext()
     from tqdm import tqdm
@@ -108,7 +118,26 @@ def _write(writer: Any, rows: list[dict[str, Any]], schema: Any) -> None:
         writer.write_table(to_table(rows, schema), row_group_size=ROW_GROUP)
 
 
-def _check(corpus: Corpus, raw: Path, drops: Drops, taken: int) -> None:
+def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
+    """Return, in words, the shares of drops above their limits.
+
+    Args:
+        corpus: its corpus.yaml has the limits (``drop_limits``).
+        drops: the result of ``read``.
+    """
+    found = []
+    for name, limit in corpus.facts.drop_limits.items():
+        unit, reason = name.split(".")
+        share = drops.dropped[unit, reason] / max(1, drops.seen[unit])
+        if share > limit:
+            found.append(
+                f"{share:.2%} of the {unit} dropped as {reason}, above the limit of {limit:.2%} "
+                f"(drop_limits in {corpus.recipe}/corpus.yaml)"
+            )
+    return found
+
+
+def _check(corpus: Corpus, raw: Path, drops: Drops, taken: int, *, strict: bool) -> None:
     counts = json.dumps(drops.as_dict(), ensure_ascii=False)
     if taken == 0:
         raise InputError(
@@ -117,13 +146,33 @@ def _check(corpus: Corpus, raw: Path, drops: Drops, taken: int) -> None:
             found=f"none; counts: {counts}",
             todo="check that the folder holds the right files and that `language` fits them",
         )
-    for name, limit in corpus.facts["drop_limits"].items():
-        unit, reason = name.split(".")
-        share = drops.dropped[unit, reason] / max(1, drops.seen[unit])
-        if share > limit:
-            raise InputError(
-                raw,
-                expected=f"at most {limit:.2%} of the {unit} dropped as {reason}",
-                found=f"{share:.2%}; counts: {counts}",
-                todo=f"look at the raw files; the limit stands in {corpus.recipe}/corpus.yaml",
-            )
+    seen, dropped = _dropped_documents(corpus, drops)
+    if dropped > seen / 2:
+        raise InputError(
+            raw,
+            expected=f"at least half of the documents for {corpus.name}",
+            found=f"{dropped:,} of {seen:,} dropped; counts: {counts}",
+            todo="inspect the raw files, and check that `language` fits them; if so many drops are "
+            f"normal, raise the limit under drop_limits in {corpus.recipe}/corpus.yaml",
+        )
+    if strict and (excess := above_limits(corpus, drops)):
+        raise InputError(
+            raw,
+            expected="no share of drops above its limit",
+            found=f"{'; '.join(excess)}; counts: {counts}",
+            todo="inspect the raw files, or read them without --strict",
+        )
+
+
+def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
+    """Count the documents (or examples) seen, and those dropped.
+
+    Drops within a limit above one half, such as a dump's redirects, are left out of both: so many
+    are normal. So are those beyond the quota.
+    """
+    unit = "examples" if corpus.facts.records == "examples" else "documents"
+    counts = {reason: n for (own, reason), n in drops.dropped.items() if own == unit}
+    limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}
+    seen = drops.seen[unit] - counts.pop(BEYOND_QUOTA, 0)
+    normal = sum(n for reason, n in counts.items() if max(0.5, n / seen) < limits[reason])
+    return seen - normal, sum(counts.values()) - normal

@@ -1,11 +1,13 @@
-"""What the three command lines share: how they end on an error, and types of arguments."""
+"""Shared by all verbs of the command line: exit codes and common arguments."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import FULL_DISK
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import FULL_DISK
 
 
 def run(command: Callable[[], None]) -> int:
@@ -21,19 +23,19 @@ def run(command: Callable[[], None]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted: run it again; a download goes on where it stopped", file=sys.stderr)
+        print("interrupted: run it again; a download is resumed", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        # The reader of our output, such as `head`, has seen enough.
+        # The reader of our output, such as `head`, has closed it.
         sys.stderr.close()
     except OSError as error:
         if error.errno not in FULL_DISK:
             raise
         message = InputError(
             error.filename or "the disk",
-            expected="room for what is written",
+            expected="space for the output",
             found=str(error.strerror or error),
-            todo="free some space, or raise the limit; the same command goes on where it can",
+            todo="free some space, or raise the limit; then run the same command again",
         )
         print(f"error: {message}", file=sys.stderr)
         return 1
@@ -41,7 +43,34 @@ def run(command: Callable[[], None]) -> int:
 
 
 def positive(text: str) -> int:
-    """Return the positive integer of an argument; for argparse, as a type."""
+    """Return the positive integer of an argument; a type for argparse."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
     return int(text)
+
+
+def add_params(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names params.yaml."""
+    parser.add_argument(
+        "--params",
+        type=Path,
+        default=Path("params.yaml"),
+        metavar="FILE",
+        help="the parameters of the run (default: params.yaml)",
+    )
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a corpus."""
+    parser.add_argument("corpus", metavar="CORPUS", help="an entry of `corpora` in params.yaml")
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the number of processes."""
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of processes (default: one per CPU)",
+    )

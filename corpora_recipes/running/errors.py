@@ -1,13 +1,13 @@
-"""The one exception that a user's input can cause, and the form its message takes."""
+"""The exception for faults in a user's input, and the form of its message."""
 
 from pathlib import Path
 
 
 class InputError(Exception):
-    """Something given to Probeta is not what it should be.
+    """An input of Probeta is not as expected.
 
     The message names the place, what was expected, what was found and what to do next; the command
-    line prints it alone, without a traceback.
+    line prints it without a traceback.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Where work runs: processes of this machine, or a Dask cluster. A lost worker costs time only."""
+"""Executors: processes of this machine, or a Dask cluster. A lost worker costs time, no results."""
 
 import asyncio
 import os
@@ -19,21 +19,21 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     from distributed import Future as DaskFuture
 
 PROJECT = "probeta"
-# Seconds to wait for a Dask scheduler, or a connection to a worker of it.
+# Seconds to wait for a Dask scheduler, or for a connection to one of its workers.
 ANSWER = 20
-# Seconds that a Dask cluster may be without workers: what a small queue, or a restart, takes.
+# Seconds that a Dask cluster may be without workers, for a small queue or a restart.
 PATIENCE = 300
-# How often a Dask cluster is asked whether it has workers, while nothing else comes from it.
+# Seconds between checks that a Dask cluster has workers, while no result arrives.
 POLL = 2
-# Processes that one call may lose before it is given up.
+# Lost processes after which a call fails.
 ATTEMPTS = 3
-# Seconds that processes have to clean up, before they are killed.
+# Seconds for processes to clean up before they are killed.
 GRACE = 5
 
 _ADDRESS = re.compile(r"inproc://.+|(?:tcp|tls|wss?)://.+:\d{1,5}")
@@ -42,11 +42,11 @@ Result = TypeVar("Result")
 
 
 class Processes(ThreadPoolExecutor):
-    """Worker processes of this machine, each served by a thread of its own.
+    """Worker processes of this machine, with one thread and one pipe each.
 
-    A process that is killed costs the call that it was on, which is made again in a new one. Every
-    process has a pipe of its own: in one that is shared, as ProcessPoolExecutor's, a process that
-    dies while it sends leaves half a message behind, on which the reader waits for ever.
+    The call of a killed process is repeated in a new process. Pipes are not shared, as they are in
+    ProcessPoolExecutor: a process that dies while it sends would leave half a message, and the
+    reader would wait for ever.
     """
 
     def __init__(self, workers: int) -> None:
@@ -62,12 +62,12 @@ class Processes(ThreadPoolExecutor):
     ) -> Future[Result]:
         """Call a function, which workers can import by its name, in a worker process.
 
-        The future raises InputError if the call lost ``ATTEMPTS`` processes, one after the other.
+        The future raises InputError if ``ATTEMPTS`` processes in a row were lost in the call.
         """
         return super().submit(self._call, function, arguments, named)
 
     def end(self) -> None:
-        """End the processes, whatever they are at."""
+        """End the processes, even during a call."""
         with self._lock:
             self._ended = True
             for process in self._processes:
@@ -98,7 +98,10 @@ class Processes(ThreadPoolExecutor):
                 process.join()
                 if self._ended:
                     raise CancelledError from None
-                print(f"a worker was lost ({_end_of(process)}); going on", file=sys.stderr)
+                print(
+                    f"a worker was lost ({_end_of(process)}); continuing with a new one",
+                    file=sys.stderr,
+                )
                 continue
             result, error = pickle.loads(reply)
             if error is not None:
@@ -106,14 +109,14 @@ class Processes(ThreadPoolExecutor):
             return result  # type: ignore[no-any-return]
         raise InputError(
             f"--workers {self.at_once}",
-            expected="workers that live until they are done",
-            found=f"{ATTEMPTS} were lost over the same work, the last by {_end_of(process)}: "
-            "most likely for want of memory",
+            expected="workers that run until they are done",
+            found=f"{ATTEMPTS} were lost in the same work, the last by {_end_of(process)}: "
+            "most likely for lack of memory",
             todo="run it again with fewer workers",
         )
 
     def _start(self) -> tuple[BaseProcess, "Connection[Any, Any]"]:
-        # "spawn" gives a worker that holds nothing of the driver, on every platform.
+        # "spawn" starts a worker without the driver's memory, on every platform.
         context = get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs,))
@@ -122,7 +125,7 @@ class Processes(ThreadPoolExecutor):
                 raise CancelledError
             process.start()
             self._processes.append(process)
-        # Else the pipe would stay open when the process is gone.
+        # Otherwise the pipe would stay open after the end of the process.
         theirs.close()
         self._own.worker = process, ours
         return process, ours
@@ -131,7 +134,7 @@ class Processes(ThreadPoolExecutor):
 class Cluster(Executor):
     """The workers of a Dask cluster.
 
-    Results come straight from the workers, past the scheduler, if they can be reached from here.
+    Results come directly from the workers, not through the scheduler, if they can be reached.
     """
 
     def __init__(self, address: str, workers: int | None) -> None:
@@ -139,7 +142,7 @@ class Cluster(Executor):
 
         Args:
             address: of the scheduler.
-            workers: how many calls run at once; None for as many as the cluster has threads now.
+            workers: number of calls at once; None for the number of threads of the cluster.
 
         Raises:
             InputError: ``distributed`` is missing, no scheduler answers, it has no workers,
@@ -156,19 +159,19 @@ class Cluster(Executor):
                 todo="pip install 'probeta[cluster]'",
             ) from None
         if not _ADDRESS.fullmatch(address):
-            # Client would wait for it, and say less.
+            # Client would wait for it, with a less clear message.
             raise InputError(
                 where,
                 expected="the address of a Dask scheduler with its port, such as tcp://host:8786",
                 found=repr(address),
-                todo="correct it: `dask scheduler` prints its address",
+                todo="correct the address: `dask scheduler` prints it",
             )
         try:
             self._client = Client(
                 address, timeout=ANSWER, set_as_default=False, direct_to_workers=True
             )
         except (OSError, TimeoutError, ValueError, TypeError) as error:
-            # TypeError is how it says that nothing is configured for tls://.
+            # It raises TypeError if nothing is configured for tls://.
             todo = "check the address, and that the scheduler runs"
             if address.startswith("tls:"):
                 todo += "; TLS must be configured: https://distributed.dask.org/en/stable/tls.html"
@@ -186,8 +189,8 @@ class Cluster(Executor):
     ) -> Future[Result]:
         """Call a function, which workers can import by its name, in a worker.
 
-        Not by way of ``Client.get_executor()``: if a worker dies just after its result was brought
-        here, and before that is noted, the future of that executor fails, and so would the run.
+        Not with ``Client.get_executor()``: if a worker dies just after its result has arrived, and
+        before that is recorded, the future of that executor fails, and so would the run.
         """
         call = self._client.submit(function, *arguments, pure=False, **named)
         loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop  # type: ignore[union-attr]
@@ -201,9 +204,9 @@ class Cluster(Executor):
         """Return the result of a call, once it is done.
 
         Raises:
-            InputError: there was no worker for ``PATIENCE`` seconds, the scheduler is gone, or the
-                call killed one worker after the other.
-            Exception: what the call raised.
+            InputError: there was no worker for ``PATIENCE`` seconds, the scheduler has ended, or
+                the call killed several workers in a row.
+            Exception: the exception of the call.
         """
         from distributed import KilledWorker
 
@@ -214,17 +217,17 @@ class Cluster(Executor):
         try:
             return future.result()
         except CancelledError:
-            expected, found = "a scheduler that lives until the end", "it is gone"
-            todo = "start it and its workers again, and run this again"
+            expected, found = "a scheduler that runs until the end", "the scheduler has ended"
+            todo = "start the scheduler and its workers again, then run this command again"
         except KilledWorker as error:
-            expected = "workers that live until they are done"
-            found = f"{error.allowed_failures + 1} were lost over the same block, most likely for "
-            found += f"want of memory; the last was {error.last_worker.address}"
+            expected = "workers that run until they are done"
+            found = f"{error.allowed_failures + 1} were lost in the same block, most likely for "
+            found += f"lack of memory; the last was {error.last_worker.address}"
             todo = "give each worker more memory or fewer threads"
         raise InputError(self._where, expected=expected, found=found, todo=todo)
 
     def end(self) -> None:
-        """Leave the cluster; it forgets what it still holds for us."""
+        """Disconnect from the cluster, which then drops our data."""
         self._client.close()
 
     def _prepare(self, workers: int | None) -> None:
@@ -242,7 +245,7 @@ class Cluster(Executor):
         try:
             ours = version(PROJECT)
         except PackageNotFoundError:
-            # Run from a folder that is not installed: nobody can tell its version.
+            # Run from a folder that is not installed: its version is unknown.
             return
         found = self._client.run(version, PROJECT, on_error="return")
         try:
@@ -254,7 +257,7 @@ class Cluster(Executor):
                 missing = isinstance(theirs, PackageNotFoundError)
                 raise InputError(
                     f"{self._where}, {name}",
-                    expected=f"{PROJECT} {ours}, as here",
+                    expected=f"{PROJECT} {ours}, as on this machine",
                     found="it is not installed" if missing else str(theirs),
                     todo=f"run scheduler and workers where {PROJECT}[cluster] {ours} is installed",
                 )
@@ -269,10 +272,10 @@ class Cluster(Executor):
                     self._where,
                     expected="workers",
                     found=f"none for {PATIENCE} seconds",
-                    todo="start some (`dask worker ADDRESS`), or look why they ended (they log it)",
+                    todo="start workers (`dask worker ADDRESS`), or read their logs",
                 )
             if not warned:
-                print(f"{self._where}: no workers; waiting for some", file=sys.stderr)
+                print(f"{self._where}: no workers yet; waiting", file=sys.stderr)
                 warned = True
             time.sleep(min(1, PATIENCE))
         return dict(threads)
@@ -280,20 +283,20 @@ class Cluster(Executor):
 
 @contextmanager
 def open_executor(address: str, workers: int | None) -> Iterator[Processes | Cluster | None]:
-    """Open the executor that does the work.
+    """Open an executor.
 
     Args:
         address: "local" for processes of this machine, or the ``tcp://host:port`` of a Dask
             scheduler.
-        workers: how many calls run at once; None for one a CPU, or one a thread of the cluster.
+        workers: number of calls at once; None for one per CPU, or one per thread of the cluster.
             With one local worker the driver does the work itself.
 
     Yields:
-        An executor, or None for doing it in this process.
+        An executor, or None to work in this process.
 
     Raises:
-        InputError: the address is neither, the cluster cannot be used, or workers are lost again
-            and again.
+        InputError: the address is invalid, the cluster cannot be used, or workers are lost
+            repeatedly.
     """
     executor: Processes | Cluster
     if address == "local":
@@ -309,7 +312,7 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
             f"--executor {address}",
             expected="local, or the address of a Dask scheduler such as tcp://host:8786",
             found=repr(address),
-            todo="start one with `dask scheduler` and pass the address it prints",
+            todo="start a scheduler with `dask scheduler` and pass the address that it prints",
         )
     try:
         yield executor
@@ -318,7 +321,7 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
 
 
 def _serve(connection: "Connection[Any, Any]") -> None:
-    """Do what the driver asks for, until it ends this process or is itself killed."""
+    """Run the calls of the driver, until it ends this process or is killed."""
     threading.Thread(target=_end_with_driver, daemon=True).start()
     # Ctrl-C reaches the driver too, which ends its workers by SIGTERM, and lets them clean up.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""Outputs appear whole or not at all, under a temporary name first; reports are read back."""
+"""Writes outputs that appear complete or not at all, from a temporary name; reads reports."""
 
 import errno
 import json
@@ -8,37 +8,26 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-# No space is left, the user's quota of it is used up, or the file is larger than may be.
+# No space is left, the user's quota is exceeded, or the file is too large.
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# Options that keep the bytes of a file the same for one version of pyarrow.
-PARQUET_OPTIONS: dict[str, Any] = {
-    "compression": "zstd",
-    "compression_level": 3,
-    "version": "2.6",
-    "data_page_version": "1.0",
-    "write_page_index": True,
-}
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; what is written there becomes ``path`` at the end.
+    """Yield a temporary path beside ``path``; it is renamed to ``path`` at the end.
 
-    On an exception nothing appears and the temporary file is removed; the error of a full disk,
-    which names no file, gets the name. What a killed process left behind is removed by the next
-    one that writes the same file.
+    The file is on the disk before it is renamed: a power cut leaves no half of it. On an exception
+    nothing appears and the temporary file is removed; the error of a full disk gets the name of
+    the file. Leftovers of a killed process are removed by the next one that writes the same file.
     """
     temporary = _temporary(path)
     try:
         yield temporary
+        _sync(temporary)
         temporary.replace(path)
     except OSError as error:
         if error.errno in FULL_DISK and error.filename is None:
@@ -50,11 +39,13 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield a new temporary folder beside ``path``; it takes the place of ``path`` at the end."""
+    """Yield a new temporary folder beside ``path``; it replaces ``path`` at the end."""
     temporary = _temporary(path)
     temporary.mkdir()
     try:
         yield temporary
+        for file in temporary.rglob("*"):
+            _sync(file)
         if path.exists():
             shutil.rmtree(path)
         temporary.replace(path)
@@ -64,17 +55,17 @@ def whole_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator[None]:
-    """Hold a folder, which is made if need be, for one command at a time.
+    """Lock a folder, created if missing, for one command at a time.
 
-    The lock goes with the process. Windows and some network folders have none.
+    The lock ends with the process. Windows and some network folders have no locks.
 
     Args:
-        folder: which to hold.
-        command: what is to be at work there, for the messages.
+        folder: the folder.
+        command: the name of the command, for messages.
         wait: whether to wait, after a message, until another one has ended.
 
     Raises:
-        InputError: another one is at work there, and ``wait`` is not set.
+        InputError: another one is running there, and ``wait`` is not set.
     """
     try:
         import fcntl
@@ -90,9 +81,9 @@ def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator
             if not wait:
                 raise InputError(
                     folder,
-                    expected=f"a folder that no other {command} is at work in",
-                    found="one that is still running",
-                    todo="wait until it has ended, or give this one a folder of its own",
+                    expected=f"a folder without another running {command}",
+                    found=f"another {command} that is still running",
+                    todo="wait until it has ended, or choose another folder",
                 ) from None
             print(f"{folder}: waiting for another {command} to end", file=sys.stderr, flush=True)
             fcntl.flock(opened, fcntl.LOCK_EX)
@@ -103,39 +94,17 @@ def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator
         os.close(opened)
 
 
-@contextmanager
-def parquet_writer(
-    path: Path, schema: "pa.Schema", dictionary: list[str] | None = None
-) -> Iterator["pq.ParquetWriter"]:
-    """Yield a writer of a Parquet file that appears whole or not at all.
-
-    Args:
-        path: the file to write.
-        schema: the schema of its rows.
-        dictionary: the columns to store by dictionary; none by default.
-    """
-    import pyarrow.parquet as pq
-
-    with (
-        whole_file(path) as temporary,
-        pq.ParquetWriter(
-            temporary, schema, use_dictionary=dictionary or False, **PARQUET_OPTIONS
-        ) as writer,
-    ):
-        yield writer
-
-
 def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]:
     """Read a JSON report that states the number of its format under ``format``.
 
     Args:
         path: the file.
-        number: of the format that is understood.
-        what: what the file is to be, for the message.
-        todo: what to do if it is not, for the message.
+        number: of the known format.
+        what: the name of the report, for messages.
+        todo: the advice, for messages.
 
     Raises:
-        InputError: the file is missing, no JSON, or in another format.
+        InputError: the file is missing, not JSON, or in another format.
     """
     try:
         report: dict[str, Any] = json.loads(path.read_bytes())
@@ -158,6 +127,13 @@ def _temporary(path: Path) -> Path:
             else:
                 left_over.unlink(missing_ok=True)
     return path.parent / f".{path.name}.{os.getpid()}.part"
+
+
+def _sync(path: Path) -> None:
+    """Wait until a file is on the disk."""
+    if path.is_file() and not path.is_symlink():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
 
 
 def _is_alive(process: int) -> bool:

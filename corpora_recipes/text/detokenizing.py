@@ -1,4 +1,4 @@
-"""Natural text from a line that a tokeniser parted: only blanks go, no other character changes."""
+"""Detokenises a line: only spaces are removed, no other character changes."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 _UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
 _APOSTROPHE = "['’´]"
-# Rules by a string without which they find nothing: so most lines skip most of them.
+# A string that the rules need, to the rules: most lines skip most of them.
 _RULES = {
     "$": [(r"(?<=\bUS) (?=\$(?!\S))", "")],
     "°": [

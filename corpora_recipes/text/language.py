@@ -1,20 +1,20 @@
-"""Which language a text is in, by a model that comes with its library."""
+"""Identifies the language of a text, with the model of py3langid."""
 
 import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 _DIGIT = re.compile(r"\d")
 
-# In fewer letters a text is too short to tell: of Spanish sentences with 10 to 14 letters in judged
-# words 6 % would be taken for another language, with 15 to 19 1 %, with 20 to 24 none.
+# With fewer letters a text is too short: of Spanish sentences with 10 to 14 letters in judged
+# words, 6 % would be taken for another language, with 15 to 19 letters 1 %, with 20 to 24 0 %.
 MINIMUM_LETTERS = 20
-# A text is in another language if its own has less than this share of the probability.
+# A text is in another language if the expected one has less than this probability.
 MINIMUM_PROBABILITY = 0.05
 
 
@@ -22,8 +22,8 @@ def identify(text: str) -> str:
     """Return the ISO 639 code of the language that the text is most likely in.
 
     The model is py3langid's (Lui and Baldwin 2012, "langid.py: An Off-the-shelf Language
-    Identification Tool"; naive Bayes over byte n-grams). Abstracts are safe to judge; single short
-    sentences of Spanish come out as Aragonese, Catalan and the like in one case of sixty.
+    Identification Tool"; naive Bayes over byte n-grams). Abstracts are identified reliably; of
+    single short Spanish sentences, one in sixty is taken for Aragonese, Catalan or similar.
     """
     from py3langid import classify
 
@@ -32,13 +32,12 @@ def identify(text: str) -> str:
 
 
 def is_language(text: str, language: str) -> bool:
-    """Tell whether nothing speaks against a text's being in a language.
+    """Return whether a text may be in a language.
 
-    It is another language's if the model of ``identify`` gives its own less than
-    ``MINIMUM_PROBABILITY``. Only words without a capital or a digit are judged, because names and
-    figures are of no language, and a text with fewer than ``MINIMUM_LETTERS`` letters in such
-    words is too short to tell, so it counts as in the language (one in capitals throughout, too).
-    This makes single sentences safe to judge.
+    It is not if the model of ``identify`` gives the language less than ``MINIMUM_PROBABILITY``.
+    Only words without a capital or a digit are judged, because names and figures belong to no
+    language. A text with fewer than ``MINIMUM_LETTERS`` letters in such words (or all in capitals)
+    is too short and counts as in the language. So single sentences are judged reliably.
 
     Error rates, measured on sentences that are long enough. Spanish taken for another language:
     none of 1,337 gold sentences of UD Spanish GSD; 0.1 % of encyclopedia prose (n = 20,683; they
@@ -47,11 +46,11 @@ def is_language(text: str, language: str) -> bool:
     Other languages taken for Spanish: English 0.3 % (11,030), French 0.0 % (550), Italian 0.8 %
     (266), Portuguese 3.1 % (355), Catalan 2.3 % (171), Galician 6.1 % (147), Basque 0.0 % (124),
     Aragonese 0.0 % (24); Asturian, which the model does not know, 86 % (21). Of rows of five
-    sentences (six subtitles) joined by blanks 0.0 % (14,440) and 0.0 % (2,731, less Asturian).
+    sentences (six subtitles) joined by spaces 0.0 % (14,440) and 0.0 % (2,731, less Asturian).
 
     Args:
-        text: natural text; for a row of a dataset, its sentences joined by blanks.
-        language: ISO 639 code; a regional subtag ("es-AR") is left out of account.
+        text: natural text; for a row of a dataset, its sentences joined by spaces.
+        language: ISO 639 code; a regional subtag ("es-AR") is ignored.
 
     Raises:
         InputError: the model does not know the language.
@@ -63,7 +62,7 @@ def is_language(text: str, language: str) -> bool:
             f"language {language!r}",
             expected="a language that py3langid can identify: " + ", ".join(identifier.labels),
             found=repr(code),
-            todo="correct the language's code, or leave the identification out for this corpus",
+            todo="correct the code of the language, or disable its identification for this corpus",
         )
     if is_too_short(text):
         return True
@@ -71,12 +70,12 @@ def is_language(text: str, language: str) -> bool:
 
 
 def is_too_short(text: str) -> bool:
-    """Tell whether a text has too few letters in judged words to tell its language."""
+    """Return whether a text has too few letters in judged words to identify its language."""
     return sum(character.isalpha() for character in _words(text)) < MINIMUM_LETTERS
 
 
 def _words(text: str) -> str:
-    """Return a text's words without a capital or a digit: names and figures are of no language."""
+    """Return a text's words without a capital or a digit: names and figures have no language."""
     return " ".join(
         word for word in text.split() if word == word.lower() and not _DIGIT.search(word)
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.columns import strings, to_table
+from corpora_recipes.parquet import strings, to_table
 from corpora_recipes.records import record_schema
 
 KINDS = ("documents", "dialogues", "trees", "examples")
@@ -61,7 +61,7 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
 def test_pandas_is_not_imported() -> None:
     code = """if True:
         import sys
-        from corpora_recipes.columns import to_table
+        from corpora_recipes.parquet import to_table
         from corpora_recipes.records import record_schema
         row = dict.fromkeys(("id", "title", "split"), "x") | {"conversations": [["a"]]}
         assert to_table([row], record_schema("dialogues")).num_rows == 1

@@ -1,35 +1,35 @@
 """Reads the English data of EvalRank: texts, pairs of texts and pairs of words with a score.
 
-Each file is one collection, without a header, one item a line, and corpus.yaml says which. In
-sent_evalrank and word_evalrank a text, or two with a tab between them; in word_similarity two words
-and a score between tabs or blanks::
+Each file is one collection, named in corpus.yaml, without a header, with one item per line: in
+sent_evalrank and word_evalrank one text, or two separated by a tab; in word_similarity two words
+and a score separated by tabs or spaces::
 
     pos_pair.txt             a cat sleeps .<TAB>a cat is sleeping .
     background_sent.txt      a cat sleeps .
     EN-MEN-TR-3k.txt         sun sunlight 50.0
 
-Most sentences stand in lower case and with blanks around punctuation, others are natural; they are
-let be, because the evaluation is defined on them.
+Most sentences are in lower case with spaces around punctuation, others are natural text; they are
+not changed, because the evaluation is defined on them.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import collect, natural, score_of
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import collect, natural, score_of
+from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row, decoded_lines
+from corpora_recipes.running.errors import InputError
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the files that are there.
+    """List the files that exist.
 
     Raises:
-        InputError: there is none.
+        InputError: no file was found.
     """
-    names = [facts["file"] for facts in corpus.facts["collections"].values()]
+    names = [facts.file for facts in corpus.facts.collections.values()]
     found = [member for n in names if (raw / n).is_file() for member in members(raw / n, raw)]
     if not found:
         raise InputError(
@@ -42,18 +42,17 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
-    """Read a file; ids are <collection>/<number of the line>.
+    """Read a file; ids are <collection>/<line number>.
 
-    Dropped examples: ``same_text``, a pair that should mean the same and is one text twice;
-    ``empty_text``.
+    Dropped examples: ``same_text``, a positive pair of two equal texts; ``empty_text``.
 
     Raises:
-        InputError: a line has another number of texts than those of the collection, or a score that
-            is not on its scale.
+        InputError: a line has the wrong number of texts for the collection, or a score that is not
+            on its scale.
     """
-    (name,) = (n for n, f in corpus.facts["collections"].items() if f["file"] == block.key)
-    facts = corpus.facts["collections"][name]
-    has_score, texts = "scale" in facts, facts["texts"]
+    (name,) = (n for n, f in corpus.facts.collections.items() if f.file == block.key)
+    facts = corpus.facts.collections[name]
+    has_score, texts = facts.scale is not None, facts.texts or 0
     count = texts + has_score
 
     def example(row: Row) -> Example:
@@ -63,10 +62,10 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             what = "two words and a score" if has_score else "two texts and a tab between them"
             raise row.error(what if count > 1 else "one text and no tab", repr(line[:200]))
         pair = tuple(map(natural, fields[:texts]))
-        # Of a scored pair equal words are an item like any other: tiger and tiger, 10.
+        # A scored pair may have equal words: tiger and tiger, 10.
         if not has_score and len(set(pair)) < texts:
             raise Dropped("same_text")
-        key = f"{name}/{row.where.rpartition(' ')[2]}"
+        key = f"{name}/{row.line}"
         return Example(
             id=key,
             collection=name,
@@ -77,4 +76,4 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         )
 
     lines = decoded_lines(block.read().split(b"\n"), block.where)
-    return collect((Row(where, {"line": line}) for where, line in lines), example)
+    return collect((Row(block.where, number, {"line": line}) for number, line in lines), example)

@@ -1,31 +1,32 @@
 """Reads the two files of FAC, subjective and objective sentences about films.
 
-Only the form that the benchmark of 2022 published is known: fac.subjective and fac.objective, one
-text a line (one sentence or a few), lower-cased, its tokens parted by blanks. What that form shows
-to be left of web pages, or broken by its making, is mended by ``natural_text``.
+Only the form that the benchmark of 2022 published is available: fac.subjective and fac.objective,
+one text per line (one sentence or a few), lower-cased, with spaces between tokens. Remains of web
+pages and errors of the published preprocessing are repaired by ``natural_text``.
 """
 
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.detokenize import detokenize
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import class_of, collect, natural
+from corpora_recipes.formats.tables import Row, table_rows
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row, table_rows
-from corpora_recipes.text import clean, damage
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.detokenizing import detokenize
 
-# What is left of a link's icon at the end of a text, and other tags.
+# Remains of a link's icon at the end of a text, and other tags.
 _ICON = re.compile(r'(?:&nbsp ?;)?\s*<img .*?>\s*(?:</div>)?(?:\s*"\s*\.)?\s*$')
 _TAG = re.compile(r"</?(?:div|br) ?/?>")
 _REFERENCE = re.compile(r"&(#?\w+) ?;")
 _TWO_STOPS = re.compile(r" \.(?: +\.)+(?= |$)")
-# A quotation of several words was closed after the first one as well: ' el ' faro rojo '. That is
-# certain where the text has no other mark.
+# A quotation of several words was also closed after its first word: ' el ' faro rojo '. This is
+# certain only if the text has no other mark.
 _CLOSED_TWICE = re.compile(r"^([^']*' [^' ]+) '( [^']+'[^']*)$")
 
 
@@ -33,14 +34,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the two files.
 
     Raises:
-        InputError: one is missing (each is a class).
+        InputError: one is missing (each holds one class).
     """
-    paths = [raw / source["file"] for source in corpus.facts["sources"]]
+    paths = [raw / source.file for source in corpus.facts.sources]
     for path in paths:
         if not path.is_file():
             raise InputError(
                 path,
-                expected="the texts of one of the two classes",
+                expected="the file with the texts of one class",
                 found="no such file",
                 todo="fetch it again",
             )
@@ -58,14 +59,14 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     def example(row: Row) -> Example:
         spelling = row.fields["class"]
         text = natural_text(row.fields["text"], corpus.language)
-        key = f"texts/{spelling}/{row.fields['line']}"
+        key = f"texts/{spelling}/{row.line}"
         return Example(
             id=key,
             collection="texts",
             texts=(text,),
             label=class_of(spelling, "texts", corpus, row),
             score=None,
-            # A text that stands there twice belongs together.
+            # Repeated texts share their document_id.
             document_id=first_of.setdefault(text, key),
         )
 
@@ -75,12 +76,11 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 def natural_text(line: str, language: str) -> str:
     """Return a line as natural text.
 
-    Remains of tags and doubled full stops go, character references are resolved (those to
-    invisible characters go), quotation marks are put right (see ``_quotations``), and blanks go
-    that a tokeniser set.
+    Removes remains of tags, doubled full stops and the tokeniser's spaces; resolves character
+    references (and removes invisible characters); corrects quotation marks (see ``_quotations``).
 
     Raises:
-        Dropped: "empty_text", or the name of a damage (see ``text.damage``).
+        Dropped: "empty_text", or the name of a kind of damage (see ``text.damage``).
     """
     text = _TAG.sub(" ", _ICON.sub("", line))
     for _ in range(2):  # some are &amp;#8203;
@@ -92,18 +92,17 @@ def natural_text(line: str, language: str) -> str:
 
 
 def _quotations(text: str) -> str:
-    """Return a tokenised text with quotation marks that open and close, or with none.
+    """Return a tokenised text with one pair of quotation marks, or without quotation marks.
 
-    One pair stays as it is. Where more marks stand, what they quoted can no longer be told, but
-    for one quotation that was closed twice.
+    One pair stays as it is. If there are more marks, the extent of the quotations is unknown and
+    the marks are removed, except for one quotation that was closed twice.
     """
     text = _CLOSED_TWICE.sub(r"\1\2", text)
     return text if text.count("'") == 2 else " ".join(text.replace("'", " ").split())
 
 
 def _rows(block: Member) -> Iterator[Row]:
-    """Yield the file's lines with their numbers and the class that the file's name says."""
+    """Yield the file's lines with their class, which is the suffix of the file name."""
     spelling = block.path.suffix.removeprefix(".")
     for row in table_rows(block.read(), block.where, ["text"], header=False):
-        line = row.where.rpartition(" ")[2]
-        yield Row(row.where, {**row.fields, "class": spelling, "line": line})
+        yield replace(row, fields=row.fields | {"class": spelling})

@@ -11,12 +11,12 @@ A book is a text file between two markers, whose spelling has changed over the y
     …
     ***END OF THE PROJECT GUTENBERG EBOOK TRAFALGAR***
 
-Its name tells its number: ``pg16961.txt`` and ``16961-0.txt`` are in UTF-8, ``16961-8.txt`` (and
-``16961.txt``, in ASCII) are older. ``gutenberg-dialog/{train,dev,test}_indices.txt`` hold the
-numbers of the books of each split, one a line, for books in all languages.
+The file name contains its number: ``pg16961.txt`` and ``16961-0.txt`` are in UTF-8, ``16961-8.txt``
+(and ``16961.txt``, in ASCII) are older. ``gutenberg-dialog/{train,dev,test}_indices.txt`` hold the
+numbers of the books of each split, one per line, for books in all languages.
 
-The released form, ``{train,dev,test}.txt``, has one utterance a line and an empty line between
-dialogues; which book a dialogue is from is not said there.
+The released form, ``{train,dev,test}.txt``, has one utterance per line and an empty line between
+dialogues; it does not name the books.
 """
 
 import codecs
@@ -27,34 +27,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
-from corpora_recipes.downloads import download
-from corpora_recipes.errors import InputError
-from corpora_recipes.gutenberg.speech import LONGEST_TURN, Style, Turn, conversations
+from corpora_recipes.corpora.gutenberg.speech import (
+    LONGEST_TURN,
+    Style,
+    Turn,
+    conversations,
+)
+from corpora_recipes.facts import Source
+from corpora_recipes.fetching.downloads import download
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.language import identify
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Dialogue, Drops, Split
-from corpora_recipes.text import clean, damage
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.language import identify
 
 LISTS: dict[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
 FOLDER = "gutenberg-dialog"
-# Where the lists leave a split without a book, one in so many train books makes it up, and two at
-# least, as many a book has little dialogue and a coherence row needs a sentence of another one.
+# For a split without a book in the lists, one in FILL_UP train books is used, and at least FEWEST:
+# some books have little dialogue, and a coherence row needs a sentence of another book.
 FILL_UP, FEWEST = 5, 2
-# With fewer turns in 10,000 words a book's dashes are those of lists and exercises. Csaky and
-# Recski (2021) ask for 150 delimiters, and so leave out novels that talk in some chapters only.
+# With fewer turns per 10,000 words, a book's dashes are those of lists and exercises. Csaky and
+# Recski (2021) require 150 delimiters, which excludes novels with dialogue in some chapters only.
 FEWEST_TURNS = 20
-# Characters over which the language is identified: notes and front matter can be in another one.
+# Characters for language identification: notes and front matter can be in another language.
 STRETCH = 3000
 
 # The best file of a book first: UTF-8, then the older encodings.
 _NAMES = (r"pg(\d+)\.txt", r"(\d+)-0\.txt", r"(\d+)-8\.txt", r"(\d+)\.txt")
 _TO_TITLE_END = r"(?:[^*]|\*(?!\*)){0,400}?(?:\*{2,3}|(?=\n[ \t]*\n))"
-# Of what headers state as encoding, the character sets.
+# Character sets among the encodings that headers state.
 _CHARSET = re.compile(
     r"utf-?8|us-ascii|ascii|(?:iso-?)?8859-\d{1,2}|(?:windows|cp)-?125\d|mac-?roman"
 )
@@ -73,7 +78,7 @@ _END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """A block: the file of one book, and how many other files of the same book there are."""
+    """A block: the file of one book, and the number of other files of the same book."""
 
     key: str
     path: Path
@@ -90,21 +95,21 @@ class Released:
     split: Split
 
 
-def sources(corpus: Corpus) -> list[dict[str, Any]]:
+def sources(corpus: Corpus) -> list[Source]:
     """Return the patterns of the texts and of the lists, for mirrors, which may lack the lists."""
-    return [{"pattern": "*.txt"}, {"pattern": f"{FOLDER}/*.txt", "optional": True}]
+    return [Source("*.txt"), Source(f"{FOLDER}/*.txt", optional=True)]
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the book lists, and the books in the corpus's language that are free of copyright.
+    """Download the book lists, and the public-domain books in the corpus's language.
 
-    What is there already is not downloaded again. A book that the server does not have as text is
-    left out with a note.
+    Existing files are not downloaded again. A book that the server does not have as text is left
+    out with a note.
 
     Raises:
         InputError: a server does not answer, or sends something else.
     """
-    for source in corpus.facts["lists"]:
+    for source in corpus.facts.special["lists"]:
         target = out / FOLDER / source["file"]
         if not target.is_file():
             download(source["url"], target, sha256=source.get("sha256"))
@@ -119,7 +124,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
         except InputError as error:
             if "answers 404" not in error.found:
                 raise
-            tqdm.write(f"{url}: no such file, fetched without it", file=sys.stderr)
+            tqdm.write(f"{url}: no such file, skipped", file=sys.stderr)
         time.sleep(corpus.options["delay_seconds"])
 
 
@@ -159,7 +164,7 @@ def _check_book(path: Path) -> None:
             path,
             expected="the text of a book",
             found=f"{begin[:60]!r}",
-            todo="the server may have had enough of requests: fetch again later, or set "
+            todo="the server may be limiting requests: fetch again later, or set "
             "`books_url` to one of its mirrors",
         )
 
@@ -171,8 +176,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
     """List the books, one file each, and the files of released dialogues.
 
     Raises:
-        InputError: there are none, a book list is missing or damaged, or the books are to be read
-            in a language whose dialogue this recipe does not know.
+        InputError: no file was found, a book list is missing or damaged, or this recipe has no
+            dialogue rules for the language of the books.
     """
     files: dict[str, list[Path]] = {}
     for pattern in _NAMES:
@@ -190,14 +195,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
             expected="books (pg<number>.txt, <number>-0.txt or <number>-8.txt), or train.txt, "
             "dev.txt and test.txt",
             found="none",
-            todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
         )
     if files and corpus.language.partition("-")[0] != "es":
         raise InputError(
-            f"corpora.{corpus.name}.language",
-            expected="es: the rules that tell speech from narration are those of Spanish books",
+            f"corpora.{corpus.name}.corpus.language",
+            expected="es: the rules that separate speech from narration are for Spanish books",
             found=corpus.language,
-            todo="for other languages take the released files, train.txt, dev.txt and test.txt",
+            todo="for other languages use the released files, train.txt, dev.txt and test.txt",
         )
     splits = assign_splits(sorted(files), _read_lists(raw / FOLDER), corpus)
     books = [Book(i, paths[0], splits[i], len(paths) - 1) for i, paths in sorted(files.items())]
@@ -210,13 +215,13 @@ def assign_splits(
     """Return the split of each book.
 
     Args:
-        books: the numbers of the books at hand.
+        books: the numbers of the available books.
         lists: split to the numbers of its books; empty if there are no lists.
-        corpus: its seed and name key the choice of books that make up an empty split.
+        corpus: its seed and name key the choice of books for an empty split.
 
     Returns:
-        Book to split, None for a book in no list. Where the lists name no book at hand for
-        validation or test, a fifth of the train books (at least two, but never the last) do.
+        Book to split, None for a book in no list. If the lists name no available book for
+        validation or test, a fifth of the train books (at least two, but never the last) are used.
     """
     found: dict[str, Split | None] = {
         book: next((split for split, ids in lists.items() if book in ids), None) for book in books
@@ -246,8 +251,8 @@ def _read_lists(folder: Path) -> dict[Split, set[str]]:
                     f"{path}, line {number}",
                     expected="the number of a book",
                     found=line[:60],
-                    todo=f"put the dataset's three lists there, or remove {folder.name} to have "
-                    "the splits decided by keyed hash",
+                    todo=f"put the dataset's three lists there, or remove {folder.name} to split "
+                    "the books by keyed hash",
                 )
         lists[split] = {str(int(line)) for line in lines if line.strip()}
     return lists
@@ -259,7 +264,7 @@ def _read_lists(folder: Path) -> dict[Split, set[str]]:
 def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
     """Read one book, or one file of released dialogues.
 
-    A book that cannot be decoded is dropped, and where it fails is said on stderr.
+    A book that cannot be decoded is dropped, and the error is printed on stderr.
 
     Raises:
         InputError: a file of released dialogues is not in UTF-8.
@@ -295,13 +300,13 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
 
 
 def decode(path: Path) -> str:
-    """Return the text of a book's file, with \\n at the end of lines.
+    """Return the text of a book's file, with \\n as line ends.
 
-    The encoding is UTF-8 where the bytes are valid UTF-8, else the one that the header states,
-    else ISO-8859-1; if there are bytes that ISO-8859-1 has only for controls, Windows-1252.
+    The encoding is UTF-8 if the bytes are valid UTF-8, else the one that the header states, else
+    ISO-8859-1, or Windows-1252 if there are bytes that are control characters in ISO-8859-1.
 
     Raises:
-        InputError: the bytes are not valid in that encoding, or it is no known character set.
+        InputError: the bytes are not valid in that encoding, or the encoding is unknown.
     """
     data = path.read_bytes()
     try:
@@ -334,7 +339,7 @@ def decode(path: Path) -> str:
 
 
 def find_body(text: str) -> str | None:
-    """Return what stands between the markers, None if one of them is missing."""
+    """Return the text between the markers, None if one of them is missing."""
     starts = list(_START.finditer(text))
     if not starts:
         return None
@@ -348,19 +353,19 @@ def _title(text: str) -> str:
 
 
 def _read_body(body: str, language: str, drops: Drops) -> tuple[list[list[str]], bool]:
-    """Return the conversations, and whether any of the book is in the corpus's language."""
+    """Return the conversations, and whether any part of the book is in the corpus's language."""
     style = Style.of(body)
     found: list[list[str]] = []
     is_language = False
-    for own, stretch in groupby(_stretches(body), lambda text: identify(text) == language):
-        is_language = is_language or own
+    for matches, stretch in groupby(_stretches(body), lambda text: identify(text) == language):
+        is_language = is_language or matches
         for conversation in conversations("\n\n".join(stretch), style):
-            found.extend(_without_drops(conversation, own, drops))
+            found.extend(_without_drops(conversation, matches, drops))
     return found, is_language
 
 
 def _stretches(body: str) -> Iterator[str]:
-    """Yield the text in pieces of whole paragraphs, of at least STRETCH characters but the last."""
+    """Yield pieces of whole paragraphs, each (except the last) of at least STRETCH characters."""
     piece: list[str] = []
     length = 0
     for paragraph in re.split(r"\n[ \t]*\n", body):
@@ -376,7 +381,7 @@ def _stretches(body: str) -> Iterator[str]:
 def _without_drops(
     conversation: Sequence[Turn], is_language: bool, drops: Drops
 ) -> Iterator[list[str]]:
-    """Yield the runs of usable turns; a turn without another one beside it is no dialogue."""
+    """Yield the runs of at least two usable turns; single turns are dropped."""
     run: list[str] = []
     for turn in [*conversation, None]:
         if turn is not None:
@@ -406,7 +411,7 @@ def _reason(turn: str) -> str | None:
 
 
 def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:
-    """Yield each dialogue as a record of its own."""
+    """Yield one record per dialogue."""
     try:
         text = block.path.read_text("utf-8-sig")
     except UnicodeDecodeError as error:

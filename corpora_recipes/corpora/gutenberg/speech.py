@@ -1,14 +1,16 @@
-"""Tells speech from narration in Spanish prose, and puts turns together to conversations.
+"""Separates speech from narration in Spanish prose, and joins turns to conversations.
 
-A paragraph that opens with a dash is a turn; inside it, narration stands between dashes, and what
-follows the second one is speech again::
+A paragraph that opens with a dash is a turn; inside it, narration is enclosed in dashes, and the
+text after the second dash is speech again::
 
     --Ven--dijo él--. Te espero.            Ven. Te espero.
     --¿De qué se trata?--De mi hermano.     two turns
     --Mi primo--el alto--no vino.           Mi primo—el alto—no vino.
 
-Nothing but the words tells the three cases apart: narration opens with a verb of narration, a new
-speaker with a capital after the end of a sentence, and the rest is an aside of the speaker.
+Only the words distinguish the three cases: narration opens with a verb of narration, a new speaker
+with a capital after the end of a sentence, and the rest is an aside of the speaker.
+
+Long because all rules contribute to the same decision and are evaluated together.
 """
 
 import re
@@ -17,16 +19,16 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 # Csaky and Recski (2021), section 3, and their code's dialog_gap and max_length: characters of
-# narration after which another dialogue begins, and the most words that a turn may have.
+# narration after which another dialogue begins, and the maximal number of words in a turn.
 LONGEST_GAP = 150
 LONGEST_TURN = 100
-# With more than this share of turn paragraphs that hold a second speaker on the first line a book
-# has lost line breaks.
+# A book has lost line breaks if more than this share of its turn paragraphs have a second speaker
+# on the first line.
 GLUED = 0.05
 LONGEST_HEADING = 100  # characters of a heading in capitals
 
 _DASH = "—"
-_FULL_LINE = 60  # a line that had room for the next word up to here was broken on purpose
+_FULL_LINE = 60  # a line with room for the next word within this width was broken on purpose
 
 _MARKS = re.compile(
     r"\[(?:\d{1,3}|[A-Z]|\*+|Pg \d+|(?:Nota|Footnote|Ilustraci[oó]n|Illustration)[^\[\]]*)\]"
@@ -91,7 +93,7 @@ _UNMARKED = re.compile(
     r"|[;,.]\s+(?=y\b[^;.!?¿¡]{0,200}:\Z)"
 )
 _AFTER_QUOTATION = re.compile(rf"(?<=»)[,;.]?\s+(?=(?:se )?{_SAYING})")
-# A piece after narration that is narration again, as in —¡Pasa!—dijo. —Y apartándose, abrió.
+# Narration that continues after a dash, as in —¡Pasa!—dijo. —Y apartándose, abrió.
 _GERUND = re.compile(rf"(?:Y\s)?\w+ndo(?:se|l[eo]s?)?\b.*\b{_PAST}", re.IGNORECASE)
 _SENTENCE_START = re.compile(r"(?<=[.!?…»])\s+(?=[A-ZÁÉÍÓÚÑ])")
 _NEXT_SENTENCE = re.compile(r"[a-zñáéíóúü]{3}[.!?…]+\s[A-ZÁÉÍÓÚÑ]")  # not after "don F."
@@ -112,15 +114,15 @@ _THOUGHT = re.compile(
     r"\bpens(?:ó|aba|é)\b|\bse (?:dijo|decía|dec[ií]an|preguntó|preguntaba)\b"
     r"|\b(?:dij[oe]|decía|añadió|exclamó)\b.{0,30}\bpara (?:sí|mí|su capote|sus adentros)\b"
 )
-# Narration that ends so leaves the word with the one who had it; "y dijo:" can be another's.
+# After narration that ends like this, the same speaker continues; "y dijo:" can introduce another.
 _SAME_SPEAKER = re.compile(
     r"\b(?:(?:y|,)\s+(?:\w+ndo\s+\w+\s+)?|[Yy]\s+)(?:(?:se|le|les|me|luego|después|entonces)\s+){0,2}"
     r"(?:añad|prosigu|continu|agreg|repit|conclu|insist)\w+[^.!?]{0,60}:\Z"
     r"|\b(?:Y|y) (?:añadió|prosiguió|continuó|agregó|repitió|concluyó)\b[^.!?]{0,200}:\Z"
 )
-# How what is said before narration and what is said after it belong together, where no stop tells:
-# a comma stands after a call, an interjection and the like, and before an adversative clause, none
-# before a preposition, a conjunction or the verb of a subject.
+# How speech before and after narration is joined without a stop: with a comma after a vocative, an
+# interjection and the like, and before an adversative clause; without one before a preposition, a
+# conjunction or the verb of a subject.
 _CALL = re.compile(
     r"(?i:(?:sí|no|bueno|bien|pues|pues bien|ea|ah|oh|ay|eh|hola|claro|cierto|entonces|adiós"
     r"|gracias|perdón|en fin|además|por otra parte|\w+mente|oye|oiga|mire|mira|mire usted|vamos"
@@ -155,10 +157,10 @@ class Style:
 
     Attributes:
         hyphens: dashes are single hyphens (-Ven -dijo él-. Ya).
-        closing: the full stop stands after the dash that closes narration (--Ven--dijo él--. Ya);
-            then one before a dash ends the speaker's turn, while in books that print it so
-            (--Ven--dijo él.--Ya) the speaker goes on.
-        glued: short paragraphs were joined to one (--¿Quién?--Tu padre. Salió corriendo.), so that
+        closing: the full stop follows the dash that closes narration (--Ven--dijo él--. Ya); a full
+            stop before a dash then ends the speaker's turn. In the other books
+            (--Ven--dijo él.--Ya) the speaker continues.
+        glued: short paragraphs were joined (--¿Quién?--Tu padre. Salió corriendo.), so that
             narration can follow speech without a dash.
     """
 
@@ -168,7 +170,7 @@ class Style:
 
     @classmethod
     def of(cls, text: str) -> "Style":
-        """Find the style of a book by what is more frequent in it."""
+        """Determine the style of a book by the more frequent forms."""
         hyphens = len(re.findall(r"(?m)^[ \t]*-(?![-\s\d])", text))
         verb = r"(?:--|[-—–])\s?[a-z]\w*(?:ó|aba|ía|jo|so)\b[^-—–.]*"
         openings = len(re.findall(r"(?m)^[ \t]*(?:--|[—–])", text))
@@ -184,13 +186,13 @@ class Style:
 
 @dataclass(slots=True)
 class Spoken:
-    """What the paragraph of a turn holds.
+    """The content of a paragraph that opens with a turn.
 
     Attributes:
-        turns: what is said, one turn a speaker.
-        gaps: how many characters of narration stand before each turn but the first.
-        reasons: for each turn why it cannot be used, None if it can: "thought" (and not said),
-            or "narration_inside" where narration cannot be told from speech.
+        turns: the speech, one turn per speaker.
+        gaps: number of characters of narration before each turn except the first.
+        reasons: for each turn why it cannot be used, None if it can: "thought" (not spoken), or
+            "narration_inside" if narration and speech cannot be separated.
         tail: the narration after the last turn.
     """
 
@@ -203,8 +205,8 @@ class Spoken:
 def split_paragraphs(text: str) -> Iterator[list[str]]:
     """Yield the paragraphs of a text, each a list of its lines without line breaks.
 
-    An empty line parts paragraphs, and so does a line that ended early before one that opens with
-    a dash, as some books print dialogue without empty lines.
+    Paragraphs are separated by empty lines, or by a line that ended early before one that opens
+    with a dash, as some books print dialogue without empty lines.
     """
     paragraph: list[str] = []
     for line in [*text.split("\n"), ""]:
@@ -228,7 +230,7 @@ def _ended_early(line: str, following: str) -> bool:
 
 
 def is_verse(lines: Sequence[str]) -> bool:
-    """Tell whether most lines of a paragraph ended though the next word had room."""
+    """Tell whether most lines of a paragraph ended with room for the next word."""
     early = sum(_ended_early(a, b) for a, b in pairwise(lines))
     return 2 * early > len(lines) - 1
 
@@ -252,10 +254,10 @@ def join_lines(lines: Sequence[str], style: Style) -> str:
 
 
 def parse_turn(paragraph: str, style: Style) -> Spoken:
-    """Parse a paragraph that opens with a dash, or with a quotation mark that stands for one.
+    """Parse a paragraph that opens with a dash, or with a quotation mark used like one.
 
     Args:
-        paragraph: what ``join_lines`` gives.
+        paragraph: as ``join_lines`` returns it.
         style: of the book.
     """
     found = Spoken()
@@ -265,7 +267,7 @@ def parse_turn(paragraph: str, style: Style) -> Spoken:
     speech, narration = "", ""
     thought = unclear = False
     quotations = 0  # open in the narration
-    # What the last piece was: "speech", "aside" (of the speaker) or "narration".
+    # Kind of the last piece: "speech", "aside" (of the speaker) or "narration".
     state = "narration"
     for i, piece in enumerate(pieces):
         if i == 0:
@@ -310,10 +312,10 @@ def _reason(*, thought: bool, unclear: bool) -> str | None:
 
 
 def _goes_on(narration: str, piece: str) -> bool:
-    """Tell whether a piece that stands after a dash in narration is narration still."""
+    """Tell whether narration continues in a piece after a dash."""
     if _NARRATION_GOES_ON.match(piece):
         return True
-    if piece[0].islower():  # an aside of the narrator, who has come to another sentence
+    if piece[0].islower():  # an aside of the narrator, in another sentence
         return narration[-1].isalpha() and _NEXT_SENTENCE.search(narration) is not None
     first = _SENTENCE_START.split(piece, maxsplit=1)[0]
     if narration[-1] not in ".!?…" or _PRESENT_PERSON.search(first):
@@ -322,12 +324,12 @@ def _goes_on(narration: str, piece: str) -> bool:
 
 
 def _after_speech(speech: str, piece: str, following: str) -> str:
-    """Tell what stands after a dash in speech: "narration", a "turn", or an "aside".
+    """Return the kind of a piece after a dash in speech: "narration", a "turn", or an "aside".
 
     Args:
-        speech: what stands before the dash.
-        piece: what stands between this dash and the next.
-        following: what stands after that, "" if nothing does.
+        speech: the text before the dash.
+        piece: the text between this dash and the next.
+        following: the text after the next dash, or "".
     """
     ended = _SENTENCE_END.search(speech[-10:]) is not None
     if piece[0].islower():
@@ -343,10 +345,10 @@ def _after_speech(speech: str, piece: str, following: str) -> str:
 
 
 def _cut(speech: str, style: Style) -> tuple[str, str]:
-    """Part speech from narration that no dash parts from it.
+    """Separate speech from narration without a dash between them.
 
     Returns:
-        The speech, and the narration, "" if there is none.
+        The speech, and the narration or "".
     """
     speech = _IN_BRACKETS.sub("", speech)
     match = _AFTER_QUOTATION.search(speech)
@@ -374,11 +376,11 @@ def _is_narrative(sentence: str) -> bool:
 
 
 def _continue(speech: str, narration: str, piece: str) -> str | None:
-    """Join what a speaker says before and after narration; the stops may stand at either end.
+    """Join a speaker's speech before and after narration; the stops may be at either end.
 
     Returns:
-        What is said; None if there is no stop, and whether the narration parts two clauses (a comma
-        belongs there) or interrupts one cannot be told.
+        The speech; None if there is no stop and it is unclear whether the narration separates two
+        clauses (with a comma) or interrupts one.
     """
     marks = re.match(r"[.,;:…!?»)]*", piece)
     mark = marks[0] if marks else ""
@@ -405,7 +407,7 @@ def _continue(speech: str, narration: str, piece: str) -> str | None:
 
 
 def _missing_stop(speech: str, rest: str) -> str | None:
-    """Return what belongs between two pieces of speech: ",", "." or "", None if it is not clear."""
+    """Return the stop between two pieces of speech: ",", "." or "", None if it is unclear."""
     if rest[:1] in ("¿", "¡"):
         return "," if rest[1:2].islower() else "."
     clause = re.split(r"[.,;:!?…¿¡«»]", speech[-200:])[-1].strip()
@@ -420,7 +422,7 @@ def _missing_stop(speech: str, rest: str) -> str | None:
 
 
 def _finish(found: Spoken, speech: str, narration: str, reason: str | None, style: Style) -> str:
-    """Add a turn to what was found, and return the narration after it."""
+    """Add a turn to those found, and return the narration after it."""
     if not narration:
         speech, narration = _cut(speech, style)
         if _THOUGHT.search(narration):
@@ -435,7 +437,7 @@ def _finish(found: Spoken, speech: str, narration: str, reason: str | None, styl
 
 
 def _tidy(speech: str) -> str:
-    """Return the turn with blanks where they belong, and without quotation marks around it."""
+    """Return the turn with correct spaces, and without quotation marks around it."""
     speech = re.sub(r"\A(?:[,;:»]|\.(?!\.))\s*", "", speech)
     text = re.sub(r"(?<=[¿¡«(])\s+|\s+(?=[.,;:!?»)])", "", " ".join(speech.split()))
     quoted = re.fullmatch(r"«([^«»]*)»([.,;]?)", text)
@@ -458,15 +460,15 @@ class Turn:
 
 
 def conversations(text: str, style: Style) -> list[list[Turn]]:
-    """Return the turns of a text in conversations, with what cannot be used among them.
+    """Return the turns of a text in conversations, including turns that cannot be used.
 
-    A conversation ends where LONGEST_GAP is passed, at a heading, at verse, and where somebody
-    speaks in the middle of a paragraph of narration.
+    A conversation ends after a gap longer than LONGEST_GAP, at a heading, at verse, and at speech
+    in the middle of a paragraph of narration.
     """
     done: list[list[Turn]] = []
     current: list[Turn] = []
     gap = 0
-    narration = ""  # the last of it, if nothing else has followed
+    narration = ""  # the last narration, if nothing has followed it
     quoting = False  # whether the last turn was a quotation inside a turn
 
     def end() -> None:
@@ -519,7 +521,7 @@ def conversations(text: str, style: Style) -> list[list[Turn]]:
 
 
 def is_heading(paragraph: str) -> bool:
-    """Tell whether a paragraph is a heading or a line that parts scenes."""
+    """Tell whether a paragraph is a heading or a line that separates scenes."""
     if paragraph[0] == _DASH:  # as in --XVII--
         return paragraph[-1] == _DASH and not any(c.islower() for c in paragraph)
     letters = [c for c in paragraph if c.isalpha()]
@@ -529,14 +531,14 @@ def is_heading(paragraph: str) -> bool:
 
 
 def _is_quoted_turn(paragraph: str, narration: str) -> bool:
-    """Tell whether a paragraph that opens with a quotation mark is said aloud.
+    """Tell whether a paragraph that opens with a quotation mark is spoken.
 
-    It is if somebody says it, in the paragraph or in the narration before it.
+    It is if a verb of saying occurs in it or in the narration before it.
     """
     inside = re.search(rf"{_DASH}\s?(?={_BEFORE_VERB}(?:{_PAST}))([^{_DASH}]*)", paragraph)
     if inside:
-        said = _SAYING_ANYWHERE.search(inside[1]) is not None
-        return said and not _THOUGHT.search(inside[1])
+        spoken = _SAYING_ANYWHERE.search(inside[1]) is not None
+        return spoken and not _THOUGHT.search(inside[1])
     before = narration[-120:]
     return (
         before.endswith(":")

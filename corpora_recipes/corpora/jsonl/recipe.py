@@ -1,4 +1,4 @@
-"""Reads anybody's own documents, from JSON Lines or Parquet; corpus.yaml describes the keys.
+"""Reads the user's documents from JSON Lines or Parquet; corpus.yaml describes the keys.
 
 Two lines of such a file::
 
@@ -13,11 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.json_lines import Line, LineRange, line_ranges, parse_lines, range_lines
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.formats.json_lines import (
+    Line,
+    LineRange,
+    line_ranges,
+    parse_lines,
+    range_lines,
+)
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
-from corpora_recipes.text import clean, damage, split_sentences
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.sentences import split_sentences
 
 KEYS = ("id", "title", "summary", "text", "paragraphs", "sections", "topics", "split")
 SECTION_KEYS = ("heading", "level", "paragraphs")
@@ -40,7 +47,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Where a row of a .parquet file stands, for messages."""
+    """The position of a row in a .parquet file, for messages."""
 
     path: Path
     group: int
@@ -59,14 +66,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
     """List the parts of all files in the folder and its sub-folders.
 
     Raises:
-        InputError: there is no file, or nothing in the files, or a Parquet file is damaged.
+        InputError: no file was found, all files are empty, or a Parquet file is damaged.
     """
     parts: list[LineRange | Part] = []
-    patterns = [source["pattern"] for source in corpus.facts["sources"]]
+    patterns = [source.file for source in corpus.facts.sources]
     files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
     for found in sorted(files):
         name = found.relative_to(raw).as_posix()
-        # The user's own file, of which fetch has made a link, is the one to name in messages.
+        # fetch has made links; messages name the user's files.
         path = found.resolve()
         if path.name.endswith(".jsonl"):
             parts += line_ranges(path, name)
@@ -80,7 +87,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
             raw,
             expected=f"documents in files named {', '.join(patterns)}",
             found="none, or empty files",
-            todo=f"set `path` of corpora.{corpus.name} in params.yaml and run fetch again",
+            todo=f"set `path` of corpora.{corpus.name}.corpus in params.yaml and run fetch again",
         )
     return parts
 
@@ -154,7 +161,7 @@ def _document(row: Any, where: Where, language: str, drops: Drops) -> Document:
         found = " and ".join(forms) or f"none of them, but {', '.join(fields) or 'nothing'}"
         raise where.error("exactly one of text, paragraphs and sections", found)
     if fields.get("id") in (None, ""):
-        raise where.error("an id", repr(fields.get("id")), "give each document an id of its own")
+        raise where.error("an id", repr(fields.get("id")), "give each document a unique id")
     if "text" in fields:
         paragraphs = re.split(r"\n\s*\n", _string(fields["text"], "text", where))
         parts = [("", 1, paragraphs)]
@@ -198,7 +205,7 @@ def _summary(text: str, language: str, drops: Drops) -> list[str]:
 
 
 def _sentences(texts: Sequence[str], language: str, drops: Drops) -> list[list[str | None]]:
-    """Split paragraphs into sentences, None in the place of a dropped one."""
+    """Split paragraphs into sentences, with None in place of dropped ones."""
     paragraphs: list[list[str | None]] = []
     for text in texts:
         paragraphs.append([])
@@ -214,7 +221,7 @@ def _sentences(texts: Sequence[str], language: str, drops: Drops) -> list[list[s
 
 
 def _fields(value: Any, known: Sequence[str], where: Where, what: str) -> dict[str, Any]:
-    """Return the keys that have a value; a null is as good as no key."""
+    """Return the keys that have a value; null counts as a missing key."""
     if not isinstance(value, dict):
         raise where.error(f"{what}, an object with keys among {', '.join(known)}", repr(value)[:60])
     unknown = [key for key in value if key not in known]

@@ -1,7 +1,7 @@
-"""Finds where the caption of a picture ends that stands before a text without anything between.
+"""Finds the end of a picture caption that is joined to the text after it.
 
-The texts of MLSUM are pages whose layout is lost: the caption of the first picture runs on into the
-first sentence. What parts them is the credit that a caption ends with::
+The texts of MLSUM are pages whose layout is lost: the caption of the first picture is followed by
+the first sentence. The only boundary is the credit at the end of the caption::
 
     El alcalde, en el pleno. En vídeo, su intervención. FOTO: ANA RUIZ (EFE) | VÍDEO: ATLAS La junta
 """
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-# A caption ends within so many characters, and within fewer if all that shows its end is a name in
-# capitals; what shows that there is a caption at all stands within as many.
+# A caption ends within REACH characters, and within NEAR if only a name in capitals marks its end;
+# marks of a caption occur within NEAR.
 REACH, NEAR = 600, 350
-# Words of a credit, at most, and names that marks join in it.
+# Maximal number of words in a credit, and of names joined by marks in it.
 CREDIT, NAMES = 40, 4
-# Words of a person's name, at most, before the agency or the mark that shows it to be a credit.
+# Maximal number of words in a person's name before the agency or mark of a credit.
 NAME = 5
 
 _WORD = re.compile(r"[|/©]|[^\s|/©]+")
@@ -29,7 +29,7 @@ _MARK = re.compile(r"[|/©;,+–—-]|y|Y")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.-?)+")
 _PARTICLES = frozenset(("de", "del", "la", "las", "los", "van", "von", "di", "da", "y", "i", "EL"))
 VIDEO = re.compile(r"\W*en (?:el |un |este )?v[íi]deo\b", re.IGNORECASE)
-# What shows that text belongs to a caption.
+# Marks of text that belongs to a caption.
 MARKS = re.compile(
     r"(?:(?<!\S)|\()(?:FOTOS?|Fotos?|V[ÍI]DEOS?|V[íi]deos?|IMAGEN):\s"
     r"|(?:^|(?<=[.)/]) ?)En (?:el )?v[íi]deo[,:]"
@@ -44,21 +44,21 @@ class Caption:
     """A caption that a text begins with.
 
     Attributes:
-        end: the character after it, where the text begins; None if it has no credit that would
-            show where it ends, only words such as "En vídeo".
+        end: the position after it, where the text begins; None if it has no credit that marks its
+            end, only words such as "En vídeo".
     """
 
     end: int | None
 
 
 def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]) -> Caption | None:
-    """Return the caption that the text begins with, None if there is none.
+    """Return the caption at the beginning of the text, None if it has no caption.
 
     Args:
-        text: natural text with single blanks.
-        agencies: names, lower case, of those who give out pictures.
-        broadcasters: names, lower case, that are credits only after a mark such as "VÍDEO:", as
-            programmes are named with them, too.
+        text: natural text with single spaces.
+        agencies: names of picture agencies, in lower case.
+        broadcasters: names, in lower case, that are credits only after a mark such as "VÍDEO:",
+            since they also occur in names of programmes.
     """
     limit = text.find(" ", 2 * REACH, 3 * REACH)
     words = list(_WORD.finditer(text, 0, limit if limit >= 0 else 3 * REACH))
@@ -70,7 +70,7 @@ def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]
     start = 0
     while (after := credits.next_end(start)) is not None:
         end = words[after].start() if after < len(words) else words[-1].end()
-        # A video has a caption of its own, after that of the picture.
+        # A video has another caption, after that of the picture.
         if not VIDEO.match(text, end):
             return Caption(end)
         start = after
@@ -84,7 +84,7 @@ class _Credits:
     broadcasters: frozenset[tuple[str, ...]]
 
     def next_end(self, start: int) -> int | None:
-        """Return the number of the word after the first whole credit from ``start`` on."""
+        """Return the index of the word after the first complete credit from ``start`` on."""
         for first in range(start, len(self.words)):
             if self.words[first].start() - self.words[start].start() > REACH:
                 return None
@@ -113,7 +113,7 @@ class _Credits:
         return run >= 3 or (run == 2 and bool(self._agency(i + 2)))
 
     def _end(self, i: int) -> int | None:
-        """Return the number of the word after the credit that begins at i, None if it is none."""
+        """Return the index of the word after the credit at i, None if no credit begins there."""
         ends: list[int] = []
         named = False
         last = min(i + CREDIT, len(self.words))
@@ -127,7 +127,7 @@ class _Credits:
                 named = True
                 i += 1
             elif size := self._capitals(i):
-                # A single word in capitals is as likely the beginning of the text (PSOE).
+                # A single word in capitals may equally begin the text (PSOE).
                 if size > 1 or not ends or self._marked(i):
                     ends += range(i + min(size, 2) if named else i + size, i + size + 1)
                 i += size
@@ -145,13 +145,13 @@ class _Credits:
         return before in ("|", "/", "©") or _LABEL.match(before) is not None
 
     def _agency(self, i: int) -> int:
-        """Return how many words the agency's name at i has, 0 if there is none."""
+        """Return the number of words in the agency's name at i, 0 without such a name."""
         marked = self._marked(i)
         for size in (3, 2, 1):
             names = [m[0].strip("().,:;").casefold() for m in self.words[i : i + size]]
             if len(names) < size:
                 continue
-            # Short names are words, too: ap, ep.
+            # Short names may be words: ap, ep.
             clear = len(names[0]) > 2 or marked or self.words[i][0].strip("().,:;").isupper()
             if (tuple(names) in self.agencies and (clear or self.words[i][0][0] == "(")) or (
                 marked and tuple(names) in self.broadcasters
@@ -160,7 +160,7 @@ class _Credits:
         return 0
 
     def _capitals(self, i: int) -> int:
-        """Return how many words from i on are a name in capitals, 0 if they are none."""
+        """Return the number of words in the name in capitals at i, 0 without such a name."""
         size = 0
         letters = 0
         for match in islice(self.words, i, i + CREDIT):
@@ -178,9 +178,9 @@ class _Credits:
         return size if letters > 2 else 0
 
     def _name(self, i: int, names: int = NAMES) -> int:
-        """Return how many words from i on are a name that an agency or a mark follows, else 0.
+        """Return the number of words in the name at i before an agency or a mark, else 0.
 
-        After the mark at most ``names`` others stand before the agency.
+        After the mark, at most ``names`` other names precede the agency.
         """
         for size in range(1, NAME + 1):
             if i + size >= len(self.words):
@@ -198,7 +198,7 @@ class _Credits:
         return 0
 
     def _bracketed(self, i: int) -> int:
-        """Return how many words from i on are a name in brackets, 0 if they are none."""
+        """Return the number of words in the bracketed name at i, 0 without such a name."""
         for size in range(1, NAME + 1):
             words = [m[0] for m in self.words[i : i + size]]
             if words[-1][-1] == ")":
@@ -208,7 +208,7 @@ class _Credits:
         return 0
 
     def _source_follows(self, i: int, names: int) -> bool:
-        """Tell whether after the mark at i an agency, a label or a name in capitals stands."""
+        """Tell whether an agency, a label or a name in capitals follows the mark at i."""
         if self._agency(i):
             return True
         return i + 1 < len(self.words) and self._is_source(i + 1, names)

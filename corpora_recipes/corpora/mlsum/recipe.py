@@ -1,13 +1,13 @@
 """Reads MLSUM's JSON Lines into documents: the body of a news item, and its subhead as summary.
 
-Two lines' worth of keys (a body has no paragraphs, ``topic`` is words of the URL)::
+The keys of a line (a body has no paragraphs, ``topic`` consists of words of the URL)::
 
     {"text": "El puerto cerrará. …", "summary": "Dos días sin barcos.- Las obras siguen",
      "url": "http://elpais.com/ccaa/2012/03/08/madrid/1331…_030794.html",
      "title": "…", "topic": "ccaa madrid", "date": "08/03/2012"}
 
-A body is a page whose layout is lost. What is no text of the item in it is cut before there are
-sentences: boilerplate by the patterns of corpus.yaml, captions by ``captions.py``.
+A body is a page whose layout is lost. Before it is split into sentences, boilerplate is removed by
+the patterns of corpus.yaml, and captions by ``captions.py``.
 """
 
 import re
@@ -16,20 +16,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.json_lines import Line, LineRange, line_ranges, parse_lines, range_lines
-from corpora_recipes.language import identify
-from corpora_recipes.mlsum.captions import MARKS, NEAR, find_caption
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
-from corpora_recipes.records import Document, Drops, Split, split_at_drops
-from corpora_recipes.text import (
-    clean,
-    damage,
-    has_markup,
-    has_stray_quote,
-    split_sentences,
-    tidy_sentences,
+from corpora_recipes.corpora.mlsum.captions import MARKS, NEAR, find_caption
+from corpora_recipes.facts import Source
+from corpora_recipes.formats.json_lines import (
+    Line,
+    LineRange,
+    line_ranges,
+    parse_lines,
+    range_lines,
 )
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Document, Drops, Split, split_at_drops
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.language import identify
+from corpora_recipes.text.sentences import split_sentences
+from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
 
 KEYS = ("text", "summary", "url", "title", "topic")
 # Kinds of rules in corpus.yaml.
@@ -44,18 +46,17 @@ RULES = (
 FILES: dict[str, Split] = {"train": "train", "val": "validation", "test": "test"}
 # The corpus writes tu for Turkish, whose code is tr.
 CODES = {"tr": "tu"}
-# Texts of fewer words are too short to tell their language.
+# The language of texts with fewer words is not identified.
 IDENTIFIABLE = 20
-# So many characters tell it, and the time to identify it grows with them.
+# Characters used to identify the language: they suffice, and more take more time.
 IDENTIFIED = 1000
-# So many words in a row do not recur in a text by chance, but for names of offices.
+# Sequences of so many words do not recur in a text by chance, except names of offices.
 REPEATED = 10
 # Fewer words between two dashes are no sentence: Bilbao - Madrid.
 SHORTEST_PART = 3
 
-# Stand in a text where something was cut: between sentences, where the sentence before the cut is
-# not known to be whole, where the one after it may not be, where it is not, and where a caption
-# follows. (clean() leaves none in a text.)
+# Marks of a cut: between sentences; after a sentence that may be incomplete; before one that may be
+# incomplete; before one that is incomplete; before a caption. (clean() removes these characters.)
 _HOLE, _BEFORE, _DOUBT, _AFTER, _PHOTO = "\x00", "\x01", "\x02", "\x03", "\x04"
 _HOLES = re.compile(f"[{_HOLE}{_BEFORE}{_DOUBT}{_AFTER}]")
 _MARKUP = re.compile(r"<\s?/|\bpic\.twitter\.com|\bt\.co/")
@@ -63,14 +64,16 @@ _BULLET = re.compile(r"^(?:[-–—•·*»]+\s+)+")
 _CLOSED = re.compile(r"[.!?…][\"'”’»)\]]*$")
 
 
-def sources(corpus: Corpus) -> list[dict[str, Any]]:
+def sources(corpus: Corpus) -> list[Source]:
     """Return the three files of the corpus's language, with their checksums."""
     code = _code(corpus)
-    sources = []
-    for entry in corpus.facts["sources"]:
-        source = {key: value.replace("{language}", code) for key, value in entry.items()}
-        sources.append(source | corpus.facts["checksums"].get(source["file"], {}))
-    return sources
+    checksums = corpus.facts.special["checksums"]
+    found = []
+    for source in corpus.facts.sources:
+        assert source.url is not None
+        file, url = (text.replace("{language}", code) for text in (source.file, source.url))
+        found.append(Source(file, url, **checksums.get(file, {})))
+    return found
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
@@ -86,7 +89,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
             raw,
             expected=f"the files {', '.join(names)}",
             found=f"{', '.join(missing)} missing or empty",
-            todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
         )
     return [r for n in names for r in line_ranges(raw / n, n)]
 
@@ -95,7 +98,7 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     """Read the items of one range.
 
     Raises:
-        InputError: a line is no item of the form above.
+        InputError: a line is not an item of the form above.
     """
     rules = _Rules.of(corpus)
     split = FILES[block.path.stem.rpartition("_")[2]]
@@ -103,7 +106,7 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     lines = range_lines(block)
     todo = (
         "fetch it again: remove the file and run "
-        f"`python -m corpora_recipes fetch {corpus.name} --out {block.path.parent}`"
+        f"`probeta fetch {corpus.name} --out {block.path.parent}`"
     )
     for where, row in parse_lines(lines, block.path, block.start, todo):
         result.drops.seen["documents"] += 1
@@ -119,11 +122,11 @@ class _Rule:
     """A kind of boilerplate or of sentences to drop.
 
     Attributes:
-        name: its name among the counts.
-        pattern: what it looks like.
-        needs: one of these is in the lower-cased text wherever the pattern matches; looking for
-            them first is much faster. None are known if it is empty.
-        leaves: what takes the place of boilerplate.
+        name: its name in the counts.
+        pattern: what it matches.
+        needs: the lower-cased text contains one of these wherever the pattern matches; searching
+            for them first is much faster. If empty, the pattern is always searched for.
+        leaves: the replacement of boilerplate.
     """
 
     name: str
@@ -137,7 +140,7 @@ class _Rule:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What corpus.yaml says about the texts of a language, compiled."""
+    """The rules of corpus.yaml for the texts of a language, compiled."""
 
     language: str
     boilerplate: Sequence[_Rule]
@@ -152,18 +155,18 @@ class _Rules:
     @classmethod
     def of(cls, corpus: Corpus) -> "_Rules":
         language = corpus.language.split("-")[0]
-        own = corpus.facts["rules"].get(language, {})
-        lists = own.get("lists", {})
+        rules = corpus.facts.special["rules"].get(language, {})
+        lists = rules.get("lists", {})
         return cls(
             language,
-            agencies=own.get("agencies", []),
-            broadcasters=own.get("broadcasters", []),
-            **{key: [_rule(entry, lists) for entry in own.get(key, [])] for key in RULES},
+            agencies=rules.get("agencies", []),
+            broadcasters=rules.get("broadcasters", []),
+            **{key: [_rule(entry, lists) for entry in rules.get(key, [])] for key in RULES},
         )
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
-    """Return what no sentence of the corpus may hold."""
+    """Return the patterns that no sentence of the corpus may match."""
     return [rule.pattern for rule in _Rules.of(corpus).boilerplate]
 
 
@@ -223,7 +226,7 @@ def _document(fields: dict[str, str], split: Split, rules: _Rules, drops: Drops)
 
 
 def _cut(text: str, rules: _Rules, drops: Drops) -> str:
-    """Cut the boilerplate, counting each piece under its name."""
+    """Remove the boilerplate, counting each piece by its name."""
     lowered = text.lower()
     for rule in rules.boilerplate:
         if not rule.may_match(lowered):
@@ -241,14 +244,14 @@ def _count(name: str, count: int, drops: Drops) -> None:
 
 
 def _cut_captions(text: str, rules: _Rules, drops: Drops) -> str:
-    """Cut the caption that a text begins with, and those that a photo mark announces inside it."""
+    """Remove the caption at the beginning of a text, and captions after photo marks inside it."""
     if not rules.agencies:
         return text
     first, *others = text.split(_PHOTO)
     text = _without_caption(first, rules, drops)
     for piece in others:
         rest = _without_caption(piece.lstrip(), rules, drops)
-        # With no credit to end it, a caption is a sentence, which may run on into the next one.
+        # Without a credit, a caption is a sentence, which may be joined to the next one.
         text += (_AFTER if rest == piece.lstrip() else _HOLE) + rest
     return text
 
@@ -275,12 +278,12 @@ def _without_caption(text: str, rules: _Rules, drops: Drops) -> str:
 
 
 def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
-    """Split a body into sentences, None in the place of one dropped or of something cut."""
+    """Split a body into sentences, with None in place of dropped sentences and of cuts."""
     found: list[str | None] = []
     mark = ""
     for piece in re.split(f"({_HOLES.pattern})", text):
         if _HOLES.fullmatch(piece):
-            # Of several marks with nothing between them the one that says most counts.
+            # Of several adjacent marks the strongest one counts.
             mark = max(mark, piece)
             if piece == _BEFORE and found:
                 _drop(found, -1, "glued_to_cut", drops)
@@ -307,18 +310,18 @@ def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
 
 
 def _drop_repeated(sentences: list[str | None], drops: Drops) -> None:
-    """Drop sentences with a quotation of another one, which was set apart beside the text.
+    """Drop sentences that repeat words of another one: pull quotes beside the text.
 
-    Such a quotation runs on into the next sentence, so the longer of the two is the one to drop.
+    A pull quote is joined to the next sentence, so the longer of the two sentences is dropped.
     """
     holders: dict[tuple[str, ...], int] = {}
     for i, sentence in enumerate(sentences):
         words = (sentence or "").split()
         for k in range(len(words) - REPEATED + 1):
             j = holders.setdefault(tuple(words[k : k + REPEATED]), i)
-            one, other = sentences[j], sentences[i]
-            if j != i and one is not None and other is not None:
-                _drop(sentences, j if len(one) > len(other) else i, "repeated", drops)
+            first, second = sentences[j], sentences[i]
+            if j != i and first is not None and second is not None:
+                _drop(sentences, j if len(first) > len(second) else i, "repeated", drops)
 
 
 def _drop(sentences: list[str | None], i: int, reason: str, drops: Drops) -> None:
@@ -328,7 +331,7 @@ def _drop(sentences: list[str | None], i: int, reason: str, drops: Drops) -> Non
 
 
 def _checked(sentence: str, unit: str, rules: _Rules, drops: Drops) -> str | None:
-    """Return the sentence, None if it cannot be used; count it either way."""
+    """Count the sentence and return it, or None if it cannot be used."""
     drops.seen[unit] += 1
     reason = _reason(sentence, rules)
     if reason is None:
@@ -360,8 +363,8 @@ def _first_name(rules: Sequence[_Rule], sentence: str) -> str | None:
 def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
     """Split a subhead into sentences, each with a full stop at its end.
 
-    Its sentences are often parted by dashes only, and the last has no full stop. Both is the
-    newspaper's way of setting subheads, and would tell them from the body by their last character.
+    Its sentences are often separated by dashes only, and the last one has no full stop. Both are
+    the newspaper's style for subheads; the last character would distinguish them from the body.
     """
     text = _BULLET.sub("", clean(text))
     text = _HOLES.sub(" ", _cut(text, rules, drops).replace(_PHOTO, " "))

@@ -7,9 +7,9 @@ The archive corpusCine.zip holds a file for each review, corpusCriticasCine/<id>
         <body>…</body>
     </review>
 
-It is in ISO-8859-1 without a declaration, and one in seven is not well-formed: HTML's entities,
-which XML does not know, and bare & and <, nearly always in the body. So nothing is parsed as XML:
-what is needed stands at the head of the file, and the body is never looked at.
+Files are in ISO-8859-1 without a declaration, and one in seven is not well-formed: it has HTML
+entities, which XML does not know, or bare & and <, nearly always in the body. So nothing is parsed
+as XML: attributes and summary are at the beginning of the file, and the body is never read.
 """
 
 import html
@@ -18,18 +18,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.archives import members, read_members
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import collect, natural
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.archives import members, read_members
+from corpora_recipes.formats.examples import collect, natural
+from corpora_recipes.formats.tables import Row
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row
-from corpora_recipes.text import damage
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import damage
 
 ARCHIVE = "corpusCine.zip"
 REVIEWS_A_BLOCK = 500
 
-# Up to the summary's end everything is matched once, from the left, so that reading is linear.
+# Matched once from the left up to the end of the summary: linear time.
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<review\s(?P<attributes>.*?)>\s*"
     rb"<summary\s*(?:/>|>(?P<summary>.*?)</summary>)",
@@ -38,8 +38,8 @@ _HEAD = re.compile(
 _RANK = re.compile(rb'\brank="([1-5])"\s+maxRank="5"')
 # With a semicolon only: "R&B" is no reference, and neither is "&copia".
 _REFERENCE = re.compile(r"&(?:#\d+|#[xX][\da-fA-F]+|[a-zA-Z]\w*);")
-# The source has a question mark for every character that ISO-8859-1 lacks. A question in Spanish
-# opens with ¿; so one that opens like ?this? was a quotation, and one like Ocean?s an apostrophe.
+# The source has a question mark for every character that ISO-8859-1 lacks. Spanish questions open
+# with ¿; so ?this? was a quotation, and Ocean?s had an apostrophe.
 _LOST_APOSTROPHE = re.compile(r"(?<=[^\W\d_])\?(?=s\b)")
 _LOST_QUOTES = re.compile(r'(?<![^\s("¿¡])\?(?=[\w¡(])([^?¿]*[^\s?¿])\?(?![\w?])')
 
@@ -67,7 +67,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
     """
     path = raw / ARCHIVE
     if not path.is_file():
-        todo = f"fetch it, or put it there as {corpus.facts['homepage']} gives it"
+        todo = f"fetch it, or download it from {corpus.facts.homepage} and put it there"
         raise InputError(path, expected="the corpus's archive", found="no such file", todo=todo)
     names = [member.name for member in members(path, raw) if member.name.endswith(".xml")]
     if not names:
@@ -75,7 +75,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
             path,
             expected="reviews, corpusCriticasCine/<id>.xml",
             found="no .xml file in the archive",
-            todo="take the archive as its publisher gives it",
+            todo="use the publisher's original archive",
         )
     starts = range(0, len(names), REVIEWS_A_BLOCK)
     groups = [tuple(names[start : start + REVIEWS_A_BLOCK]) for start in starts]
@@ -86,7 +86,7 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     """Read a block's reviews into examples of the collection ``reviews``.
 
     Raises:
-        InputError: a file cannot be unpacked or is no review.
+        InputError: a file cannot be unpacked or is not a review.
     """
     files = read_members(block.path, block.names)
     rows = (read_review(data, f"{block.path}, {name}") for name, data in files.items())
@@ -94,18 +94,18 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
 
 
 def read_review(data: bytes, where: str) -> Row:
-    """Return what stands at the head of a review's file.
+    """Return id, rank and summary from the beginning of a review's file.
 
     Args:
-        data: the file, well-formed or not. The summary is in ISO-8859-1 or Windows-1252, or in
-            UTF-8, which Spanish in the other two never looks like; the rest may be in another.
+        data: the file, well-formed or not. The summary is in ISO-8859-1, Windows-1252 or UTF-8
+            (Spanish text in the first two is never valid UTF-8); the rest may differ.
         where: the archive and the file's name in it.
 
     Returns:
-        id (the file's name), rank, summary (as it stands there).
+        id (the file's name), rank, summary (unchanged).
 
     Raises:
-        InputError: there is no review with a summary, or no rank from 1 to 5 out of 5.
+        InputError: the file has no summary, or no rank from 1 to 5 out of 5.
     """
     head = _HEAD.match(data)
     if head is None:
@@ -113,10 +113,10 @@ def read_review(data: bytes, where: str) -> Row:
             where,
             expected="<review …> and in it <summary>…</summary>",
             found=repr(_decode(data)[:200]),
-            todo="take the archive as its publisher gives it, or correct the file",
+            todo="use the publisher's original archive, or correct the file",
         )
     fields = {"id": PurePosixPath(where).stem, "summary": _decode(head["summary"] or b"")}
-    row = Row(where, fields)
+    row = Row(where, 0, fields)
     rank = _RANK.search(head["attributes"])
     if rank is None:
         found = repr(_decode(head["attributes"])[:200])
@@ -133,10 +133,10 @@ def _decode(data: bytes) -> str:
 
 
 def clean_summary(text: str) -> str:
-    """Return a summary as natural text: references resolved, lost quotation marks put back.
+    """Return a summary as natural text: references resolved, lost quotation marks restored.
 
     Raises:
-        Dropped: "empty_text", or the name of a damage (see ``text.damage``).
+        Dropped: "empty_text", or the name of a kind of damage (see ``text.damage``).
     """
     text = natural(_REFERENCE.sub(lambda match: html.unescape(match[0]), text))
     if (reason := damage(text)) is not None:
@@ -145,7 +145,7 @@ def clean_summary(text: str) -> str:
 
 
 def _example(row: Row) -> Example:
-    """Return the example of a review; the rule of its class is that of the published benchmark."""
+    """Return the example of a review, with the class that the published benchmark derives."""
     rank = int(row.fields["rank"])
     if rank == 3:
         raise Dropped("neutral_rank")

@@ -1,9 +1,9 @@
 """Reads single members of a large zip archive, without holding its directory in memory.
 
-``zipfile.ZipFile`` makes an object for every member: for 300,000 of them 1.5 s and 180 MB, in every
-worker again. Here the directory is read once, as a stream; a worker goes to the directory record
-of a member by its position in the file, and from there to the member. Zip64 is understood. The
-format is that of PKWARE's APPNOTE.TXT 6.3.10, whose sections are named below.
+``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them, in each
+worker. Here the directory is read once, as a stream; a worker seeks the directory record of a
+member by its position in the file, and from there the member. Zip64 is supported. The format is
+PKWARE's APPNOTE.TXT 6.3.10, whose sections are cited below.
 """
 
 import struct
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
-# A subtitle file has some hundred kilobytes; more than this is no subtitle file.
+# A subtitle file has a few hundred kilobytes; a larger member is not a subtitle file.
 LARGEST_MEMBER = 64 << 20
 _CHUNK = 1 << 20
 
@@ -24,14 +24,14 @@ _LOCAL = struct.Struct("<4s5H3L2H")  # 4.3.7, local file header
 _END = struct.Struct("<4s4H2LH")  # 4.3.16, end of central directory record
 _LOCATOR = struct.Struct("<4sLQL")  # 4.3.15, zip64 end of central directory locator
 _END64 = struct.Struct("<4sQ2H2L4Q")  # 4.3.14, zip64 end of central directory record
-_FULL = 0xFFFFFFFF  # the value stands in the zip64 extra field (4.5.3)
+_FULL = 0xFFFFFFFF  # the value is in the zip64 extra field (4.5.3)
 _ENCRYPTED, _UTF8 = 1 << 0, 1 << 11  # 4.4.4, general purpose bit flag
 _STORED, _DEFLATED = 0, 8  # 4.4.5, compression method
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What the directory says of one member.
+    """The directory record of a member.
 
     Attributes:
         name: its name.
@@ -40,7 +40,7 @@ class Member:
         crc: CRC-32 of its contents.
         compressed: bytes in the archive.
         size: bytes of its contents.
-        offset: where its local header stands.
+        offset: position of its local header.
     """
 
     name: str
@@ -56,7 +56,7 @@ def list_members(path: Path) -> Iterator[tuple[str, int]]:
     """Yield the name of each member, and the position of its directory record in the file.
 
     Raises:
-        InputError: the file is no zip archive, or its directory is damaged.
+        InputError: the file is not a zip archive, or its directory is damaged.
     """
     with path.open("rb") as file:
         start, left = _find_directory(file, path)
@@ -84,7 +84,7 @@ def read_record(file: BinaryIO, path: Path, position: int) -> Member:
     """Read the directory record at a position that ``list_members`` gave.
 
     Raises:
-        InputError: there is none (the file has changed), or its zip64 field is damaged.
+        InputError: no record was found (the file has changed), or its zip64 field is damaged.
     """
     _seek(file, path, position)
     data = file.read(_RECORD.size)
@@ -96,7 +96,7 @@ def read_record(file: BinaryIO, path: Path, position: int) -> Member:
     name = _decode(file.read(named), flags)
     if _FULL in (size, compressed, offset):
         large = _zip64_values(file.read(extra))
-        # Those of the three that are too large stand there, in this order.
+        # The field holds those of the three that are too large, in this order.
         size, compressed, offset = (
             next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
         )
@@ -109,8 +109,8 @@ def read_member(file: BinaryIO, path: Path, member: Member) -> bytes:
     """Return the contents of a member.
 
     Raises:
-        InputError: the member is encrypted, larger than LARGEST_MEMBER, cut, compressed in another
-            way than by deflate, or not what the directory says (name, size, CRC-32).
+        InputError: the member is encrypted, larger than LARGEST_MEMBER, truncated, compressed by
+            another method than deflate, or differs from the directory (name, size, CRC-32).
     """
     if member.flags & _ENCRYPTED:
         raise _damaged(path, f"{member.name} is encrypted")
@@ -134,7 +134,7 @@ def read_member(file: BinaryIO, path: Path, member: Member) -> bytes:
     if whole and member.method == _DEFLATED:
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
         try:
-            # One byte more than announced is enough to see that it is not what was announced.
+            # One byte beyond the announced size reveals a wrong size.
             data = inflater.decompress(data, member.size + 1)
         except zlib.error as error:
             raise _damaged(path, f"{member.name} is damaged: {error}") from None
@@ -147,9 +147,9 @@ def read_member(file: BinaryIO, path: Path, member: Member) -> bytes:
 
 
 def _find_directory(file: BinaryIO, path: Path) -> tuple[int, int]:
-    """Return where the central directory starts, and its bytes.
+    """Return the position of the central directory, and its size in bytes.
 
-    The number of its records is of no use: some writers give it modulo 65,536.
+    The number of its records is not reliable: some writers give it modulo 65,536.
     """
     length = file.seek(0, 2)
     tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
@@ -157,13 +157,13 @@ def _find_directory(file: BinaryIO, path: Path) -> tuple[int, int]:
     tail = file.read()
     at = len(tail)
     while (at := tail.rfind(b"PK\5\6", 0, at)) >= 0:
-        # The comment, the record's last field, reaches to the end of the file.
+        # The comment, the record's last field, ends at the end of the file.
         if len(tail) - at >= _END.size:
             *_, size, start, comment = _END.unpack_from(tail, at)
             if at + _END.size + comment == len(tail):
                 break
     else:
-        raise _damaged(path, "no zip archive, or one that is cut")
+        raise _damaged(path, "no zip archive, or a truncated one")
     if at >= _LOCATOR.size and tail.startswith(b"PK\6\7", at - _LOCATOR.size):
         _seek(file, path, _LOCATOR.unpack_from(tail, at - _LOCATOR.size)[2])
         end64 = file.read(_END64.size)
@@ -176,7 +176,7 @@ def _find_directory(file: BinaryIO, path: Path) -> tuple[int, int]:
 
 
 def _end_of_record(data: bytes, at: int) -> int | None:
-    """Return where the directory record ends, None if it goes on beyond the data."""
+    """Return the end of the directory record, None if it is beyond the data."""
     if at + _RECORD.size > len(data):
         return None
     named, extra, comment = _RECORD.unpack_from(data, at)[10:13]
@@ -210,5 +210,5 @@ def _damaged(path: Path, found: str) -> InputError:
         path,
         expected="a whole zip archive of subtitle files",
         found=found,
-        todo="fetch it again; if that does not help, look at it with other tools",
+        todo="fetch it again; if that does not help, inspect it with other tools",
     )

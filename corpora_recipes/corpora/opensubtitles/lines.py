@@ -1,36 +1,31 @@
-"""From the sentences of a subtitle file to lines of dialogue."""
+"""Turns the sentences of a subtitle file into lines of dialogue."""
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from corpora_recipes.recipes import load_facts
+from corpora_recipes.recipe import load_facts
 from corpora_recipes.records import Drops
-from corpora_recipes.text import (
-    clean,
-    damage,
-    ends_in_abbreviation,
-    has_stray_quote,
-    pair_quotes,
-    tidy,
-)
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.sentences import ends_in_abbreviation
+from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
 
-# Characters of the longest sentence that is read: the time that patterns take can grow with the
-# square of the length, and what is said at once is far shorter.
+# Characters of the longest sentence that is read: matching time can be quadratic in the length, and
+# spoken sentences are far shorter.
 LONGEST = 1000
 
 _STOPS = (".", "!", "?", "…")
 _DASH = "–—―-"
-# A line break and a dash always begin what another speaker says.
+# A line break and a dash always begin another speaker's line.
 _AT_BREAK = re.compile(rf"\n\s*(?=[{_DASH}])")
 # Inside a line a single dash may do so; two are an interruption ("Yo-- no sé").
 _INSIDE = re.compile(rf"(?<=\S)\s+(?=[{_DASH}](?![{_DASH}])\s*([^\s{_DASH}]))")
 _ENDS = re.compile(rf"[.!?…»”\")\]{_DASH}]$")
 _LEADING = re.compile(rf"^\s*[{_DASH}][\s{_DASH}]*")
-# What stands before a stop was in another line.
+# A stop at the beginning: the text before it was in another line.
 _LOST_BEGINNING = re.compile(r"[,;:)\]}!?%]|\.(?![.\w])")
-# Where no more than this is left, nothing that is spoken is lost.
+# If nothing else is left of a line, no speech is lost.
 _SILENT = re.compile(rf"[\s.…{_DASH}]*")
 _LONG_WORD = re.compile(r"[^\W\d_]{4}")
 
@@ -40,12 +35,12 @@ _OPENING = re.compile(r"[¿¡(\[{«“]+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of corpus.yaml: what it finds is cut out, or the line that has it is dropped.
+    """A rule of corpus.yaml: its matches are removed, or lines with a match are dropped.
 
     Attributes:
-        name: what is counted: a kind of mark, or a reason for dropping.
+        name: the kind of mark, or the reason for dropping, as counted.
         pattern: what it finds.
-        put: what stands in the place of a mark; None if the line is dropped.
+        put: the replacement of a mark; None if the line is dropped.
     """
 
     name: str
@@ -55,7 +50,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of corpus.yaml that hold for a language, in its order."""
+    """The rules of corpus.yaml that apply to a language, in the file's order."""
 
     language: str
     rules: Sequence[Rule]
@@ -94,7 +89,7 @@ def load_rules(language: str) -> Rules:
                 re.compile(rule["pattern"]),
                 rule.get("put", "") if "mark" in rule else None,
             )
-            for rule in load_facts("opensubtitles")["rules"]
+            for rule in load_facts("opensubtitles").special["rules"]
             if rule.get("language", language) == language
         ],
     )
@@ -105,12 +100,12 @@ def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[st
 
     Args:
         lines: its sentences in order; line breaks are those of the source.
-        rules: what is cut out and what is dropped.
+        rules: the rules for removing marks and dropping lines.
         drops: where lines and marks are counted.
 
     Returns:
-        Lists of lines; where a line was dropped one ends, but for a line of which nothing is left
-        but dots and dashes ("[PORTAZO]", "ANA:", "…"): the conversation goes on. None is empty.
+        Non-empty lists of lines. A dropped line ends the conversation, unless only dots and dashes
+        are left of it ("[PORTAZO]", "ANA:", "…").
     """
     conversations: list[list[str]] = [[]]
     names_follow = False
@@ -152,7 +147,7 @@ def _fault(turn: str, language: str) -> str | None:
 
 
 def is_caption(line: str) -> bool:
-    """Tell whether a line is what is written on the screen (HACE DOS AÑOS): capitals, no stop."""
+    """Tell whether a line is text on the screen (HACE DOS AÑOS): capitals, no stop."""
     return (
         line.isupper()
         and _LONG_WORD.search(line) is not None
@@ -161,10 +156,10 @@ def is_caption(line: str) -> bool:
 
 
 def split_turns(line: str) -> list[str]:
-    """Split a line where a dash shows that another one speaks; the dashes stay.
+    """Split a line before dashes that mark another speaker; the dashes stay.
 
-    Inside a line, a dash that follows a blank does so if the line so far ends in a stop or begins
-    with a dash itself, and if what follows does not begin with a lower-case letter.
+    Inside a line, a dash after a space marks another speaker if the preceding text ends in a stop
+    or begins with a dash, and the following text does not begin with a lower-case letter.
     """
     turns = []
     for part in _AT_BREAK.split(line):
@@ -183,11 +178,11 @@ def detokenize(parts: Sequence[Sequence[str]]) -> str:
     """Return the natural text of the tokens of a sentence.
 
     Args:
-        parts: the tokens between two times, for each such part of the sentence.
+        parts: the parts of the sentence between two times, each a list of tokens.
 
     Returns:
-        The text, with a line break between parts where a blank would be. Straight quotation marks
-        open and close in turn.
+        The text, with a line break instead of a space between parts. Straight quotation marks open
+        and close in turn.
     """
     text = ""
     glued = True

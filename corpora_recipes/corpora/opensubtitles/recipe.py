@@ -1,7 +1,7 @@
-"""Reads the subtitle files of an OPUS archive into dialogues, one film each.
+"""Reads the subtitle files of an OPUS archive into dialogues, one per film.
 
-The archive ``raw/es.zip`` (or ``xml/es.zip``, where every sentence is cut into tokens) has the
-members ``OpenSubtitles/raw/es/<year>/<imdb>/<subtitle>.xml``::
+The archive ``raw/es.zip`` (or ``xml/es.zip``, with tokenised sentences) has the members
+``OpenSubtitles/raw/es/<year>/<imdb>/<subtitle>.xml``::
 
     <document id="4213">
       <s id="1">
@@ -14,28 +14,28 @@ members ``OpenSubtitles/raw/es/<year>/<imdb>/<subtitle>.xml``::
       <meta> … </meta>
     </document>
 
-An ``<s>`` is a sentence, which may reach over several times. The files of one film, i.e. of one
-IMDb number, are versions of each other and near duplicates: one of them is taken, by keyed hash.
-A sentence is one line of the dialogue, or several where dashes part speakers. Sentences that seem
-to go on in the next one are left as they are: of those that begin with a lower-case letter five in
-six follow a full stop, and are only careless.
+An ``<s>`` is a sentence, which may cover several times. The files of one film, i.e. of one IMDb
+number, are versions of each other and near duplicates: one of them is chosen by keyed hash. A
+sentence is one line of the dialogue, or several if dashes separate speakers. Sentences that seem to
+continue in the next one are not joined: five in six sentences that begin with a lower-case letter
+follow a full stop, and are only careless spelling.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lxml import etree
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.corpora.opensubtitles.archive import list_members, read_member, read_record
+from corpora_recipes.corpora.opensubtitles.lines import detokenize, load_rules, read_lines
+from corpora_recipes.facts import Source
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.language import identify
-from corpora_recipes.opensubtitles.archive import list_members, read_member, read_record
-from corpora_recipes.opensubtitles.lines import detokenize, load_rules, read_lines
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.language import identify
 
 FORMS = ("raw", "xml")
 
@@ -45,9 +45,9 @@ class Film:
     """A block: the subtitle files of one film.
 
     Attributes:
-        key: its IMDb number, as the archive's folder says.
+        key: its IMDb number, the name of its folder in the archive.
         path: the archive.
-        positions: where the directory records of its files stand in the archive.
+        positions: positions of its files' directory records in the archive.
     """
 
     key: str
@@ -56,24 +56,19 @@ class Film:
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
-    """Return what no line of the corpus may hold: the patterns of credits."""
+    """Return the patterns that no line of the corpus may match: those of credits."""
     rules = load_rules(_language(corpus)).rules
     return [rule.pattern for rule in rules if rule.name == "credits"]
 
 
-def sources(corpus: Corpus) -> list[dict[str, Any]]:
-    """Return the one archive of the corpus.
+def sources(corpus: Corpus) -> list[Source]:
+    """Return the archive of the corpus.
 
     Raises:
         InputError: the option ``form`` is neither raw nor xml.
     """
     name = _archive(corpus)
-    return [
-        {
-            "file": name,
-            "url": f"https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/{name}",
-        }
-    ]
+    return [Source(name, f"https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/{name}")]
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
@@ -90,7 +85,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
             path,
             expected="the archive of subtitle files",
             found="no such file",
-            todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
         )
     layout = re.compile(re.escape(folder) + r"[^/]+/([^/]+)/[^/]+\.xml")
     films: dict[str, list[int]] = {}
@@ -100,8 +95,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
             raise InputError(
                 path,
                 expected=f"members below {folder}",
-                found=f"{name!r}, which would stand outside the archive's folder",
-                todo="fetch it again; if that does not help, look at it with other tools",
+                found=f"{name!r}, a path outside the archive's folder",
+                todo="fetch it again; if that does not help, inspect it with other tools",
             )
         if match := layout.fullmatch(name):
             films.setdefault(match[1], []).append(position)
@@ -121,7 +116,7 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
     """Read one film.
 
     Raises:
-        InputError: the archive is damaged there.
+        InputError: this part of the archive is damaged.
     """
     result = BlockResult()
     drops = result.drops
@@ -149,16 +144,16 @@ def _archive(corpus: Corpus) -> str:
     form = corpus.options["form"]
     if form not in FORMS:
         raise InputError(
-            f"corpora.{corpus.name}.form",
+            f"corpora.{corpus.name}.corpus.form",
             expected=f"one of {', '.join(FORMS)}",
             found=repr(form),
-            todo="correct it; the default is raw",
+            todo="set one of these in params.yaml; the default is raw",
         )
     return f"{form}/{corpus.language.lower().replace('-', '_')}.zip"
 
 
 def _language(corpus: Corpus) -> str:
-    """Return the ISO 639 code: rules hold for a language, whatever its region."""
+    """Return the ISO 639 code: rules apply to a language in all regions."""
     return corpus.language.split("-")[0]
 
 
@@ -189,7 +184,7 @@ def _conversations(data: bytes, corpus: Corpus, drops: Drops) -> list[list[str]]
 
 
 def _lines(root: etree._Element) -> Iterator[str]:
-    """Yield the text of each sentence, with a line break where a time stands."""
+    """Yield the text of each sentence, with a line break in place of each time."""
     for sentence in root.iter("s"):
         if sentence.find(".//w") is None:
             yield "\n".join(map(str, sentence.itertext())).strip()

@@ -1,14 +1,14 @@
 """Reads ParaLex: clusters of words that belong to one paradigm, in 46 languages.
 
-ParaLex.csv is one table with a header line; a row is a cluster in a language, with as many terms as
-it has and empty fields behind them::
+ParaLex.csv is one table with a header line; a row is a cluster in a language, with its terms
+followed by empty fields::
 
     Language,Comment,Test label,Term 1,Term 2,Term 3,…,Term 46
     ES,Spanish,nordics,suecia,finlandia,dinamarca,noruega,islandia,,…
 
-It is a CSV with quoting: a few terms hold a line break. Others have blanks around them, a cluster
-may have an empty field between its terms, a term twice, or no term at all, and the comment is not
-always the language's name. A term may be several words.
+It is a CSV with quoting: a few terms contain a line break. Others are surrounded by spaces, a
+cluster may have an empty field between its terms, a term twice, or no term, and the comment is not
+always the language's name. A term may have several words.
 """
 
 import csv
@@ -17,22 +17,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import natural
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import natural
+from corpora_recipes.formats.tables import Row
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.tables import Row
+from corpora_recipes.running.errors import InputError
 
 FILE = "ParaLex.csv"
 LANGUAGE, COMMENT, LABEL = "Language", "Comment", "Test label"
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """Return the one file.
+    """Return the only file.
 
     Raises:
-        InputError: it is not there.
+        InputError: it is missing.
     """
     if not (raw / FILE).is_file():
         raise InputError(raw, expected=FILE, found="no such file", todo="fetch it, or put it there")
@@ -42,23 +42,23 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """Read the clusters of all languages; their ids are <language>/<label>, such as es/weekdays.
 
-    An example's texts are the terms in their order, each once and in its own case. The collection
-    is the language, its code in lower case.
+    An example's texts are the terms in their order, each once, with their case kept. The collection
+    is the language code in lower case.
 
     Dropped examples: ``empty_cluster``. Dropped terms: ``repeated_term``.
 
     Raises:
-        InputError: the file is no CSV in UTF-8 with the columns of ParaLex, or a row has another
-            number of fields, no label, no code or one that corpus.yaml does not list, or language
-            and label of another row.
+        InputError: the file is not a CSV in UTF-8 with the columns of ParaLex, or a row has the
+            wrong number of fields, no label, a language code that is missing or not listed in
+            corpus.yaml, or the language and label of another row.
     """
     result = BlockResult()
     places: dict[str, str] = {}
     for row in _rows(block):
         example = _cluster(row, corpus, result.drops)
         if (before := places.setdefault(example.id, row.where)) != row.where:
-            found = f"{example.id} again, which stands in {before}"
-            raise row.error("a cluster that no other row has", found, "join them, or remove one")
+            found = f"{example.id}, which is also in {before}"
+            raise row.error("one row per cluster", found, "join the rows, or remove one")
         result.drops.seen["examples"] += 1
         if example.texts:
             result.records.append(example)
@@ -69,11 +69,11 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
     language, label = row.fields[LANGUAGE].strip().lower(), row.fields[LABEL].strip()
-    if language not in corpus.facts["collections"]:
+    if language not in corpus.facts.collections:
         raise row.error(
-            f"a language code among {', '.join(corpus.facts['collections'])}",
+            f"a language code among {', '.join(corpus.facts.collections)}",
             repr(row.fields[LANGUAGE]),
-            "correct it, or name the language under `collections` in paralex/corpus.yaml",
+            "correct it, or add the language to `collections` in paralex/corpus.yaml",
         )
     if not label:
         raise row.error(f"the cluster's name as {LABEL}", "none")
@@ -100,7 +100,7 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
 
 
 def _rows(block: Member) -> Iterator[Row]:
-    """Yield the rows of the table, less empty ones; a row names the line that it begins in."""
+    """Yield the non-empty rows of the table; a row names the line where it begins."""
     try:
         text = block.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -113,21 +113,20 @@ def _rows(block: Member) -> Iterator[Row]:
         columns = _columns(next(table, []), f"{block.where}, line 1")
         line = table.line_num + 1
         for cells in table:
-            where = f"{block.where}, line {line}"
-            line = table.line_num + 1
+            number, line = line, table.line_num + 1
             if cells and len(cells) != len(columns):
                 raise InputError(
-                    where,
+                    f"{block.where}, line {number}",
                     expected=f"{len(columns)} fields between commas, as in the header",
                     found=f"{len(cells)}, which begin with {', '.join(cells[:4])}",
-                    todo="take the file as its publisher gives it, or correct the line",
+                    todo="use the publisher's original file, or correct the line",
                 )
             if any(cell.strip() for cell in cells):
-                yield Row(where, dict(zip(columns, cells, strict=True)))
+                yield Row(block.where, number, dict(zip(columns, cells, strict=True)))
     except csv.Error as error:
         raise InputError(
             f"{block.where}, line {line}",
-            expected="a CSV, whose quotation marks close",
+            expected="a CSV with closed quotation marks",
             found=str(error),
             todo="fetch the file again",
         ) from None
@@ -141,6 +140,6 @@ def _columns(header: Sequence[str], where: str) -> list[str]:
             where,
             expected=f"the columns {LANGUAGE}, {COMMENT}, {LABEL}, Term 1, Term 2 and so on",
             found=", ".join(names)[:200] or "none",
-            todo="take the file as its publisher gives it",
+            todo="use the publisher's original file",
         )
     return names

@@ -6,20 +6,20 @@ English train.tsv), dev_2k.tsv and test_2k.tsv: tables with a header line, witho
     id   sentence1                    sentence2                    label
     12   El Tajo va a parar al mar.   El mar va a parar al Tajo.   0
 
-Where a translator or the machine gave nothing, a sentence is NS or empty, or the row ends early
+If a translation is missing, the sentence is NS or empty, or the row ends early
 (https://github.com/google-research-datasets/paws/issues/15 and issues/4 there).
 """
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import class_of, collect, natural
+from corpora_recipes.formats.tables import Row, table_rows
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
-from corpora_recipes.tables import Row, table_rows
+from corpora_recipes.running.errors import InputError
 
 ARCHIVE = "x-final.tar.gz"
 COLUMNS = ("id", "sentence1", "sentence2", "label")
@@ -44,7 +44,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
             path,
             expected="the archive of PAWS-X",
             found="no such file",
-            todo=f"fetch it, or put it there as {corpus.facts['homepage']} gives it",
+            todo=f"fetch it, or download it from {corpus.facts.homepage} and put it there",
         )
     tables = [member for member in members(path, raw) if _name(member) in PARTS]
     found = [table for table in tables if _folder(table) == f"x-final/{corpus.language}"]
@@ -54,8 +54,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
             path,
             expected=f"x-final/{corpus.language}/ with {', '.join(PARTS)}",
             found=", ".join(folders) or "no such file",
-            todo=f"correct corpora.{corpus.name}.language in params.yaml, or take the archive as "
-            "its publisher gives it",
+            todo=f"correct corpora.{corpus.name}.corpus.language in params.yaml, or use the "
+            "publisher's original archive",
         )
     return found
 
@@ -63,11 +63,11 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """Read the pairs of a table; their ids are pairs/<table>/<id>.
 
-    Examples with the same first sentence share their document_id: PAWS made several pairs of one
-    sentence. Dropped examples: ``not_translated``, ``incomplete_row``, ``empty_text``.
+    Examples with the same first sentence share their document_id, since PAWS made several pairs
+    from one sentence. Dropped examples: ``not_translated``, ``incomplete_row``, ``empty_text``.
 
     Raises:
-        InputError: the table is no such table, or a pair has no id or an unknown label.
+        InputError: the table has other columns, or a pair has no id or an unknown label.
     """
     name = _name(block)
 
@@ -95,7 +95,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 
 def _filled(data: bytes) -> bytes:
-    """Return the table with empty fields where a row ends early; blank lines stay blank."""
+    """Return the table with empty fields added where a row ends early, except in blank lines."""
     lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
     tabs = lines[0].count(b"\t")
     return b"\n".join(

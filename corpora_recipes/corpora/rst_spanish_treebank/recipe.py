@@ -21,8 +21,8 @@ relname is ``span`` is the nucleus of its parent; one whose relname is a multinu
 one of several nuclei of its parent; any other is a satellite, and then its parent is the nucleus.
 
 The folder holds ``train/*.rs3`` and ``test/annotator-a/*.rs3``. The second annotation of the test
-texts, ``test/annotator-b``, is never read: the published benchmark took it for validation, so that
-its validation and its test were the same texts. Validation texts come from ``train`` instead.
+texts, ``test/annotator-b``, is never read: the published benchmark used it for validation, so that
+its validation and test were the same texts. Here validation texts come from ``train``.
 """
 
 import codecs
@@ -36,10 +36,10 @@ from pathlib import Path
 
 from lxml import etree
 
-from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
+from corpora_recipes.running.errors import InputError
 
 FILES_A_BLOCK = 32
 VALIDATION_SHARE = 1 / 6
@@ -56,7 +56,7 @@ class Files:
         key: the first of the names.
         raw: the folder of the raw corpus.
         names: paths in that folder, such as "train/as00001.rs3".
-        validation: those of the names whose texts are for validation.
+        validation: the names of the validation texts.
     """
 
     key: str
@@ -66,7 +66,7 @@ class Files:
 
 
 class CrossingError(InputError):
-    """The relations of a file hold between parts of text that are interrupted by other parts."""
+    """A relation of the file connects parts of text that are not adjacent."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,15 +74,15 @@ class _Node:
     """A segment or group of the file.
 
     Attributes:
-        where: file, line and what it is, for messages.
+        where: file, line and element, for messages.
         type: "segment", "span" or "multinuc".
         parent_id: as written, or None.
         relation: its relname, "" without a parent.
-        text: of a segment, "" in a group.
-        parent: the node that ``parent_id`` means.
-        children: the nodes whose parent this is, in document order.
-        nuclei: those of the children that are nuclei of this group.
-        satellites: the others.
+        text: text of a segment, "" in a group.
+        parent: the node with the id ``parent_id``.
+        children: the nodes with this parent, in document order.
+        nuclei: the children that are nuclei of this group.
+        satellites: the other children.
     """
 
     where: str
@@ -99,7 +99,7 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A finished subtree, and the first and last EDU that it covers."""
+    """A complete subtree, and the first and last EDU that it covers."""
 
     tree: DiscourseNode
     first: int
@@ -110,17 +110,17 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Files]:
     """List the files of the sources that corpus.yaml names, a few to a block.
 
     Raises:
-        InputError: there is no file of one of the sources.
+        InputError: no file of one of the sources was found.
     """
     found: list[Files] = []
-    for source in corpus.facts["sources"]:
-        names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source["pattern"]))
+    for source in corpus.facts.sources:
+        names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
         if not names:
             raise InputError(
-                raw / source["pattern"],
+                raw / source.file,
                 expected="RSTTool files of the RST Spanish Treebank",
                 found="none",
-                todo=" ".join(corpus.facts["manual"].split()),
+                todo=" ".join(corpus.facts.manual.split()),
             )
         validation = _validation(names, corpus)
         chunks = (names[i : i + FILES_A_BLOCK] for i in range(0, len(names), FILES_A_BLOCK))
@@ -131,7 +131,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Files]:
 
 
 def _validation(names: Sequence[str], corpus: Corpus) -> frozenset[str]:
-    """Choose the texts for validation by keyed hash: a sixth of those of train, at least one."""
+    """Choose the validation texts by keyed hash: a sixth of the training texts, at least one."""
     train = [name for name in names if name.startswith("train/")]
     train.sort(
         key=lambda n: keyed_hash(corpus.seed, corpus.name, n.removesuffix(".rs3"), "validation")
@@ -145,8 +145,8 @@ def read_block(block: Files, corpus: Corpus) -> BlockResult:
     A tree's id is the file's path without its suffix, such as "train/as00001". The trees of
     ``test`` are the test split; a sixth of the others, by keyed hash, is for validation.
     Dropped documents: ``crossing`` (see ``read_rs3``), ``single_edu`` (nothing to relate),
-    ``lost_character`` (a question mark stands inside a word for what could not be encoded). Dropped
-    EDUs: ``unrelated_title``.
+    ``lost_character`` (a question mark inside a word replaces a character that could not be
+    encoded). Dropped EDUs: ``unrelated_title``.
 
     Raises:
         InputError: a file is damaged.
@@ -180,30 +180,30 @@ def read_rs3(path: Path) -> DiscourseTree:
     """Read one RSTTool file.
 
     The tree is in constituent form. Several satellites of one nucleus attach one after the other:
-    first those to its right, then those to its left, each time the nearest first, so that a title
-    at the left relates to the whole text. The nuclei of a multinuclear group become the children
-    of one node. A first segment that is related to nothing is a title outside the structure, and is
+    first those to its right, then those to its left, in both cases the nearest first, so that a
+    title at the left relates to the whole text. The nuclei of a multinuclear group become the
+    children of one node. A first segment without relations is a title outside the structure, and is
     left out.
 
-    A name that the header declares with both types, without a type or not at all stands for a
-    nucleus if the parent is a multinuclear group, at least two of the group's children bear that
-    name, and none bears the name of a relation that can only be multinuclear; else for a satellite.
+    A relation name that the header declares with both types, without a type or not at all marks a
+    nucleus if the parent is a multinuclear group, at least two of the group's children have that
+    name, and no child has the name of a relation that can only be multinuclear; else a satellite.
 
-    An id may be repeated as long as each reference fits one node alone: ``span`` can only mean a
-    group, the name of a multinuclear relation only a multinuclear group.
+    An id may be repeated if each reference fits only one node: ``span`` can only refer to a group,
+    and the name of a multinuclear relation only to a multinuclear group.
 
     Args:
         path: an .rs3 file, in the encoding that it declares; without a declaration UTF-8 or, if it
             is not UTF-8, windows-1252.
 
     Returns:
-        The tree with the name of the file as its id and without a split. EDUs are in NFC, runs of
-        white space are one blank, and C1 control characters are the windows-1252 characters of the
-        same number (a text in windows-1252 was taken for ISO-8859-1 somewhere).
+        The tree with the name of the file as its id and without a split. EDUs are in NFC, with
+        single spaces; C1 control characters are replaced by the windows-1252 characters of the same
+        code (they come from windows-1252 text that was decoded as ISO-8859-1).
 
     Raises:
         CrossingError: a nucleus and its satellite, or neighbouring nuclei, are not adjacent.
-        InputError: anything else that keeps the file from being one tree.
+        InputError: the file is not one tree for any other reason.
     """
     return _read(path)[0]
 
@@ -225,7 +225,7 @@ def _read(path: Path) -> tuple[DiscourseTree, int]:
             roots[1].where,
             expected="one node without a parent",
             found=f"another one: {roots[0].where}",
-            todo="join the parts of the text in RSTTool, or delete what is left over",
+            todo="join the parts of the text in RSTTool, or delete the remaining parts",
         )
     order = _from_root(roots, nodes)
     tree = _constituents(order, {id(node): edu for edu, node in enumerate(segments)})
@@ -255,7 +255,7 @@ def _parse(path: Path) -> tuple[dict[str, set[str]], list[_Node]]:
     """Return the types that the header gives each relation name, and the nodes of the body."""
     text = _decode(path)
     if "<!DOCTYPE" in text:
-        # Entities are the one way in which an XML file can read others or grow without bound.
+        # Entities can read other files or grow without bound.
         raise InputError(
             path, expected="no DOCTYPE", found="a DOCTYPE", todo="delete it: RSTTool writes none"
         )
@@ -315,7 +315,7 @@ def _node(element: etree._Element, path: Path) -> _Node:
 
 
 def _clean(text: str, where: Path | str) -> str:
-    # First of all, because U+0085 is a line break for Python and an ellipsis in windows-1252.
+    # Before splitting: U+0085 is a line break for Python and an ellipsis in windows-1252.
     try:
         repaired = re.sub("[\x80-\x9f]", lambda c: c[0].encode("latin-1").decode("cp1252"), text)
     except UnicodeDecodeError as error:
@@ -323,7 +323,7 @@ def _clean(text: str, where: Path | str) -> str:
             where,
             expected="text without control characters",
             found=f"U+{error.object[error.start]:04X}",
-            todo="correct the text; that number is no character of windows-1252 either",
+            todo="correct the text; windows-1252 has no character with this code either",
         ) from None
     return unicodedata.normalize("NFC", " ".join(repaired.split()))
 
@@ -345,21 +345,21 @@ def _link(nodes: Sequence[_Node], types: dict[str, set[str]]) -> None:
 
 
 def _parent(node: _Node, found: Sequence[_Node], types: dict[str, set[str]]) -> _Node:
-    """Return the one of the nodes found by id that can be the parent."""
+    """Return the only node among those found by id that can be the parent."""
     if node.relation == "span":
         fitting: tuple[str, ...] = ("span", "multinuc")
     elif types.get(node.relation) == {"multinuc"}:
         fitting = ("multinuc",)
     else:
         fitting = ("segment", "span", "multinuc")
-    parents = [other for other in found if other.type in fitting]
+    parents = [candidate for candidate in found if candidate.type in fitting]
     if len(parents) != 1:
         raise InputError(
             node.where,
             expected=f"for relname {node.relation!r} one parent {node.parent_id!r} of type "
             + " or ".join(fitting),
-            found=", ".join(f"{other.where} ({other.type})" for other in found) or "no such node",
-            todo="correct the parent, or give each node an id of its own",
+            found=", ".join(f"{n.where} ({n.type})" for n in found) or "no such node",
+            todo="correct the parent, or give each node a unique id",
         )
     return parents[0]
 
@@ -387,7 +387,7 @@ def _from_root(roots: Sequence[_Node], nodes: Sequence[_Node]) -> list[_Node]:
         seen: list[_Node] = []
         while node not in seen:
             seen.append(node)
-            assert node.parent is not None  # only the root has none, and it was reached
+            assert node.parent is not None  # only the root has no parent, and it was reached
             node = node.parent
         raise InputError(
             node.where,
@@ -399,7 +399,7 @@ def _from_root(roots: Sequence[_Node], nodes: Sequence[_Node]) -> list[_Node]:
 
 
 def _constituents(order: Sequence[_Node], edus: dict[int, int]) -> DiscourseNode:
-    """Join the nodes, which come before their children, to constituents from below."""
+    """Join the nodes, ordered before their children, to constituents, bottom up."""
     spans: dict[int, _Span] = {}
     for node in reversed(order):
         span = _core(node, spans, edus)
@@ -410,7 +410,7 @@ def _constituents(order: Sequence[_Node], edus: dict[int, int]) -> DiscourseNode
 
 
 def _core(node: _Node, spans: dict[int, _Span], edus: dict[int, int]) -> _Span:
-    """Return what a node covers without its satellites."""
+    """Return the span of a node without its satellites."""
     if node.type == "segment":
         edu = edus[id(node)]
         return _Span(DiscourseNode(edu=edu), edu, edu)
@@ -429,7 +429,7 @@ def _core(node: _Node, spans: dict[int, _Span], edus: dict[int, int]) -> _Span:
 
 
 def _attached(node: _Node, spans: dict[int, _Span], core: _Span) -> Iterator[tuple[str, _Span]]:
-    """Yield relation and span of the satellites in the order in which they attach."""
+    """Yield relation and span of the satellites in the order of attachment."""
     satellites = [(s.relation, spans[id(s)]) for s in node.satellites]
     satellites.sort(key=lambda s: s[1].first)
     yield from (s for s in satellites if s[1].first > core.first)

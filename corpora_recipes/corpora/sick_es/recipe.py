@@ -5,19 +5,24 @@ SICK_train.txt, SICK_trial.txt and SICK_test.txt are tables with a header line, 
     pair_ID  sentence_A           sentence_B                 relatedness_score  entailment_judgement
     12       El perro nada .      Un perro está nadando      4.8                ENTAILMENT
 
-The sentences are only known as a tokeniser parted them; they are read into natural text.
+Only the tokenised sentences are available; they are read into natural text.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.detokenize import detokenize
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural, score_of
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import (
+    class_of,
+    collect,
+    natural,
+    score_of,
+)
+from corpora_recipes.formats.tables import Row, table_rows
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.tables import Row, table_rows
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.detokenizing import detokenize
 
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgement")
 PARTS: dict[str, Split] = {
@@ -28,10 +33,10 @@ PARTS: dict[str, Split] = {
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the parts that are there.
+    """List the parts that exist.
 
     Raises:
-        InputError: there is none.
+        InputError: no part was found.
     """
     found = [member for n in PARTS if (raw / n).is_file() for member in members(raw / n, raw)]
     if not found:
@@ -50,8 +55,8 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     Dropped examples: ``empty_text``.
 
     Raises:
-        InputError: a column or a pair_ID is missing, a row has another number of fields, or a score
-            or a class is none that SICK has.
+        InputError: a column or a pair_ID is missing, a row has the wrong number of fields, or a
+            score or class does not exist in SICK.
     """
     split = PARTS[block.path.name]
 

@@ -1,20 +1,20 @@
-"""Reads the two files of SQC, one question a line: ``COARSE:fine question``.
+"""Reads the two files of SQC, one question per line: ``COARSE:fine question``.
 
-The classes are those of Li and Roth (2002); the fine one may be missing: ``NUM: ¿ Cuantos … ?``. A
-question stands in tokens parted by blanks.
+The classes are those of Li and Roth (2002); the fine one may be missing: ``NUM: ¿ Cuantos … ?``.
+Questions are tokenised, with spaces between tokens.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.detokenize import detokenize
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import class_of, collect, natural
+from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.tables import Row, decoded_lines
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.detokenizing import detokenize
 
 FILES: dict[str, Split] = {"train.txt": "train", "test.txt": "test"}
 
@@ -22,10 +22,10 @@ _LINE = re.compile(r"([^\s:]+):(\S*)(?: +(.*))?")
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the files that there are.
+    """List the files that exist.
 
     Raises:
-        InputError: there is none.
+        InputError: no file was found.
     """
     found = [block for n in FILES if (raw / n).is_file() for block in members(raw / n, raw)]
     if not found:
@@ -38,8 +38,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
     """Read a file into examples of the collection ``questions``, in natural text.
 
-    An example's id is part and number of the line, such as "questions/train/17". Dropped examples:
-    ``empty_text``.
+    An example's id consists of split and line number, such as "questions/train/17". Dropped
+    examples: ``empty_text``.
 
     Raises:
         InputError: a line does not begin with a class and a colon, the class is unknown, or the
@@ -48,7 +48,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     split = FILES[block.key]
 
     def example(row: Row) -> Example:
-        key = f"questions/{split}/{row.fields['line']}"
+        key = f"questions/{split}/{row.line}"
         return Example(
             id=key,
             collection="questions",
@@ -64,15 +64,15 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 
 def _rows(block: Member) -> Iterator[Row]:
-    for where, line in decoded_lines(block.read().split(b"\n"), block.where):
+    for number, line in decoded_lines(block.read().split(b"\n"), block.where):
         parts = _LINE.fullmatch(line)
         if parts is None:
             raise InputError(
-                where,
-                expected="a class, a colon, a fine class or nothing, a blank and a question",
+                f"{block.where}, line {number}",
+                expected="a class, a colon, a fine class or nothing, a space and a question",
                 found=repr(line[:200]),
                 todo="take the file as its publisher gives it",
             )
         coarse, fine, question = parts.groups(default="")
-        number = where.rpartition(" ")[2]
-        yield Row(where, {"coarse": coarse, "fine": fine, "question": question, "line": number})
+        fields = {"coarse": coarse, "fine": fine, "question": question}
+        yield Row(block.where, number, fields)

@@ -1,26 +1,25 @@
 """Reads the Spanish pairs of SemEval's shared tasks on semantic textual similarity.
 
-A subset is two text files, which correspond line by line: STS.input.<subset>.txt holds the two
-sentences of a pair, with a tab between them, and STS.gs.<subset>.txt the gold standard, the pair's
-mean score::
+A subset is two text files with corresponding lines: STS.input.<subset>.txt holds the two sentences
+of a pair, separated by a tab, and STS.gs.<subset>.txt the gold standard, the pair's mean score::
 
     Un perro está con un palo.<TAB>Un perro tiene un palo.          4.6
 
-The files of 2014 and 2015 lie in folders, those of 2017 in two zip archives, where those of the
-other tracks are never read. A line without a score is a pair that the organisers left out.
+The files of 2014 and 2015 are in folders, those of 2017 in two zip archives; the archives' files of
+other tracks are not read. A line without a score is a pair that the organisers left out.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.detokenize import detokenize
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import collect, natural, score_of
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import collect, natural, score_of
+from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row, decoded_lines
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.detokenizing import detokenize
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,14 @@ class Subset:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
-    """List the subsets that are there, of those that corpus.yaml names.
+    """List the subsets of corpus.yaml that exist.
 
     Raises:
-        InputError: there is none, one of a subset's two files is missing, or an archive is damaged
-            or has no such file.
+        InputError: no subset was found, one of a subset's two files is missing, or an archive is
+            damaged or lacks the file.
     """
     found = []
-    for key, files in corpus.facts["subsets"].items():
+    for key, files in corpus.facts.special["subsets"].items():
         pairs, gold = (_find(raw, file) for file in files)
         if pairs and gold:
             found.append(Subset(key, pairs, gold))
@@ -56,10 +55,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
                 raw / missing,
                 expected=f"the other half of {there}",
                 found="no such file",
-                todo="fetch it, or take the first one away as well",
+                todo="fetch it, or remove the other half as well",
             )
     if not found:
-        names = [file for files in corpus.facts["subsets"].values() for file in files]
+        names = [file for files in corpus.facts.special["subsets"].values() for file in files]
         raise InputError(
             raw,
             expected=f"two files of a subset, among {', '.join(names)}",
@@ -89,16 +88,16 @@ def _find(raw: Path, file: str) -> Member | None:
 
 
 def read_block(block: Subset, corpus: Corpus) -> BlockResult:
-    """Read the pairs of a subset; their ids are <collection>/<subset>/<number of the line>.
+    """Read the pairs of a subset; their ids are <collection>/<subset>/<line number>.
 
     Dropped examples: ``no_score``, ``empty_text``.
 
     Raises:
-        InputError: the files do not have the same number of lines, or a line is not two sentences
-            or not a score on the collection's scale.
+        InputError: the files differ in their number of lines, a line does not hold two sentences,
+            or a score is not on the collection's scale.
     """
     collection, subset = block.key.split("/")
-    tokenised = collection in corpus.facts["tokenised"]
+    tokenised = collection in corpus.facts.special["tokenised"]
 
     def text(raw: str) -> str:
         return natural(detokenize(raw, corpus.language) if tokenised else raw)
@@ -106,7 +105,7 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
     def example(row: Row) -> Example:
         if not row.fields["score"].strip():
             raise Dropped("no_score")
-        key = f"{block.key}/{row.fields['line']}"
+        key = f"{block.key}/{row.line}"
         return Example(
             id=key,
             collection=collection,
@@ -122,11 +121,11 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
 
 
 def _rows(block: Subset) -> Iterator[Row]:
-    """Yield the pairs with their scores and the number of their line; a row names the gold file.
+    """Yield the pairs with their scores; a row names the gold file.
 
     Raises:
-        InputError: the files do not have the same number of lines, or a line of the one with the
-            sentences is not two of them.
+        InputError: the files differ in their number of lines, or a line does not hold two
+            sentences.
     """
     pairs, gold = _lines(block.pairs), _lines(block.gold)
     if len(pairs) != len(gold):
@@ -134,7 +133,7 @@ def _rows(block: Subset) -> Iterator[Row]:
             block.gold.where,
             expected=f"{len(pairs)} lines, one for each line of {block.pairs.where}",
             found=f"{len(gold)}",
-            todo="take both files from the same release; a pair without a score has an empty line",
+            todo="use both files of the same release; a pair without a score has an empty line",
         )
     for number, (pair, score) in enumerate(zip(pairs, gold, strict=True), 1):
         sentences = pair.split("\t")
@@ -143,17 +142,17 @@ def _rows(block: Subset) -> Iterator[Row]:
                 f"{block.pairs.where}, line {number}",
                 expected="two sentences and a tab between them",
                 found=repr(pair[:200]),
-                todo="take the file as its publisher gives it, or correct the line",
+                todo="use the publisher's original file, or correct the line",
             )
         first, second = sentences
-        fields = {"sentence_1": first, "sentence_2": second, "score": score, "line": str(number)}
-        yield Row(f"{block.gold.where}, line {number}", fields)
+        fields = {"sentence_1": first, "sentence_2": second, "score": score}
+        yield Row(block.gold.where, number, fields)
 
 
 def _lines(member: Member) -> list[str]:
-    """Return a file's lines; blank ones count, as they keep the two files together."""
+    """Return a file's lines, with the blank ones: lines of the two files correspond by number."""
     data = member.read()
     lines = [""] * (data.count(b"\n") + (not data.endswith(b"\n")))
-    for where, line in decoded_lines(data.split(b"\n"), member.where):
-        lines[int(where.rpartition(" ")[2]) - 1] = line
+    for number, line in decoded_lines(data.split(b"\n"), member.where):
+        lines[number - 1] = line
     return lines

@@ -1,35 +1,35 @@
-"""Reads the tweets of TASS 2020 and what people said of them: polarity (task 1), emotion (task 2).
+"""Reads the tweets of TASS 2020 and their manual labels: polarity (task 1), emotion (task 2).
 
 Task 1 is ``Task1-train-dev.zip`` with a table for each part and country, ``train/es.tsv`` …
-``dev/uy.tsv``, without a header: id, tweet and N, NEU or P between tabs. A quotation mark is a
-character like any other in them, and some tweets have a single one. The test part came in two
-archives, if they are there: ``Test1.1.zip`` with the tweets (``Test1.1/ES.tsv`` …: id, tweet) and
+``dev/uy.tsv``, without a header: id, tweet and N, NEU or P, separated by tabs. A quotation mark is
+an ordinary character in them, and some tweets have a single one. The optional test part comes in
+two archives: ``Test1.1.zip`` with the tweets (``Test1.1/ES.tsv`` …: id, tweet) and
 ``tass2020-test-gold.zip`` with their labels (``es.tsv`` …: id, label), joined here by id.
 
-Task 2 is ``task2/train.tsv`` and ``task2/dev.tsv``, with a header; a blank stands behind each label
-and behind the name of that column::
+Task 2 is ``task2/train.tsv`` and ``task2/dev.tsv``, with a header; each label, and the name of that
+column, is followed by a space::
 
     id	tweet	label
     1	"Dijo ""sí"".  Y se fue."	joy
 
-These tables were written as CSV: a tweet that had a quotation mark or a line break stands in
-quotation marks as a whole, with its own ones doubled. Line breaks became blanks later on, so that
-each row is one line. The tweets of the test part were given out without labels and are not read.
+These tables were written as CSV: a tweet that had a quotation mark or a line break is enclosed in
+quotation marks, and those inside are doubled. Line breaks were later replaced by spaces, so that
+each row is one line. The tweets of the test part were released without labels and are not read.
 """
 
 import html
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import class_of, collect, natural
+from corpora_recipes.formats.tables import Row, decoded_lines, table_rows
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.tables import Row, decoded_lines, table_rows
+from corpora_recipes.running.errors import InputError
 
 TASK1 = "Task1-train-dev.zip"
 TEST_TWEETS, TEST_LABELS = "Test1.1.zip", "tass2020-test-gold.zip"
@@ -49,10 +49,10 @@ class Part:
     Attributes:
         key: the beginning of the tweets' ids, such as "task1/train/es" or "task2/dev".
         collection: "task1" or "task2".
-        split: which part it is.
-        columns: what is the same for all of its tweets.
+        split: its split.
+        columns: values that all of its tweets share.
         tweets: the table.
-        gold: the table of the labels, if they are not in that of the tweets.
+        gold: the table of the labels, if they are not in the table of the tweets.
     """
 
     key: str
@@ -64,11 +64,11 @@ class Part:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
-    """List the parts that are there.
+    """List the parts that exist.
 
     Raises:
-        InputError: there is none, an archive is damaged or holds other tables or none, or of the
-            test part of task 1 the tweets are there without the labels or the other way round.
+        InputError: no part was found, an archive is damaged, has no tables or unknown ones, or the
+            test part of task 1 has tweets without labels or labels without tweets.
     """
     found = [*_task1(raw), *_task1_test(raw), *_task2(raw)]
     if not found:
@@ -76,7 +76,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
             raw,
             expected=f"{TASK1}, task2/train.tsv or task2/dev.tsv",
             found="none of them",
-            todo=" ".join(corpus.facts["manual"].split()),
+            todo=" ".join(corpus.facts.manual.split()),
         )
     return found
 
@@ -104,7 +104,7 @@ def _task1_test(raw: Path) -> Iterator[Part]:
                 raw / TEST_TWEETS,
                 expected=f"a table of tweets of each country, and in {TEST_LABELS} one of labels",
                 found=f"only one of the two for {country}",
-                todo="put both files there as their publisher gives them, or neither",
+                todo="add both original files, or neither",
             )
         tweets, gold = (table[country] for table in tables)
         yield Part(f"task1/test/{country}", "task1", "test", {"country": country}, tweets, gold)
@@ -119,7 +119,7 @@ def _task2(raw: Path) -> Iterator[Part]:
 
 
 def _archived_tables(path: Path, raw: Path) -> list[Member]:
-    """Return the tables of an archive; what else is in it, such as a README, does not count."""
+    """Return the tables of an archive; other files, such as a README, are ignored."""
     tables = [member for member in members(path, raw) if member.name.lower().endswith(".tsv")]
     if not tables:
         raise InputError(
@@ -151,10 +151,10 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     """Read the tweets of a part.
 
     A tweet's id is "<collection>/<part>/<country>/<id of the source>", in task 2 without a country;
-    where the source gives one id to several tweets of a table, "#2", "#3" … stand behind the ids of
-    the others. Tweets are as in the source, on one line, without the quoting of CSV (task 2) and
-    the three entities that Twitter's interface writes, and with the windows-1252 characters that C1
-    control characters stand for. Dropped: ``empty_text``.
+    if the source gives one id to several tweets of a table, "#2", "#3" … are appended to the later
+    ones. Tweets are as in the source, on one line, without CSV quoting (task 2); the three entities
+    that Twitter's interface writes are replaced by their characters, and C1 control characters by
+    the windows-1252 characters of the same code. Dropped: ``empty_text``.
 
     Raises:
         InputError: the table is damaged, a label is unknown, or a tweet has no label or id.
@@ -166,7 +166,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
         if not tweet_id:
             raise row.error("the tweet's id", "none")
         label = class_of(row.fields["label"], block.collection, corpus, row)
-        # Repaired before it is stripped: the C1 control that stands for … counts as a blank.
+        # Repaired before it is stripped: the C1 control for … (U+0085) counts as white space.
         tweet = _repair(row.fields["tweet"]).strip()
         times_met[tweet_id] += 1
         name = f"{block.key}/{tweet_id}"
@@ -187,16 +187,16 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
 
 
 def unquote(field: str) -> str:
-    """Undo the quoting of a CSV field, if it is one that is quoted from end to end.
+    """Undo the quoting of a CSV field that is quoted from end to end.
 
-    Any other field is returned as it is: one that only begins with a quotation mark, for instance.
+    Any other field is returned unchanged, such as one that only begins with a quotation mark.
     """
     quoted = _CSV_QUOTED.fullmatch(field)
     return quoted[1].replace('""', '"') if quoted else field
 
 
 def _repair(text: str) -> str:
-    """Put characters in place of C1 controls (windows-1252) and of the entities of <, > and &."""
+    """Replace C1 controls by windows-1252 characters, and the entities of <, > and &."""
     text = _C1.sub(lambda c: c[0].encode("latin-1").decode("cp1252", errors="ignore"), text)
     return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
 
@@ -213,28 +213,28 @@ def _rows(block: Part) -> Iterator[Row]:
         if tweet_id not in labels:
             raise row.error(f"a tweet whose label is in {block.gold.where}", f"id {tweet_id!r}")
         if tweet_id not in left:
-            raise row.error("an id that was not there before", f"id {tweet_id!r} again")
-        yield Row(row.where, row.fields | {"label": left.pop(tweet_id)})
+            raise row.error("an id that is not repeated", f"id {tweet_id!r} again")
+        yield replace(row, fields=row.fields | {"label": left.pop(tweet_id)})
     if left:
         raise InputError(
             where,
             expected=f"a tweet for each of the {len(labels)} labels in {block.gold.where}",
             found=f"none for {len(left)} of them, such as that of id {next(iter(left))!r}",
-            todo="take both files as their publisher gives them",
+            todo="use the publisher's original files",
         )
 
 
 def _labels(gold: Member) -> dict[str, str]:
-    """Return tweet id to label; between the two stand tabs or blanks."""
+    """Return tweet id to label; they are separated by tabs or spaces."""
     labels: dict[str, str] = {}
-    for where, line in decoded_lines(gold.read().split(b"\n"), gold.where):
+    for number, line in decoded_lines(gold.read().split(b"\n"), gold.where):
         fields = line.split()
         if len(fields) != 2 or fields[0] in labels:
             raise InputError(
-                where,
-                expected="an id that was not there before, and its label",
+                f"{gold.where}, line {number}",
+                expected="an id that is not repeated, and its label",
                 found=repr(line[:200]),
-                todo="take the file as its publisher gives it, or correct the line",
+                todo="use the publisher's original file, or correct the line",
             )
         labels[fields[0]] = fields[1]
     return labels

@@ -1,8 +1,8 @@
 """Harvests records from a server page by page, by OAI-PMH 2.0.
 
-The protocol is https://www.openarchives.org/OAI/openarchivesprotocol.html. The client libraries at
-hand (oaipmh-scythe, sickle) parse a page with recovery, so that one that was cut off passes for the
-last one; here a page that is not whole is never kept.
+The protocol is https://www.openarchives.org/OAI/openarchivesprotocol.html. The existing client
+libraries (oaipmh-scythe, sickle) parse pages with recovery, so a truncated page counts as the last
+one; here incomplete pages are never kept.
 """
 
 import re
@@ -14,11 +14,11 @@ from urllib.parse import urlencode
 from lxml import etree
 from tqdm import tqdm
 
-from corpora_recipes.downloads import download
-from corpora_recipes.errors import InputError
+from corpora_recipes.fetching.downloads import download
+from corpora_recipes.running.errors import InputError
 
 OAI = "{http://www.openarchives.org/OAI/2.0/}"
-# What XML 1.0 (2.2) forbids, as a character and as a reference; DSpace passes it on from old forms.
+# Forbidden by XML 1.0 (2.2), as characters and as references; DSpace records contain them.
 _FORBIDDEN = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));",
     re.IGNORECASE,
@@ -28,20 +28,20 @@ _FORBIDDEN = re.compile(
 def harvest(
     url: str, record_set: str | None, metadata_prefix: str, folder: Path, delay: float
 ) -> None:
-    """Bring all records of a server, or of one set, into ``folder`` as page-0000.xml and so on.
+    """Fetch all records of a server, or of one set, into ``folder`` as page-0000.xml and so on.
 
-    What an earlier run has brought stays, and the resumption token of its last page goes on.
+    Pages of an earlier run stay, and the resumption token of the last one continues it.
 
     Args:
         url: the server's OAI-PMH address.
-        record_set: the set (setSpec) to take, None for everything.
+        record_set: the set (setSpec) to fetch, None for everything.
         metadata_prefix: the form of the records, such as "oai_dc".
         folder: where the pages are stored.
         delay: seconds to wait between two requests.
 
     Raises:
-        InputError: no answer, an answer that is not OAI-PMH, an error of the protocol such as an
-            expired token, or pages in the folder that were asked for in another way.
+        InputError: no response, a response that is not OAI-PMH, a protocol error such as an expired
+            token, or pages in the folder from a different request.
     """
     pages = sorted(folder.glob("page-*.xml"))
     query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
@@ -66,18 +66,18 @@ def harvest(
             if token == previous:
                 raise InputError(
                     page,
-                    expected="another resumption token than that of the page before",
+                    expected="a resumption token that differs from that of the previous page",
                     found=repr(token),
-                    todo="the server goes in circles; tell those who run it",
+                    todo="the server goes in circles; contact its administrators",
                 )
             time.sleep(delay)
 
 
 def parse_page(path: Path) -> etree._Element:
-    """Return the root of a page, an OAI-PMH answer.
+    """Return the root of a page, an OAI-PMH response.
 
     Raises:
-        InputError: the file is not XML, not whole, not of OAI-PMH, or defines entities.
+        InputError: the file is not XML, incomplete, not OAI-PMH, or defines entities.
     """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True
@@ -91,24 +91,24 @@ def parse_page(path: Path) -> etree._Element:
     except etree.XMLSyntaxError as error:
         raise InputError(
             path,
-            expected="a whole answer of an OAI-PMH server (XML)",
+            expected="a complete response of an OAI-PMH server (XML)",
             found=f"{error.msg}; the file begins with {data[:60]!r}",
             todo="remove the file and fetch again",
         ) from None
     if root.tag != f"{OAI}OAI-PMH":
         raise InputError(
             path,
-            expected="an answer of an OAI-PMH server, with the root element OAI-PMH",
+            expected="a response of an OAI-PMH server, with the root element OAI-PMH",
             found=f"the root element {root.tag}",
             todo="check the server's address in `servers`; it ends in /oai/request for DSpace",
         )
     doctype: str = cast("Any", root.getroottree().docinfo).doctype
     if doctype:
-        # Entities are the one way in which XML can read other files, grow without bound, or leave
-        # a hole where the parser does not follow them.
+        # Entities can read other files or grow without bound, and leave gaps if they are not
+        # resolved.
         raise InputError(
             path,
-            expected="an answer of an OAI-PMH server, which has no DOCTYPE",
+            expected="a response of an OAI-PMH server, which has no DOCTYPE",
             found=f"{doctype}, which can define entities",
             todo="remove the file and fetch again",
         )
@@ -124,7 +124,7 @@ def _check_page(path: Path) -> None:
         hints = {
             "badResumptionToken": "its place in the list has expired: remove this server's folder "
             "of pages and fetch again",
-            "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets shows what there is",
+            "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets lists the sets",
             "cannotDisseminateFormat": "correct `metadata_prefix` in `servers`",
         }
         raise InputError(
@@ -143,7 +143,7 @@ def _check_page(path: Path) -> None:
 
 
 def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> None:
-    """Compare what the first page of an earlier harvest was asked for with what is wanted now."""
+    """Compare the request of an earlier harvest's first page with the current one."""
     request = root.find(f"{OAI}request")
     if request is None or "metadataPrefix" not in request.attrib:
         return
@@ -158,7 +158,7 @@ def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> N
 
 
 def _show(bar: "tqdm[Any]", root: etree._Element) -> str:
-    """Move the bar to where the page stands in the list; return the token for the next page."""
+    """Move the bar to the page's position in the list; return the token for the next page."""
     token = root.find(f"{OAI}ListRecords/{OAI}resumptionToken")
     if token is None:
         return ""

@@ -1,7 +1,7 @@
-"""Reads pages of OAI-PMH records into documents, one abstract each.
+"""Reads pages of OAI-PMH records into documents, one per abstract.
 
-A page is the answer of a repository to ListRecords, in one of two forms. ``oai_dc`` is simple
-Dublin Core, in which every kind of description has the same name::
+A page is a repository's response to ListRecords, in one of two forms. ``oai_dc`` is simple Dublin
+Core, which uses one name for all kinds of descriptions::
 
     <record>
       <header><identifier>oai:repositorio.uchile.cl:2250/1</identifier>…</header>
@@ -14,9 +14,9 @@ Dublin Core, in which every kind of description has the same name::
       </oai_dc:dc></metadata>
     </record>
 
-``xoai`` is DSpace's own form and keeps them apart, as the path of elements dc, description,
+``xoai`` is specific to DSpace and distinguishes them by the path of elements dc, description,
 abstract and a language (or "none"), with ``<field name="value">`` at its end. A deleted record is
-a header alone, with status="deleted".
+only a header with status="deleted".
 
 The folder holds ``<host>/page-*.xml``, or the pages themselves.
 """
@@ -31,25 +31,27 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.language import identify
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.corpora.theses.harvest import OAI, harvest, parse_page
+from corpora_recipes.facts import Source
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
-from corpora_recipes.text import clean, damage, has_markup, has_stray_quote, tidy_sentences
-from corpora_recipes.theses.harvest import OAI, harvest, parse_page
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.language import identify
+from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
 
 DC = "{http://purl.org/dc/elements/1.1/}"
 XOAI = "{http://www.lyncode.com/xoai}"
-# Fewer words than this are a note ("Incluye referencias bibliográficas"), and below SHORT one that
-# begins as a degree statement does is one, with its faculty and its supervisors.
+# Texts with fewer words than SHORTEST are notes ("Incluye referencias bibliográficas"); those with
+# fewer than SHORT that begin like a degree statement are one, with faculty and supervisors.
 SHORTEST, SHORT = 20, 60
 
-# Function words that scanning has spaced out ("d e l a"), and marks inside or at the end of words.
+# Function words that OCR has split ("d e l a"), and marks inside or at the end of words.
 _OCR = re.compile(
     r"(?<!\S)(?:d el?|l [ao]s?|e [ln]|q ue|p or|c on|u n|s e)(?!\S)|\w~|\w·(?!\w)|\w\((?!\S)",
     re.IGNORECASE,
 )
-# A mark that ends something, or a word in lower case, but for the letter of an item: "b) el agua".
+# A closing mark, or a word in lower case, except the letter of an item: "b) el agua".
 _LOST_BEGINNING = re.compile(r"[,;:.)\]!?](?!\.)|[a-záéíóúñ]+[\s,;.:](?<!\A\w.)")
 
 
@@ -61,13 +63,13 @@ class Page:
     path: Path
 
 
-def sources(corpus: Corpus) -> list[dict[str, Any]]:
+def sources(corpus: Corpus) -> list[Source]:
     """Return the pattern of each server's pages, for mirrors, which may lack some servers."""
-    return [{"pattern": f"{name}/page-*.xml", "optional": True} for name in _folders(corpus)]
+    return [Source(f"{name}/page-*.xml", optional=True) for name in _folders(corpus)]
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Harvest every server of the options.
+    """Harvest all servers of the options.
 
     Raises:
         InputError: see ``harvest``.
@@ -92,11 +94,11 @@ def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
             name += "-" + re.sub(r"\W", "_", server["set"])
         if not name or name in folders:
             raise InputError(
-                f"corpora.{corpus.name}.servers",
-                expected="entries with url, and perhaps set and metadata_prefix, each of another "
-                "host or set",
+                f"corpora.{corpus.name}.corpus.servers",
+                expected="entries with url, optionally set and metadata_prefix, each of "
+                "another host or set",
                 found=repr(server),
-                todo="correct the entry",
+                todo="write one entry per host and set, with only these keys",
             )
         folders[name] = server
     return folders
@@ -106,7 +108,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:
     """List the pages in the folder and in its sub-folders.
 
     Raises:
-        InputError: there are none.
+        InputError: no page was found.
     """
     paths = sorted([*raw.glob("page-*.xml"), *raw.glob("*/page-*.xml")])
     if not paths:
@@ -114,7 +116,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:
             raw,
             expected="pages of OAI-PMH records, <host>/page-0000.xml and so on",
             found="none",
-            todo=f"run `python -m corpora_recipes fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
         )
     return [Page(path.relative_to(raw).as_posix(), path) for path in paths]
 
@@ -123,7 +125,7 @@ def read_block(block: Page, corpus: Corpus) -> BlockResult:
     """Read one page.
 
     Raises:
-        InputError: the page is damaged, or its records have another form than the two above.
+        InputError: the page is damaged, or its records are in neither of the two forms above.
     """
     rules = _Rules.of(corpus)
     result = BlockResult()
@@ -138,7 +140,7 @@ def read_block(block: Page, corpus: Corpus) -> BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """What corpus.yaml says about descriptions, compiled."""
+    """The rules of corpus.yaml for descriptions, compiled."""
 
     language: str
     not_abstracts: Sequence[re.Pattern[str]]
@@ -148,17 +150,17 @@ class _Rules:
     @classmethod
     def of(cls, corpus: Corpus) -> "_Rules":
         flags = re.IGNORECASE | re.DOTALL
-        facts = corpus.facts
+        rules = corpus.facts.special
         return cls(
             corpus.language.split("-")[0],
-            [re.compile(rule["pattern"], flags) for rule in facts["not_abstracts"]],
-            [re.compile(rule["pattern"], flags) for rule in facts["boilerplate"]],
-            [re.compile(rule["pattern"]) for rule in facts["sentence_breaks"]],
+            [re.compile(rule["pattern"], flags) for rule in rules["not_abstracts"]],
+            [re.compile(rule["pattern"], flags) for rule in rules["boilerplate"]],
+            [re.compile(rule["pattern"]) for rule in rules["sentence_breaks"]],
         )
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
-    """Return what no sentence of the corpus may hold."""
+    """Return the patterns that no sentence of the corpus may match."""
     return list(_Rules.of(corpus).boilerplate)
 
 
@@ -230,10 +232,10 @@ def _xoai_fields(root: etree._Element) -> Iterator[_Field]:
 
 
 def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:
-    """Return the longest description in the corpus's language that is no degree statement.
+    """Return the longest description in the corpus's language that is not a degree statement.
 
-    Where descriptions are qualified and one is an abstract, only abstracts count. The language is
-    the text's own: what a record says of its language is often empty, or the form's.
+    If a description is qualified as an abstract, only abstracts count. The language is identified
+    from the text: that of a record is often empty, or the default of the input form.
     """
     descriptions = [f for f in fields if f.element == "description"]
     qualified = [f for f in descriptions if f.qualifier == "abstract"]
@@ -254,11 +256,11 @@ def _is_abstract(text: str, rules: _Rules) -> bool:
 
 
 def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | None]]:
-    """Split an abstract into paragraphs of sentences, None in the place of a dropped one.
+    """Split an abstract into paragraphs of sentences, with None in place of dropped ones.
 
-    A line break is where a line was full, and stands for a blank; only an empty line, and what
-    ``sentence_breaks`` in corpus.yaml describes, parts paragraphs. A soft hyphen at the end of a
-    line joins the parts of a word; a hard one stays, as nothing tells it from that of a compound.
+    Line breaks are wrapped lines and count as spaces; only empty lines and ``sentence_breaks`` of
+    corpus.yaml separate paragraphs. A soft hyphen at the end of a line joins the parts of a word; a
+    hard one stays, since it may be that of a compound.
     """
     text = unicodedata.normalize("NFC", re.sub(r"\r\n?", "\n", abstract))
     for pattern in rules.boilerplate:

@@ -8,9 +8,9 @@ block, which only one worker can read.
 
     dump.py           blocks and pages (bytes)
     wikitext.py       a page's wikitext to paragraphs of half-cleaned text
-    templates.py      what a template shows, by the tables of wikis.yaml (data for each language)
+    templates.py      renders templates by the tables of wikis.yaml (data for each language)
     prose.py          paragraphs to whole sentences, the rest dropped and counted
-    wikiextractor.py  the same through the wikiextractor command, to compare with
-    partial.py        fetches of a dump what a quota needs
+    wikiextractor.py  the same through the wikiextractor command, for comparison
+    partial.py        fetches the parts of a dump that a quota needs
     recipe.py         the interface of a recipe
 """

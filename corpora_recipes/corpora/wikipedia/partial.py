@@ -1,4 +1,4 @@
-"""Fetches of a dump only what a quota needs: its index, its header, and blocks until it is full."""
+"""Fetches only the parts of a dump that a quota needs: its index, its header, and blocks."""
 
 import shutil
 import sys
@@ -9,15 +9,22 @@ from typing import ParamSpec, TypeVar
 
 from tqdm import tqdm
 
-from corpora_recipes import downloads
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.ranges import NoRanges, RangeFetcher, part_range, parts_folder
-from corpora_recipes.recipes import Corpus
-from corpora_recipes.sources import Source, fetch_whole, list_sources
-from corpora_recipes.wikipedia.dump import DumpBlock, first_offset, list_blocks
+from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks
+from corpora_recipes.corpora.wikipedia.index import first_offset
+from corpora_recipes.facts import Source
+from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.ranges import (
+    NoRanges,
+    RangeFetcher,
+    part_range,
+    parts_folder,
+)
+from corpora_recipes.fetching.sources import fetch_whole, list_sources
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import Corpus
 
-# Blocks under way beside the one that is read; as many can be fetched beyond the quota. From four
-# blocks (1,600 pages) on, that is at most half of what is needed.
+# Blocks fetched ahead of the one that is read; as many can be fetched beyond the quota. From four
+# blocks (1,600 pages) on, the surplus is at most half of the blocks needed.
 LOOK_AHEAD = 2
 
 _P = ParamSpec("_P")
@@ -25,14 +32,15 @@ _T = TypeVar("_T")
 
 
 def fetch(corpus: Corpus, out: Path) -> None:
-    """Bring a dump and its index into folder ``out``: whole, or what the quota needs.
+    """Fetch a dump and its index into folder ``out``: whole, or the parts that the quota needs.
 
     If the option ``partial`` is set, only the index and the header are fetched, and then the blocks
-    in the order in which ``read`` takes them. To know when the quota is full each is read as soon
-    as it is here, by the code of ``read`` but in this one process; ``read`` reads it again. The
-    index is held to sources.lock, and each block to the index. A larger quota goes on where this
-    one ends. The whole dump is fetched, and a message says why, if all documents are wanted, the
-    dump has no index, or the server does not give parts of files; if it is here, it stays.
+    in the order in which ``read`` takes them. To detect when the quota is full, each block is read
+    as soon as it is fetched, by the code of ``read``, in this process; ``read`` reads it again. The
+    index is checked against sources.lock, and each block against the index. A larger quota
+    continues where this one ends. The whole dump is fetched, and a message says why, if all
+    documents are wanted, the dump has no index, or the server does not support byte ranges; if it
+    is there already, it stays.
 
     Raises:
         InputError: see ``downloads.download``, ``RangeFetcher.fetch`` and ``read_block``.
@@ -45,7 +53,7 @@ def fetch(corpus: Corpus, out: Path) -> None:
         try:
             fetch_whole([index], out)
             if corpus.documents is None:
-                why = f"corpora.{corpus.name}.documents wants all"
+                why = f"corpora.{corpus.name}.corpus.documents asks for all"
             elif not path.exists():
                 _fetch_parts(corpus, dump, path, out / index.file)
                 return
@@ -77,13 +85,13 @@ def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
                 bar.update(len(records))
         assert parts.manifest is not None
         here = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
-        note = f"{dump.file}: {here:,} of its {parts.manifest.size:,} bytes are here, "
+        note = f"{dump.file}: {here:,} of its {parts.manifest.size:,} bytes are present, "
         note += f"{parts.fetched:,} of them new"
         tqdm.write(note, file=sys.stderr)
 
 
 class _FetchFirst(Executor):
-    """Reads blocks in this process one after another; threads fetch their bytes ahead of that."""
+    """Reads blocks in this process one after another; threads fetch their bytes in advance."""
 
     def __init__(self, parts: RangeFetcher) -> None:
         self.parts = parts
@@ -91,7 +99,7 @@ class _FetchFirst(Executor):
         self.reader = ThreadPoolExecutor(1)
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
-        """Have ``fn`` called as soon as the block among its arguments is here."""
+        """Schedule the call of ``fn`` for when the block among its arguments is fetched."""
         (block,) = (argument for argument in args if isinstance(argument, DumpBlock))
         fetched = self.fetchers.submit(self.parts.fetch, *part_range(block.part))
 
@@ -102,7 +110,7 @@ class _FetchFirst(Executor):
         return self.reader.submit(read)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
-        """End the threads, once what they are at is done."""
+        """End the threads after their current tasks."""
         # The fetchers first: the reader may be waiting for one.
         self.fetchers.shutdown(wait, cancel_futures=cancel_futures)
         self.reader.shutdown(wait, cancel_futures=cancel_futures)
@@ -111,5 +119,5 @@ class _FetchFirst(Executor):
 def _explain(dump: Source, why: str) -> None:
     assert dump.url is not None
     size = downloads.size_of(dump.url)
-    known = "of a size that the server does not tell" if size is None else f"{size:,} bytes"
+    known = "size unknown" if size is None else f"{size:,} bytes"
     tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)

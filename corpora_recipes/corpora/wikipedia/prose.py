@@ -1,25 +1,30 @@
-"""Makes sentences of paragraphs of half-cleaned text, and keeps the damaged ones out."""
+"""Splits paragraphs of half-cleaned text into sentences, and drops the damaged ones."""
 
 import re
 from collections.abc import Sequence
 from functools import cache
 from typing import cast
 
-from corpora_recipes.columns import strings
+from corpora_recipes.corpora.wikipedia.templates import (
+    FORMULA,
+    HOLE,
+    MARKS,
+    NOTHING,
+    SILENT,
+    load_wiki,
+)
+from corpora_recipes.parquet import strings
 from corpora_recipes.records import Drops
-from corpora_recipes.text import (
-    clean,
-    damage,
-    ends_in_abbreviation,
+from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
+from corpora_recipes.text.tidying import (
     has_stray_quote,
     pair_quotes,
     single_stops,
-    split_sentences,
     tidy,
 )
-from corpora_recipes.wikipedia.templates import FORMULA, HOLE, MARKS, NOTHING, SILENT, load_wiki
 
-# No sentence: a list without markup, or a page that somebody spoilt.
+# Longer paragraphs are lists without markup, or vandalised pages.
 LONGEST_PARAGRAPH = 50_000
 
 _CLOSERS = "\"'»”’›)] "
@@ -28,9 +33,9 @@ _QUOTES = ('"', "“", "”", "..")
 _GONE = re.compile(rf"([{NOTHING}{SILENT}][\s{NOTHING}{SILENT}]*)")
 _EMPTY_BRACKET = re.compile(rf"\([ \n]*[{NOTHING}][\s{NOTHING}]*\)")
 _BRACKET = re.compile(r"\(([^()]*)\)")
-# An unknown template straight after the end of a sentence is a footnote or a note of editors.
+# An unknown template directly after the end of a sentence is a footnote or a note of editors.
 _TRAILING = re.compile(rf"(?<=[.!?»”…]){HOLE}+(?=\s|\Z)")
-# What all damage holds (and text.damage finds): the search is fast, and mostly in vain.
+# Occurs in all damage (of text.damage too): a fast search, mostly without a match.
 _SUSPECT = re.compile(
     "[\\[\\]{}|<>=~_&#ÃÂ€\ud800-\uf8ff\ufdd0-\ufdef\ufffd-\uffff\U000f0000-\U0010ffff]"
 )
@@ -46,9 +51,9 @@ _HOLE = re.compile(
     r"|,(?: ?[),;]|\.(?!\.)|(?<= ,)(?= |\Z))|;(?: ?[),;]|\.(?!\.))|:(?: ?[,;)]|\.(?!\.))"
     r"|\.(?<= \.)(?= |\Z)|« ?»|“ ?”|\"(?<!\"\")\"(?!\")"
 )
-# All that _is_suspect, _has_hole, text.tidy and text.damage find holds something of this (in RE2's
-# syntax): characters that only damage leaves; blanks on the wrong side of a mark; marks with
-# nothing between them; a stop without a blank before the next sentence.
+# Everything that _is_suspect, _has_hole, text.tidy and text.damage find matches this (in RE2's
+# syntax): characters that only damage leaves; spaces on the wrong side of a mark; marks with
+# nothing between them; a stop without a space before the next sentence.
 _FAULTS = "|".join(
     (
         r"[\[\]{}|<>=~_&#ÃÂ€\x{e000}-\x{f8ff}\x{fdd0}-\x{fdef}\x{fffd}-\x{ffff}\x{f0000}-\x{10ffff}]",
@@ -59,7 +64,7 @@ _FAULTS = "|".join(
         r"[A-Z¡¿ªµº\x{c0}-\x{1fff}\x{2071}-\x{209c}\x{2100}-\x{218f}\x{2c00}-\x{10ffff}]",
     )
 )
-# The mark of a footnote, typed by hand or copied.
+# The mark of a footnote as plain text.
 _NOTE_MARK = re.compile(r"\s?\[\d{1,3}\]")
 _ENUMERATOR = re.compile(r"(?<![\w(])\w{1,2}\)")
 _BLANK_BEFORE_STOP = re.compile(r" (?<=[^\s([{.,;:–—-] )(?=[,.](?: |\Z))")
@@ -71,12 +76,12 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
     """Split paragraphs into sentences and drop the damaged ones.
 
     Args:
-        paragraphs: their text, with marks (templates.MARKS) where markup was taken out.
-        language: of the text.
+        paragraphs: their text, with marks (templates.MARKS) where markup was removed.
+        language: language of the text.
         drops: where sentences are counted.
 
     Returns:
-        For each paragraph its sentences, None in the place of a dropped one.
+        For each paragraph its sentences, with None in place of dropped ones.
     """
     texts = [clean(_settle(paragraph)) for paragraph in paragraphs]
     return [
@@ -86,10 +91,10 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
 
 
 def _are_plain(texts: Sequence[str], language: str) -> list[bool]:
-    """Say of which texts a fast search shows that they are neither suspect, hollow nor untidy.
+    """Return for each text whether a fast search shows that it is not suspect, hollow or untidy.
 
-    So are most. RE2 (through Arrow) searches some twenty times as fast as `re`, but knows no
-    lookarounds: what it finds is more than what is looked for, never less.
+    This holds for most texts. RE2 (through Arrow) is some twenty times as fast as `re`, but has no
+    lookarounds: it finds a superset of the faults.
     """
     import pyarrow.compute as pc
 
@@ -109,7 +114,7 @@ def _possible_faults(language: str) -> str:
 
 
 def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | None]:
-    """Return the sentences of a clean paragraph, None in the place of a dropped one."""
+    """Return the sentences of a clean paragraph, with None in place of dropped ones."""
     if len(text) > LONGEST_PARAGRAPH:
         drops.seen["sentences"] += 1
         drops.dropped["sentences", "overlong"] += 1
@@ -119,7 +124,7 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | 
         text = _close_blanks(text, language)
         suspect = _is_suspect(text)
         hollow = _has_hole(text, language)
-        if not hollow:  # A blank before a comma may show a hole.
+        if not hollow:  # A space before a comma may reveal a hole.
             text = tidy(text, language)
     found = split_sentences(text, language, is_clean=True)
     drops.seen["sentences"] += len(found)
@@ -135,7 +140,7 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | 
             and not (i == last and ends_in_abbreviation(sentence, language))
             and sentence.count("(") == sentence.count(")")
         ):
-            kept.append(sentence)  # as most are; fault() would say the same
+            kept.append(sentence)  # most sentences; fault() would return None
             continue
         reason = fault(
             sentence, language, first=i == 0, last=i == last, suspect=suspect, hollow=hollow
@@ -153,7 +158,7 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | 
 
 
 def heading(text: str) -> str:
-    """Return the clean text of a heading, "" if markup is left in it."""
+    """Return the clean text of a heading, "" if it still contains markup."""
     for mark in MARKS:
         text = text.replace(mark, "")
     text = clean(text)
@@ -169,21 +174,20 @@ def fault(
     suspect: bool = True,
     hollow: bool = True,
 ) -> str | None:
-    """Say why a sentence must be dropped, or None if it is whole.
+    """Return why a sentence must be dropped, or None if it is whole.
 
     Args:
         sentence: clean text, with marks where something could not be rendered.
-        language: of the sentence.
+        language: language of the sentence.
         first: whether it begins a paragraph.
-        last: whether it ends one. Any other is followed by another sentence, which the splitter
-            told from the rest of this one.
-        suspect: False if its paragraph holds no character that only damage leaves.
-        hollow: False if its paragraph holds no two punctuation marks or words that something is
-            missing between.
+        last: whether it ends one. Otherwise the splitter found another sentence after it.
+        suspect: False if its paragraph contains no character that only damage leaves.
+        hollow: False if its paragraph contains no place where something is missing between
+            punctuation marks or words.
 
     Returns:
         "unrendered_template", "formula", "markup_left", a reason of text.damage, "hole"
-        (something is missing between punctuation marks or words, or after a word that ends no
+        (something is missing between punctuation marks or words, or after a word that cannot end a
         sentence), "broken_parenthesis", "unfinished" (no full stop at the end, as in a caption or
         before a list, or only that of an abbreviation; no beginning, as after a formula; or no
         words), or None.
@@ -204,16 +208,16 @@ def fault(
         return "unfinished"
     if last and ends_in_abbreviation(sentence, language):
         return "unfinished"
-    # What goes on after a list or a formula: "donde v es la velocidad." But: "iPhone es…".
+    # Continues after a list or a formula: "donde v es la velocidad." But: "iPhone es…".
     if first and sentence[0].islower() and not sentence[1:2].isupper():
         return "unfinished"
     return None
 
 
 def _close_blanks(text: str, language: str) -> str:
-    """Take out the blanks that the writer put before commas and stops.
+    """Remove the author's spaces before commas and stops.
 
-    One after a word that ends no sentence stays: there something is missing.
+    A space after a word that cannot end a sentence stays: something is missing there.
     """
     dangling = load_wiki(language).dangling
 
@@ -246,7 +250,7 @@ def _damage(sentence: str) -> str | None:
 
 
 def _settle(text: str) -> str:
-    """Close the gaps that marks of nothing and of footnotes leave, and brackets of nothing else."""
+    """Close the gaps that NOTHING marks and footnotes leave, and remove brackets left empty."""
     if NOTHING in text or SILENT in text or HOLE in text:
         text = _without_marks(text)
     return _NOTE_MARK.sub("", text) if "[" in text else text
@@ -267,12 +271,12 @@ def _without_marks(text: str) -> str:
         out[-1] = before.rstrip()
         blank = len(out[-1]) < len(before) or len(gone.split()) > 1 or gone[-1].isspace()
         if not after or after[0] in ",.;:)]»”":
-            # "…fin.<ref/>. El…": the mark parted two full stops.
+            # "…fin.<ref/>. El…": the mark separated two full stops.
             out.append(after[1:] if after[:1] == "." and out[-1].endswith(".") else after)
         elif out[-1].endswith("("):
             out.append(after)
         elif blank or (out[-1].endswith((".", "!", "?")) and after[0].isupper()):
-            # "…fin.<ref/>El…": the writer forgot the blank.
+            # "…fin.<ref/>El…": the author forgot the space.
             out.append(" " + after)
         else:
             out.append(after)
@@ -280,7 +284,7 @@ def _without_marks(text: str) -> str:
 
 
 def _bracket(match: re.Match[str]) -> str:
-    """Take out of a bracket the parts that only introduce a pronunciation, a sound or a place."""
+    """Remove from a bracket the parts that only introduce a pronunciation, a sound or a place."""
     inside = match[1]
     if SILENT not in inside:
         return match[0]

@@ -6,29 +6,28 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import BlockResult, Corpus
-from corpora_recipes.records import Document, Drops, Section, split_at_drops
-from corpora_recipes.wikipedia import prose
-from corpora_recipes.wikipedia.dump import (
+from corpora_recipes.corpora.wikipedia import prose
+from corpora_recipes.corpora.wikipedia.dump import (
     DumpBlock,
-    Site,
     find_dump,
     list_blocks,
-    parse_page,
     read_pages,
 )
-from corpora_recipes.wikipedia.wikitext import Article, Parser
+from corpora_recipes.corpora.wikipedia.page import Site, parse_page
+from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
+from corpora_recipes.facts import Source
+from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.records import Document, Drops, Section, split_at_drops
+from corpora_recipes.running.errors import InputError
 
-# What options may say: as a pattern, and in words.
+# Valid values of the options: as a pattern, and in words.
 OPTIONS = {
     "extractor": ("native|wikiextractor", "native or wikiextractor"),
     "sections": ("all|lead", "all or lead"),
     "date": (r"latest|\d{8}", "latest, or a date such as 20260101"),
 }
-# Articles whose paragraphs are searched together: few calls, each of which costs a millisecond.
+# Articles whose paragraphs are searched together: fewer calls, at a millisecond per call.
 TOGETHER = 400
 
 
@@ -36,8 +35,8 @@ def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
     """List the blocks of the newest dump of the corpus's language in folder ``raw``.
 
     Raises:
-        InputError: no such dump, one of another wiki, a damaged header or index, or an option that
-            is none.
+        InputError: no such dump was found, it is of another wiki, its header or index is damaged,
+            or an option has an invalid value.
     """
     _check_options(corpus)
     dump = find_dump(raw, corpus.language)
@@ -48,34 +47,33 @@ def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
             dump,
             expected=f"the dump of {dump.name.partition('-')[0]}, as its name says",
             found=f"<dbname>{wiki}</dbname> in its header",
-            todo="give it its own name, and say its language in params.yaml",
+            todo="restore its original name, and set its language in params.yaml",
         )
     return found
 
 
-def sources(corpus: Corpus) -> list[dict[str, Any]]:
+def sources(corpus: Corpus) -> Sequence[Source]:
     """Return the raw files, as corpus.yaml lists them.
 
     Raises:
-        InputError: an option that is none, such as a date in another form.
+        InputError: an option has an invalid value, e.g. a malformed date.
     """
     _check_options(corpus)
-    listed: list[dict[str, Any]] = corpus.facts["sources"]
-    return listed
+    return corpus.facts.sources
 
 
 def _check_options(corpus: Corpus) -> None:
     for option, (pattern, expected) in OPTIONS.items():
         if not re.fullmatch(pattern, corpus.options[option]):
             raise InputError(
-                f"corpora.{corpus.name}.{option}",
+                f"corpora.{corpus.name}.corpus.{option}",
                 expected=expected,
                 found=repr(corpus.options[option]),
                 todo="correct it in params.yaml",
             )
     if corpus.options["extractor"] != "native" and corpus.options["sections"] != "all":
         raise InputError(
-            f"corpora.{corpus.name}.sections",
+            f"corpora.{corpus.name}.corpus.sections",
             expected="all, with the extractor wikiextractor",
             found=repr(corpus.options["sections"]),
             todo="use the native extractor",
@@ -83,8 +81,8 @@ def _check_options(corpus: Corpus) -> None:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the dump and its index, or what the quota needs of them; see ``partial.fetch``."""
-    from corpora_recipes.wikipedia import partial
+    """Download the dump and its index, or the parts that the quota needs: see ``partial.fetch``."""
+    from corpora_recipes.corpora.wikipedia import partial
 
     partial.fetch(corpus, out)
 
@@ -99,18 +97,18 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
         Documents with the page id as id, the categories as topics, and sections with prose.
 
     Raises:
-        InputError: the dump is damaged there, or its index does not fit.
+        InputError: this part of the dump is damaged, or its index does not match.
     """
     result = BlockResult()
     lead_only = corpus.options["sections"] == "lead"
     parsed = _articles(block, corpus.language, result.drops, lead_only=lead_only)
     if corpus.options["extractor"] == "wikiextractor":
-        from corpora_recipes.wikipedia.wikiextractor import extract
+        from corpora_recipes.corpora.wikipedia.wikiextractor import extract
 
         parsed = extract(parsed, block.site, corpus.language)
     for document in _documents(parsed, corpus.language, result.drops):
         if document.sections and document.sections[0].level > 1:
-            # Without its lead: what comes first is not how the article begins.
+            # Its lead has no prose: an empty one shows that the text does not begin the article.
             lead = Section("", 1, [])
             result.records.append(replace(document, sections=[lead, *document.sections]))
         elif document.sections:
@@ -168,14 +166,14 @@ def _documents(
 ) -> Iterator[Document]:
     while pages := list(islice(parsed, TOGETHER)):
         sections = sections_of([article for *_, article in pages], language, drops)
-        for (page_id, title, _, article), own in zip(pages, sections, strict=True):
-            yield Document(page_id, title, article.topics, own)
+        for (page_id, title, _, article), kept in zip(pages, sections, strict=True):
+            yield Document(page_id, title, article.topics, kept)
 
 
 def sections_of(
     articles: Sequence[Article], language: str, drops: Drops
 ) -> Iterator[list[Section]]:
-    """Yield of each article the sections that have prose."""
+    """Yield for each article the sections with prose."""
     parts = [part for article in articles for part in article.blocks]
     texts = [paragraph for part in parts for paragraph in part.paragraphs]
     found = iter(prose.sentences(texts, language, drops))

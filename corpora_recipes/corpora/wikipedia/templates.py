@@ -6,20 +6,20 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-# Marks that stand for markup in half-cleaned text: Unicode noncharacters, which no text holds.
-HOLE = "\ufdd0"  # something was shown here that could not be rendered
-FORMULA = "\ufdd1"  # so was a formula
+# Marks that replace markup in half-cleaned text: Unicode noncharacters, which no text contains.
+HOLE = "\ufdd0"  # visible content that could not be rendered
+FORMULA = "\ufdd1"  # a formula
 NOTHING = "\ufdd2"  # markup that shows nothing in a sentence
 SILENT = "\ufdd3"  # a pronunciation, a sound, coordinates
 MARKS = HOLE + FORMULA + NOTHING + SILENT
-DISAMBIGUATION = "\ufdd9"  # what render returns for a template that marks such a page
+DISAMBIGUATION = "\ufdd9"  # returned by render for a template that marks a disambiguation page
 
 SUPERSCRIPT = str.maketrans("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ")
 _MISSING = "\ufdd4"
 _PROTECT = str.maketrans("[]{}", "\ufdd5\ufdd6\ufdd7\ufdd8")
 _UNPROTECT = str.maketrans("\ufdd5\ufdd6\ufdd7\ufdd8", "[]{}")
 _TABLE = Path(__file__).with_name("wikis.yaml")
-# A number, perhaps with its unit: "4478102 habitants".
+# A number, optionally with its unit: "4478102 habitants".
 _NUMBER = re.compile(r"([-+−]?)(\d+)(?:\.(\d+))?(\s+[^\d\s].*)?", re.DOTALL)
 _RANGES = frozenset(
     ("-", "–", "±", "a", "al", "and", "bis", "by", "e", "et", "i", "o", "or", "to", "x", "y", "×")
@@ -31,28 +31,28 @@ _METRIC_POWER = re.compile(r"\b([cdhkm]?m)([23])\b")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wiki:
-    """What wikis.yaml says of one language's Wikipedia, joined with what all share.
+    """The facts of wikis.yaml about one language's Wikipedia, joined with those of all.
 
     Attributes:
         file: names of the file namespace, lower case.
         category: names of the category namespace, lower case.
         interlanguage: codes of the Wikipedias.
-        disambiguation_categories: lower case.
-        framed: finds an option of a file link that sets the image apart from the text.
-        template: names of the template namespace, and words that mean the same, lower case.
-        rules: template name, lower case, to what it does (see wikis.yaml): ("nothing", ""),
+        disambiguation_categories: names in lower case.
+        framed: matches an option of a file link that sets the image apart from the text.
+        template: names of the template namespace, and synonyms, lower case.
+        rules: template name, lower case, to its rule (see wikis.yaml): ("nothing", ""),
             ("silent", ""), ("disambiguation", ""), ("title", ""), ("measure", ""),
             ("show", format) or ("date", order).
         prefixes: the same for names that end in *, the longest first.
         languages: language code to its name in the wiki's language.
-        months: names of the twelve months, or none.
+        months: names of the twelve months, or empty.
         date: formats of a full date, of month and year, of day and month.
         first_day: how the first day of a month is written in a date.
         elides: whether "de abril" is written "d'abril".
-        units: abbreviation of a unit, as templates have it, to the one that they show.
-        dangling: words that end no sentence.
-        holes: what words and marks stand side by side only where something between them was lost;
-            None if none are known.
+        units: abbreviation of a unit, as written in templates, to the one that they show.
+        dangling: words that cannot end a sentence.
+        holes: words and marks that are adjacent only if something between them was lost; None if
+            the tables list no such pattern.
         possible_holes: the same without its exceptions, in RE2's syntax.
         decimal: decimal mark.
         grouping: mark between thousands.
@@ -83,10 +83,10 @@ class Wiki:
 
 @cache
 def load_wiki(language: str) -> Wiki:
-    """Return what is known of the Wikipedia in a language; of an unknown one, what all share."""
+    """Return the facts about the Wikipedia in a language; if unknown, those that all share."""
     import yaml
 
-    # libyaml's loader, where there is one: the tables are long.
+    # libyaml's loader, if available: the tables are long.
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     table = yaml.load(_TABLE.read_text("utf-8"), loader)
     shared = table["any"]
@@ -142,15 +142,15 @@ def render(content: str, title: str, wiki: Wiki) -> str:
     """Return what a template shows inside a sentence.
 
     Args:
-        content: what stands between ``{{`` and ``}}``, templates and links in it rendered.
+        content: the text between ``{{`` and ``}}``, with its templates and links rendered.
         title: the page's title.
         wiki: the tables of its language.
 
     Returns:
         The text, or HOLE, NOTHING, SILENT or DISAMBIGUATION. A template that is not in the tables
-        is a HOLE if it is written on one line, and NOTHING if it takes several: then it is a box.
+        is a HOLE if it is written on one line, and NOTHING (a box) on several lines.
     """
-    # The same few thousand are on most pages.
+    # Most pages use the same few thousand templates.
     shown = _render(content, wiki) if len(content) < 100 else _render.__wrapped__(content, wiki)
     return title if shown is None else shown
 
@@ -185,7 +185,7 @@ def _render(content: str, wiki: Wiki) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def find_rule(name: str, wiki: Wiki) -> tuple[tuple[str, str] | None, str]:
-    """Return the rule of a template name, as written, and what its star stands for."""
+    """Return the rule of a template name, as written, and the text that matches its star."""
     name = " ".join(name.replace("_", " ").strip(MARKS + " \t\n").split()).lower()
     rule = wiki.rules.get(name)
     if rule is None:
@@ -196,7 +196,7 @@ def find_rule(name: str, wiki: Wiki) -> tuple[tuple[str, str] | None, str]:
 
 
 def format_number(text: str, wiki: Wiki) -> str:
-    """Write a number (digits, a point for the decimals) the wiki's way; other text stays.
+    """Write a number (digits, decimal point) in the wiki's format; other text is not changed.
 
     A unit may follow the number.
     """
@@ -236,7 +236,7 @@ def _parser_function(head: str, argument: str, wiki: Wiki) -> str:
         }[head]
     if find_rule(head, wiki)[0] == ("nothing", ""):
         return NOTHING  # {{DEFAULTSORT:…}}
-    # {{#tag:ref|…}} shows a footnote mark; any other tag, #switch, #expr, #invoke, what they show.
+    # {{#tag:ref|…}} shows a footnote mark; other tags, #switch, #expr, #invoke show unknown text.
     if head == "#tag":
         return NOTHING if parts[0].lower() == "ref" else HOLE
     return NOTHING if "\n" in argument else HOLE
@@ -267,7 +267,7 @@ def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:
 
 
 def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
-    """Fill a format of wikis.yaml; where something it needs is missing, _MISSING is left."""
+    """Fill a format of wikis.yaml; missing required values leave _MISSING."""
 
     def slot(match: re.Match[str]) -> str:
         keys = match[1]
@@ -298,14 +298,14 @@ def _fill(form: str, arguments: dict[str, str], star: str, wiki: Wiki) -> str:
         text = _SLOT.sub(slot, match[1])
         return "" if _MISSING in text else text.translate(_PROTECT)
 
-    # From the inside out; what was filled in may hold brackets, which are put aside.
+    # From the inside out; brackets in filled-in values are protected.
     while "[" in form:
         form = _OPTIONAL.sub(optional, form)
     return _SLOT.sub(slot, form).translate(_UNPROTECT)
 
 
 def _measure(parts: list[str], wiki: Wiki) -> str:
-    """Render a measure before its conversion: 5|km, 5|to|8|km, 6|ft|2|in."""
+    """Render a measure in its original unit: 5|km, 5|to|8|km, 6|ft|2|in."""
     arguments = _arguments(parts)
     number, second, third, unit = (arguments.get(key, "") for key in "1234")
     if not (number and second):
@@ -345,7 +345,7 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
     incomplete = any(rest) if together else any(value.isdecimal() for value in rest)
     if not values or incomplete or not wiki.months or not wiki.date:
         return whole if " " in whole else HOLE
-    # A number of three digits or more is a year, wherever it stands.
+    # A number of three digits or more is a year in any position.
     if len(values) > 1 and len(values[0]) > 2 and values[0].isdecimal():
         order = "ymd"
     elif len(values) > 2 and len(values[2]) > 2:
@@ -370,7 +370,7 @@ def _date(parts: list[str], order: str, wiki: Wiki) -> str:
 
 
 def _month(value: str, wiki: Wiki) -> str:
-    """Return the name of a month, which may be a number; "" if there is no such month."""
+    """Return the name of a month, given as name or number; "" if there is no such month."""
     if not value.isdecimal():
         return value
     number = int(value) if _is_short_number(value) else 0
@@ -378,7 +378,7 @@ def _month(value: str, wiki: Wiki) -> str:
 
 
 def _is_short_number(value: str) -> bool:
-    """Tell whether a value is a number, and no longer than a year may be."""
+    """Tell whether a value is a number of at most the length of a year."""
     return value.isdecimal() and len(value) < 7
 
 

@@ -1,9 +1,8 @@
-"""Reads articles through the wikiextractor command, the reference that native cleaning is
-compared with.
+"""Reads articles through the wikiextractor command, the reference for the native extractor.
 
-wikiextractor is AGPL: it is run as a program and never imported. It shows no template's value, so
-that a sentence can have a gap that nothing tells of ("Midió de altura."): compare with it, and
-build datasets with the native extractor.
+wikiextractor is AGPL: it is run as a program and never imported. It drops the values of templates,
+so that sentences can have unmarked gaps ("Midió de altura."): use it for comparison, and build
+datasets with the native extractor.
 """
 
 import html
@@ -19,11 +18,11 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.wikipedia.dump import Site
-from corpora_recipes.wikipedia.wikitext import Article, Block
+from corpora_recipes.corpora.wikipedia.page import Site
+from corpora_recipes.corpora.wikipedia.wikitext import Article, Block
+from corpora_recipes.running.errors import InputError
 
-# Seconds for one block, which takes it about one; its worker can fail and leave it waiting.
+# Seconds for one block, which takes about one; a failed worker can make the command wait forever.
 TIMEOUT = 300.0
 COMMAND = (sys.executable, "-m", "wikiextractor.WikiExtractor")
 
@@ -35,19 +34,19 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 def extract(
     pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
 ) -> Iterator[tuple[str, str, str, Article]]:
-    """Yield the pages with wikiextractor's text in the place of ours.
+    """Yield the pages with wikiextractor's text in place of ours.
 
     Args:
         pages: (id, title, wikitext, parsed page).
         site: the dump's header; wikiextractor takes the names of namespaces from it.
-        language: of the text.
+        language: language of the text.
 
     Yields:
-        The same, in the order of the pages; without paragraphs if nothing is left. Titles, topics
-        and wikitext are ours.
+        The same tuples, in the order of the pages; without paragraphs if no text is left. Titles,
+        topics and wikitext are ours.
 
     Raises:
-        InputError: wikiextractor is missing, fails, or does not end in TIMEOUT seconds.
+        InputError: wikiextractor is missing, fails, or does not end within TIMEOUT seconds.
     """
     known: list[tuple[str, str, str, Article]] = []
     with tempfile.TemporaryDirectory(prefix="probeta-") as folder:
@@ -76,7 +75,7 @@ def extract(
 
 
 def _header(site: Site, language: str) -> str:
-    # Without a namespace of templates it would take every page for one.
+    # Without a template namespace it would treat all pages as templates.
     names = "\n".join(
         f'<namespace key="{number}">{escape(name)}</namespace>'
         for number, name in {10: "Template", **dict(site.namespaces)}.items()
@@ -119,7 +118,7 @@ def _run(dump: Path, output: Path) -> None:
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """End the command and the workers that it started, if they still run."""
+    """Kill the command and its workers, if they still run."""
     if process.poll() is None:
         if sys.platform == "win32":
             process.kill()
@@ -129,7 +128,7 @@ def _kill(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _blocks(text: str) -> list[Block]:
-    """Make blocks of wikiextractor's HTML: headings, lists, and a line for each paragraph."""
+    """Turn wikiextractor's HTML into blocks: headings, lists, and one line per paragraph."""
     blocks = [Block("", 1)]
     depth = 0
     repeated = ""
@@ -138,7 +137,7 @@ def _blocks(text: str) -> list[Block]:
             heading = _plain(match[2])
             blocks.append(Block(heading, int(match[1])))
             depth = 0
-            # It writes a heading twice, the second time like a sentence.
+            # wikiextractor repeats a heading like a sentence.
             repeated = heading + "."
             continue
         lists = _LIST_TAG.findall(line)

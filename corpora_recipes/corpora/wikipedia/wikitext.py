@@ -1,32 +1,31 @@
 """Turns wikitext into sections of running prose: one pass over the tokens, one over the lines.
 
 The first pass follows MediaWiki's preprocessor: a stack of open ``{{`` and ``[[``, where a closing
-mark closes the innermost one or nothing, so that time is linear in the length of the page whatever
-it holds. It leaves text with marks (templates.MARKS) where something was taken out. The second
-pass sorts lines into headings, lists and paragraphs. prose.py makes sentences of the paragraphs.
+mark closes the innermost one or nothing, so that time is always linear in the length of the page.
+It leaves text with marks (templates.MARKS) where markup was removed. The second pass sorts lines
+into headings, lists and paragraphs. prose.py splits the paragraphs into sentences.
 """
 
-import html
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
-from corpora_recipes.wikipedia.templates import (
+from corpora_recipes.corpora.wikipedia.plain import REGIONS, plain
+from corpora_recipes.corpora.wikipedia.templates import (
     DISAMBIGUATION,
     FORMULA,
     HOLE,
     MARKS,
     NOTHING,
     SILENT,
-    SUPERSCRIPT,
     Wiki,
     find_rule,
     load_wiki,
     render,
 )
 
-# Deeper nesting than MediaWiki's own limit (100) is an accident or an attack: it stays literal.
+# Deeper nesting than MediaWiki's limit (100) is an error or an attack: it stays literal.
 _DEEPEST = 100
 
 _TOKEN = re.compile(
@@ -34,7 +33,7 @@ _TOKEN = re.compile(
     r"|\{\{([^{}\[\]<]++)\}\}"  # 3: a template without markup in it
     r"|\[\[|\]\]|\{\{++|\}\}++"
     r"|<!--"
-    # 4: a tag whose content is no wikitext, or shows nothing
+    # 4: a tag whose content is not wikitext, or shows nothing
     r"|<(ref|nowiki|math|chem|ce|pre|gallery|timeline|score|syntaxhighlight|source|graph|hiero"
     r"|imagemap|inputbox|mapframe|maplink|templatedata|templatestyles|categorytree|includeonly"
     r"|indicator|phonos|poem|references|section|charinsert|dynamicpagelist|rss)"
@@ -43,7 +42,7 @@ _TOKEN = re.compile(
 )
 _HEADING_LINE = re.compile(r"\n=[^\n]+=[ \t]*(?=\n|\Z)")
 _PAIRS = (("{{", "}}"), ("[[", "]]"), ("<!--", "-->"))
-_MOST_TRIES = 8  # headings that may stand inside something, such as a commented-out section
+_MOST_TRIES = 8  # headings that may be inside other markup, such as a commented-out section
 _COMMENTS = re.compile(r"(?:<!--(?>.*?(?:-->|\Z))([ \t]*+))++(\n?)", re.DOTALL)
 _NAME = re.compile(r"[^|{}\[\]<>]*+")
 _BRACES = re.compile(
@@ -57,32 +56,8 @@ _SHOW_NOTHING = frozenset(
 )
 _MARKUP_CHARACTER = re.compile(r"[\[\]{}<>|=*#:;'~_\n]")
 
-# A table starts at the beginning of a line; "|}}" ends a template and not a table, "|}}}" both.
+# A table starts at the beginning of a line; "|}}" ends a template, not a table; "|}}}" ends both.
 _TABLE = re.compile(r"\n[ \t:*#]*+(?:(\{\|)|(\|\})(?!\}(?!\}))|(?===[^\n]*==[ \t]*+(?:\n|\Z)))")
-
-# Content of these tags is no running prose of the article.
-_REGIONS = frozenset(
-    {"blockquote", "table", "ul", "ol", "dl", "li", "dd", "dt", "center", "poem", "pre", "caption"}
-    | {"gallery", "figure", "h1", "h2", "h3", "h4", "h5", "h6"}
-)
-_FORMATTING = re.compile(
-    "a|abbr|b|bdi|bdo|big|cite|code|data|del|dfn|em|font|i|ins|kbd|mark|noinclude|onlyinclude|q|rb"
-    "|rp|rt|ruby|s|samp|section|small|span|strike|strong|sub|sup|time|tt|u|var|wbr"
-)
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)(?=[\s/>])[^<>]*+>|\n(?===)")
-_RAISED = re.compile(r"<(su[bp])(?=[\s>])[^<>]*+>([^<>\n]{0,60}+)</\1\s*+>", re.IGNORECASE)
-_SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
-_RAISED_DIGITS = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ]+")
-_LOWERED_DIGITS = re.compile(r"[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎]+")
-_BREAKS = re.compile(r"<br\s*+/?\s*+>(?:\s*+<br\s*+/?\s*+>)++", re.IGNORECASE)
-
-_APOSTROPHES = re.compile(r"'{2,}+")
-_EXTERNAL = re.compile(
-    r"\[(?:https?:|ftps?:|irc:|news:|mailto:|//)[^\s\[\]]++(?:[ \t]++([^\[\]\n]*+))?+\]"
-)
-_LONG_REFERENCE = re.compile(r"&#[0-9]{8,};?")
-_VARIANT = re.compile(r"-\{([^{}|:;\n]*+)\}-")
-_MAGIC_WORD = re.compile(r"__[^\W\d]{3,40}?__")
 _SMALL_IMAGE = re.compile(r"\|\s*(?:\d{1,2}(?:x\d+)?|x\d{1,2})\s*px")
 _MEDIA = re.compile(
     r"[^|\n]+\.(?:jpe?g|png|gif|svg|tiff?|og[gvam]|web[mp]|pdf|djvu|mid|wav|flac|mp3)\s*(?:\||\Z)",
@@ -100,7 +75,7 @@ class Block:
     Attributes:
         heading: text of the heading, with marks; "" before the first one.
         level: 1 before the first heading, else the number of its equals signs.
-        paragraphs: their text, with marks where markup was taken out.
+        paragraphs: their text, with marks where markup was removed.
     """
 
     heading: str
@@ -115,7 +90,7 @@ class Article:
     Attributes:
         blocks: its parts in order.
         topics: its categories, without prefix and sort key, each once.
-        disambiguation: whether it only lists the meanings of its title.
+        disambiguation: whether it is a disambiguation page.
     """
 
     blocks: list[Block]
@@ -142,16 +117,16 @@ class Parser:
         """Return a page's prose and categories.
 
         Args:
-            title: of the page.
+            title: title of the page.
             text: its wikitext.
-            lead_only: to stop at the first heading; the rest is only searched for categories and
-                for the mark of a disambiguation page.
+            lead_only: stop at the first heading; the rest is only searched for categories and for
+                the mark of a disambiguation page.
         """
         for mark in MARKS:
             text = text.replace(mark, "\ufffd")
         text, rest = _split_lead(text) if lead_only else (text, "")
         page = _Page(self, title)
-        blocks = _blocks(_plain(page.flatten(_without_tables(text))))
+        blocks = _blocks(plain(page.flatten(_without_tables(text))))
         if rest:
             page.search(rest)
         marked = page.disambiguation or any(
@@ -172,7 +147,7 @@ class _Page:
         self.unclosed_box = False
 
     def flatten(self, text: str) -> str:
-        """Return the text without comments, templates, links and tags with content of their own."""
+        """Return the text without comments, templates, links and tags with special content."""
         search = _TOKEN.search
         link, template = self._link, self._template
         out: list[str] = []
@@ -222,7 +197,7 @@ class _Page:
                 mark, position = _skip_tag(text, match, unclosed)
                 out.append(mark)
         out.append(text[position:])
-        # What was never closed is literal text, as in MediaWiki.
+        # Unclosed markup is literal text, as in MediaWiki.
         parts: list[str] = []
         for opening, outer in stack:
             parts += outer
@@ -230,14 +205,14 @@ class _Page:
         return "".join(parts + out)
 
     def search(self, text: str) -> None:
-        """Take note of the categories of a text, and of whether it marks a disambiguation page."""
+        """Collect the categories of a text, and whether it marks a disambiguation page."""
         for match in self.parser.topic.finditer(text):
             self._link(match[1], None)
         if self.parser.disambiguation.search(text):
             self.disambiguation = True
 
     def _skip_box(self, text: str, begin: int) -> int:
-        """Return where a template that shows nothing ends, without looking at what is in it.
+        """Return the end of a template that shows nothing, without parsing its content.
 
         Args:
             text: the page.
@@ -255,7 +230,7 @@ class _Page:
         if self.plain_boxes:
             if end := _end_of_plain_box(text, name.end()):
                 return end
-            # It may have looked at the whole page, and is not tried again: time stays linear.
+            # This may have scanned the whole page and is not tried again: time stays linear.
             self.plain_boxes = False
         depth = 1
         for match in _BRACES.finditer(text, name.end()):
@@ -273,7 +248,7 @@ class _Page:
     def _open(
         self, count: int, stack: list[tuple[str, list[str]]], out: list[str]
     ) -> tuple[list[str], int]:
-        """Open what ``count`` braces open; returns the parts of the innermost and braces left."""
+        """Open templates for ``count`` braces; return the innermost parts and unused braces."""
         if count == 3 and len(stack) < _DEEPEST:
             stack.append(("{{{", out))
             return [], 0
@@ -291,7 +266,7 @@ class _Page:
                 out.append(self._template(content))
                 count -= 2
             elif count > 2:
-                # A template's parameter, which a page of its own cannot have.
+                # A template's parameter, which has no value in an article.
                 _, bar, default = content.partition("|")
                 out.append(default if bar else HOLE)
                 count -= 3
@@ -310,7 +285,7 @@ class _Page:
         return shown
 
     def _link(self, target: str, label: str | None) -> str:
-        """Return what an internal link shows."""
+        """Return the visible text of an internal link."""
         if ":" in target:
             prefix, _, name = target.partition(":")
             prefix = prefix.replace("_", " ").strip(MARKS + " \t\n").casefold()
@@ -326,7 +301,7 @@ class _Page:
             elif prefix in self.parser.media:
                 return SILENT
             elif prefix in self.parser.file or _MEDIA.match(target):
-                # A small image inside a line is a sign that the sentence needs.
+                # A small image inside a line is a symbol that the sentence needs.
                 options = f"|{label or ''}"
                 small = _SMALL_IMAGE.search(options) and not self.parser.wiki.framed.search(options)
                 return HOLE if small else NOTHING
@@ -341,7 +316,7 @@ class _Page:
 
 
 def _end_of_plain_box(text: str, begin: int) -> int:
-    """Return where a template ends that holds no other than whole templates; 0 if it is unsure."""
+    """Return the end of a template with only complete templates inside; 0 if uncertain."""
     depth = 1
     end = begin
     while depth:
@@ -356,13 +331,13 @@ def _end_of_plain_box(text: str, begin: int) -> int:
 
 
 def _any_of(names: Iterable[str]) -> str:
-    """Return a pattern of any of these names in any case; of nothing if there are none."""
+    """Return a pattern for these names in any case; without names it matches nothing."""
     forms = "|".join(re.escape(name).replace(r"\ ", "[ _]") for name in sorted(names))
     return f"(?i:{forms})" if forms else "(?!)"
 
 
 def _split_lead(text: str) -> tuple[str, str]:
-    """Cut a page before its first heading, if nothing that was opened above is open there."""
+    """Split a page before its first heading that is not inside other markup."""
     for match in islice(_HEADING_LINE.finditer(text), _MOST_TRIES):
         lead = text[: match.start()]
         if all(lead.count(opening) <= lead.count(closing) for opening, closing in _PAIRS):
@@ -376,9 +351,9 @@ def _split_link(content: str) -> tuple[str, str | None]:
 
 
 def _skip_comments(text: str, begin: int) -> tuple[str, int]:
-    """Return what comments from ``begin`` on leave, and where the text goes on.
+    """Return the remaining text of comments at ``begin``, and the position after them.
 
-    A comment with lines of its own takes its line break with it, as in MediaWiki.
+    A comment that fills whole lines is removed with its line break, as in MediaWiki.
     """
     match = _COMMENTS.match(text, begin)
     assert match is not None
@@ -392,16 +367,16 @@ def _skip_comments(text: str, begin: int) -> tuple[str, int]:
 
 
 def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str, int]:
-    """Return what a tag with its content leaves, and where the text goes on."""
+    """Return the replacement of a tag and its content, and the position after it."""
     tag = match[4].lower()
     content = ""
     end = match.end()
     if not match[0].endswith("/>"):
         closing = None if tag in unclosed else _closing(tag).search(text, end)
         if closing is None:
-            # Not looked for again: time stays linear.
+            # Not searched for again: time stays linear.
             unclosed.add(tag)
-            if tag in _REGIONS:
+            if tag in REGIONS:
                 return match[0], end
             return (NOTHING if tag in ("references", "section") else HOLE), end
         content = text[end : closing.start()]
@@ -423,7 +398,7 @@ def _closing(tag: str) -> re.Pattern[str]:
 
 
 def _without_tables(text: str) -> str:
-    """Cut tables out, before anything in them is looked at; one never closed ends at a heading."""
+    """Remove tables before their content is parsed; unclosed ones end at a heading."""
     if "{|" not in text:
         return text
     text = "\n" + text
@@ -449,144 +424,8 @@ def _without_tables(text: str) -> str:
     return "".join(out)[1:]
 
 
-def _plain(text: str) -> str:
-    """Take out tags, quote marks, external links and magic words, and resolve entities."""
-    if "<" in text:
-        if "<br" in text or "<BR" in text:
-            text = _BREAKS.sub("\n\n", text)
-        text = _RAISED.sub(_raised, text)
-        text = _without_tags(text)
-    if "''" in text:
-        text = _without_quotes(text)
-    if "[" in text:
-        text = _EXTERNAL.sub(lambda match: match[1] or NOTHING, text)
-    if "__" in text:
-        text = _MAGIC_WORD.sub(NOTHING, text)
-    if "-{" in text:
-        text = _VARIANT.sub(r"\1", text)
-    if "&" in text:
-        # Python refuses to make a number of thousands of digits.
-        text = html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
-    return text
-
-
-def _raised(match: re.Match[str]) -> str:
-    content = html.unescape(match[2]).strip()
-    if not content or content.strip(MARKS) == "":
-        return content
-    if match[1].lower() == "sub":
-        lowered = content.translate(_SUBSCRIPT)
-        return lowered if _LOWERED_DIGITS.fullmatch(lowered) or content.isalnum() else FORMULA
-    raised = content.translate(SUPERSCRIPT)
-    if _RAISED_DIGITS.fullmatch(raised):
-        return raised
-    if content in ("a", "o", "as", "os"):
-        return content.replace("a", "ª", 1).replace("o", "º", 1)
-    # Ordinals and abbreviations: XIXe, Mme, 1st.
-    return content if content.isalpha() and len(content) < 4 else FORMULA
-
-
-def _without_tags(text: str) -> str:
-    out = []
-    position = 0
-    region = ""
-    depth = 0
-    for match in _TAG.finditer(text):
-        name = match[2]
-        if name is None:
-            # A heading: what was left open ends here.
-            if depth:
-                depth = 0
-                position = match.start()
-            continue
-        name = name.lower()
-        if depth:
-            if name == region:
-                depth += -1 if match[1] else 1
-                if depth == 0:
-                    out.append(f"\n{NOTHING}\n")
-                    position = match.end()
-            continue
-        if name in _REGIONS:
-            out.append(text[position : match.start()])
-            position = match.end()
-            if not match[1] and not match[0].endswith("/>"):
-                region = name
-                depth = 1
-            else:
-                out.append("\n")
-            continue
-        if _FORMATTING.fullmatch(name):
-            replacement = '"' if name == "q" else ""
-        elif name == "br":
-            replacement = " "
-            # At the start of a line a blank would make it preformatted text.
-            if text[match.start() - 1 : match.start()] in ("", "\n"):
-                replacement = NOTHING
-        elif name in ("p", "div", "hr"):
-            replacement = "\n\n" + NOTHING
-        else:
-            continue
-        out += [text[position : match.start()], replacement]
-        position = match.end()
-    if depth == 0:
-        out.append(text[position:])
-    return "".join(out)
-
-
-def _without_quotes(text: str) -> str:
-    """Take out ''italics'' and '''bold''', and keep apostrophes, by MediaWiki's rules."""
-    if "'''" not in text:
-        return text.replace("''", "")
-    out = []
-    position = 0
-    while (found := text.find("''", position)) >= 0:
-        begin = text.rfind("\n", position, found) + 1 or position
-        end = text.find("\n", found)
-        end = len(text) if end < 0 else end
-        out += [text[position:begin], _line_without_quotes(text[begin:end])]
-        position = end
-    out.append(text[position:])
-    return "".join(out)
-
-
-def _line_without_quotes(line: str) -> str:
-    if "''''" not in line and line.count("'''") % 2 == 0:
-        return line.replace("'''", "").replace("''", "")
-    runs = [match.span() for match in _APOSTROPHES.finditer(line)]
-    lengths = [end - begin for begin, end in runs]
-    bold = sum(length != 2 for length in lengths)
-    italic = sum(length == 2 or length > 4 for length in lengths)
-    literal = -1
-    if bold % 2 and italic % 2:
-        # Unbalanced: one ''' is an apostrophe and ''. First choice: after a one-letter word
-        # (l'''Avenir''), then after a longer one, then after a blank.
-        ranks = {
-            i: 0
-            if line[begin - 2 : begin - 1] in (" ", "")
-            else 1
-            if line[begin - 1 : begin] != " "
-            else 2
-            for i, (begin, _) in enumerate(runs)
-            if lengths[i] == 3
-        }
-        if ranks:
-            literal = min(ranks, key=lambda i: (ranks[i], i))
-    out = []
-    position = 0
-    for i, (begin, end) in enumerate(runs):
-        out.append(line[position:begin])
-        if i == literal or lengths[i] == 4:
-            out.append("'")
-        elif lengths[i] > 5:
-            out.append("'" * (lengths[i] - 5))
-        position = end
-    out.append(line[position:])
-    return "".join(out)
-
-
 def _blocks(text: str) -> list[Block]:
-    """Sort lines into headings, paragraphs, and what is neither."""
+    """Sort lines into headings, paragraphs and others."""
     block = Block("", 1)
     blocks = [block]
     lines: list[str] = []
@@ -610,9 +449,9 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _heading(line: str) -> tuple[str, int] | None:
-    """Return the name and the level of a heading; None if the line, which begins so, is none.
+    """Return the text and level of a heading; None if the line with a leading = is no heading.
 
-    Without a regular expression: those that find it take cubic time where it does not end.
+    No regular expression is used: on lines without the end of a heading it takes cubic time.
     """
     line = line.rstrip(_AFTER_HEADING)
     before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))

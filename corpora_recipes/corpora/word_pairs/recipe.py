@@ -1,10 +1,10 @@
-"""Reads lists of pairs of words that mean the same, scored or not.
+"""Reads lists of pairs of synonyms, scored or not.
 
-A file has a pair a line: two words, and perhaps a score. Between them are tabs; if the line has
-none, semicolons; if it has none of these either, commas; else blanks, and then no word can be made
-of several. Lines that begin with # are comments::
+A file has one pair per line: two words, and optionally a score. They are separated by tabs; if the
+line has no tab, by semicolons; without these, by commas; else by spaces, and then multi-word terms
+are not possible. Lines that begin with # are comments::
 
-    # in some sentence they can stand for each other
+    # in some sentence they can replace each other
     coche<TAB>automóvil
     cuarto de baño;aseo
 """
@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora_recipes.casing import lower_case
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import collect, natural, number_of
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.formats.examples import collect, natural, number_of
+from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row, decoded_lines
+from corpora_recipes.running.errors import InputError
 
 _SEPARATORS = ("\t", ";", ",", None)
 _WORD = re.compile(r"[^\"“”«»]*[^\W\d_][^\"“”«»]*")
@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\"“”«»]*[^\W\d_][^\"“”«»]*")
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The one block: all files, because a pair may be repeated in another one.
+    """The only block: all files, because a pair may be repeated in another file.
 
     Attributes:
         key: "pairs".
@@ -43,32 +43,32 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Lists]:
     """Return the lists of the folder.
 
     Raises:
-        InputError: there is none.
+        InputError: no file was found.
     """
-    patterns = [source["pattern"] for source in corpus.facts["sources"]]
+    patterns = [source.file for source in corpus.facts.sources]
     files = sorted({p for pattern in patterns for p in raw.glob(pattern) if p.is_file()})
     if not files:
         raise InputError(
             raw,
             expected=f"pairs of words in files named {', '.join(patterns)}",
             found="none",
-            todo=f"set `path` of corpora.{corpus.name} in params.yaml and run fetch again",
+            todo=f"set `path` of corpora.{corpus.name}.corpus in params.yaml and run fetch again",
         )
-    # The user's own file, of which fetch has made a link, is the one to name in messages.
+    # fetch has made links; messages name the user's files.
     return [Lists("pairs", tuple((path.name, path.resolve()) for path in files))]
 
 
 def read_block(block: Lists, corpus: Corpus) -> BlockResult:
-    """Read the pairs; their ids are pairs/<file>/<number of the line>.
+    """Read the pairs; their ids are pairs/<file>/<line number>.
 
-    Words are in lower case and NFC. A pair is the same whichever word comes first.
+    Words are in lower case and NFC. The order of the words in a pair does not matter.
 
     Dropped examples: ``same_text``, ``repeated_pair`` (the first one stays, whatever the scores),
     ``negative_score``.
 
     Raises:
-        InputError: a line is not two words, or two words and a score, or one of a file has a score
-            and another has none.
+        InputError: a line is neither two words nor two words and a score, or only some lines of a
+            file have a score.
     """
     met: set[frozenset[str]] = set()
 
@@ -82,7 +82,7 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
         if frozenset(words) in met:
             raise Dropped("repeated_pair")
         met.add(frozenset(words))
-        key = f"pairs/{row.fields['line']}"
+        key = f"pairs/{row.fields['file']}/{row.line}"
         return Example(
             id=key, collection="pairs", texts=words, label=None, score=score, document_id=key
         )
@@ -91,9 +91,9 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
 
 
 def _rows(name: str, path: Path) -> Iterator[Row]:
-    """Yield the lines of a file that hold a pair, as the fields first, second and perhaps score."""
+    """Yield the lines of a file that hold a pair, with fields first, second and maybe score."""
     columns = 0
-    for where, line in decoded_lines(path.read_bytes().split(b"\n"), str(path)):
+    for number, line in decoded_lines(path.read_bytes().split(b"\n"), str(path)):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
@@ -103,10 +103,10 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
         while len(fields) > 2 and not fields[-1]:
             fields.pop()
         named = dict(zip(("first", "second", "score"), fields, strict=False))
-        row = Row(where, named | {"line": f"{name}/{where.rpartition(' ')[2]}"})
+        row = Row(str(path), number, named | {"file": name})
         if len(fields) not in (2, 3) or not all(map(_WORD.fullmatch, fields[:2])):
             raise row.error(
-                "two words, and perhaps a score, between tabs, semicolons, commas or blanks",
+                "two words, and optionally a score, between tabs, semicolons, commas or spaces",
                 repr(line[:200]),
                 "correct the line, or put # before it",
             )
@@ -120,6 +120,6 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
             raise row.error(
                 "a number as score, such as 7.5",
                 repr(fields[2]),
-                "correct it; if it is the name of a column, put # before the line",
+                "write a number; if this is the header line, put # before it",
             )
         yield row

@@ -1,30 +1,30 @@
-"""Reads XNLI and esXNLI: pairs of a premise and a hypothesis with a class of inference.
+"""Reads XNLI and esXNLI: pairs of a premise and a hypothesis with an entailment class.
 
-XNLI-1.0.zip holds xnli.dev.tsv and xnli.test.tsv (and the same again as JSON lines), with the rows
-of all languages in one file; esxnli.tsv has the same columns, of which some are empty. They are
-tables with a header line, without quoting; of the nineteen columns these are read::
+XNLI-1.0.zip holds xnli.dev.tsv and xnli.test.tsv (and the same data as JSON lines), with the rows
+of all languages in one file; esxnli.tsv has the same columns, some of them empty. They are tables
+with a header line, without quoting; these of the nineteen columns are read::
 
     language  gold_label  sentence1               sentence2            pairID  genre
     es        entailment  Llueve y hace viento.   Está lloviendo.      4       telephone
 
-A premise (sentence1) stands in one row for each of its hypotheses (sentence2). The gold label "-"
-says that no majority of the annotators agreed.
+A premise (sentence1) has one row for each of its hypotheses (sentence2). The gold label "-" means
+that no majority of the annotators agreed.
 """
 
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.archives import Member, members
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural
+from corpora_recipes.formats.archives import Member, members
+from corpora_recipes.formats.examples import class_of, collect, natural
+from corpora_recipes.formats.tables import Row, table_rows
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.recipes import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
-from corpora_recipes.tables import Row, table_rows
+from corpora_recipes.running.errors import InputError
 
 COLUMNS = ("language", "gold_label", "sentence1", "sentence2", "pairID", "genre")
 NO_CONSENSUS = "-"
-# The published mapping, and what is left of it in a language that esXNLI does not have.
+# The published mapping, and the one for languages that esXNLI does not have.
 PARTS: dict[str, Split] = {
     "xnli.test.tsv": "train",
     "xnli.dev.tsv": "validation",
@@ -34,21 +34,21 @@ PARTS_WITHOUT_ESXNLI: dict[str, Split] = {"xnli.dev.tsv": "train", "xnli.test.ts
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
-    """List the tables that are there, of those that have the corpus's language.
+    """List the tables with the corpus's language.
 
     Raises:
-        InputError: XNLI does not have the language, there is no such table, or the archive is
+        InputError: XNLI does not have the language, no such table was found, or the archive is
             damaged.
     """
-    languages = corpus.facts["languages"]
+    languages = corpus.facts.special["languages"]
     if corpus.language not in languages:
         raise InputError(
-            f"corpora.{corpus.name}.language",
+            f"corpora.{corpus.name}.corpus.language",
             expected=f"a language of XNLI: {', '.join(languages)}",
             found=repr(corpus.language),
             todo="correct it in params.yaml",
         )
-    names = [source["file"] for source in corpus.facts["sources"]]
+    names = [source.file for source in corpus.facts.sources]
     paths = [raw / name for name in names if (raw / name).is_file()]
     parts = _parts(corpus)
     found = [m for path in paths for m in members(path, raw) if _name(m) in parts]
@@ -63,14 +63,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
-    """Read the rows of a table in the corpus's language; rows in others do not count.
+    """Read the rows of a table in the corpus's language; rows in other languages are ignored.
 
     The ids are pairs/<table>/<pairID>. Examples with the same premise share their document_id.
     Dropped examples: ``no_gold_label``, ``empty_text``.
 
     Raises:
-        InputError: the table is no such table or has no row in the language, or a pair has no
-            pairID or an unknown label.
+        InputError: the table has other columns or no row in the language, or a pair has no pairID
+            or an unknown label.
     """
     name = _name(block)
     split = _parts(corpus)[name]
@@ -88,27 +88,27 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             texts=(premise, natural(row.fields["sentence2"])),
             label=class_of(row.fields["gold_label"], "pairs", corpus, row),
             score=None,
-            # By its text, as a premise may stand there under two promptIDs.
+            # By its text, since a premise may occur with two promptIDs.
             document_id=f"pairs/premise/{keyed_hash(0, premise):016x}",
             columns={"genre": row.fields["genre"].strip()},
             split=split,
         )
 
     rows = table_rows(block.read(), block.where, COLUMNS, header=True)
-    own = (row for row in rows if row.fields["language"].strip() == corpus.language)
-    result = collect(own, example)
+    in_language = (row for row in rows if row.fields["language"].strip() == corpus.language)
+    result = collect(in_language, example)
     if not result.drops.seen["examples"]:
         raise InputError(
             block.where,
             expected=f"rows in the language {corpus.language}",
             found="none",
-            todo="take the file as its publisher gives it",
+            todo="use the publisher's original file",
         )
     return result
 
 
 def _parts(corpus: Corpus) -> dict[str, Split]:
-    has_esxnli = corpus.language in corpus.facts["esxnli_languages"]
+    has_esxnli = corpus.language in corpus.facts.special["esxnli_languages"]
     return PARTS if has_esxnli else PARTS_WITHOUT_ESXNLI
 
 

@@ -1,8 +1,8 @@
-"""Reads the files of X-Probe, one line an example: the sentence, a tab, the label.
+"""Reads the files of X-Probe, one example per line: the sentence, a tab, the label.
 
-The folder holds ``{language}/{task}/{part}.txt``; the parts are tr, va and te. A sentence stands in
-tokens parted by blanks. The tasks are those of Conneau et al. (2018), "What you can cram into a
-single $&!#* vector: Probing sentence embeddings for linguistic properties", without top
+The folder holds ``{language}/{task}/{part}.txt``; the parts are tr, va and te. Sentences are
+tokenised, with spaces between tokens. The tasks are those of Conneau et al. (2018), "What you can
+cram into a single $&!#* vector: Probing sentence embeddings for linguistic properties", without top
 constituents.
 """
 
@@ -10,41 +10,41 @@ import codecs
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 from pathlib import Path
-from typing import Any
 
-from corpora_recipes.detokenize import detokenize
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural
-from corpora_recipes.json_lines import LineRange, line_ranges, range_lines
-from corpora_recipes.recipes import BlockResult, Corpus
+from corpora_recipes.facts import Source
+from corpora_recipes.formats.examples import class_of, collect, natural
+from corpora_recipes.formats.json_lines import LineRange, line_ranges, range_lines
+from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.tables import Row, decoded_lines
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.detokenizing import detokenize
 
 PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
 _CHUNK = 1 << 20
 
 
-def sources(corpus: Corpus) -> list[dict[str, Any]]:
+def sources(corpus: Corpus) -> list[Source]:
     """Return the three files of each task in the corpus's language, with checksums if known."""
     names = [
         f"{corpus.language}/{task}/{part}.txt"
-        for task in corpus.facts["collections"]
+        for task in corpus.facts.collections
         for part in PARTS
     ]
+    base_url, checksums = (corpus.facts.special[key] for key in ("base_url", "checksums"))
     return [
-        {"file": name, "url": f"{corpus.facts['base_url']}/{name}", "optional": True}
-        | corpus.facts["checksums"].get(name, {})
+        Source(name, f"{base_url}/{name}", optional=True, **checksums.get(name, {}))
         for name in names
     ]
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
-    """List the ranges of the files that there are.
+    """List the ranges of the files that exist.
 
     Raises:
-        InputError: there is none, or one is empty.
+        InputError: no file was found, or one is empty.
     """
-    names = [source["file"] for source in sources(corpus)]
+    names = [source.file for source in sources(corpus)]
     found = [name for name in names if (raw / name).is_file()]
     if not found:
         raise InputError(
@@ -58,7 +58,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
             if all(map(_is_blank, file)):
                 raise InputError(
                     raw / name,
-                    expected="lines of a sentence, a tab and a label",
+                    expected="lines with a sentence, a tab and a label",
                     found="an empty file",
                     todo="fetch it again",
                 )
@@ -68,18 +68,18 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
 def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     """Read a range of a file into examples of its task, in natural text.
 
-    An example's id is task, part and number of the line, such as "bigram_shift/va/17".
+    An example's id consists of task, part and line number, such as "bigram_shift/va/17".
     Dropped examples: ``empty_text``.
 
     Raises:
-        InputError: a line has no label or more than one tab, its label is none of the task's (where
-            classes are words, none of the sentence's tokens), or it is not in UTF-8.
+        InputError: a line has no label or more than one tab, is not in UTF-8, or has a label that
+            is not among the task's (if classes are words: not among the sentence's tokens).
     """
     task, part = block.path.parent.name, block.path.stem
-    classes_are_words = corpus.facts["collections"][task]["labels"] is None
+    classes_are_words = not corpus.facts.collections[task].labels
 
     def example(row: Row) -> Example:
-        key = f"{task}/{part}/{row.fields['line']}"
+        key = f"{task}/{part}/{row.line}"
         sentence = row.fields["sentence"]
         text = natural(detokenize(sentence, corpus.language))
         label = class_of(row.fields["label"], task, corpus, row)
@@ -87,7 +87,7 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
             raise row.error(
                 "a label that is one of the sentence's tokens",
                 f"{label[:200]!r} for {sentence[:200]!r}",
-                "take the file as its publisher gives it",
+                "use the publisher's original file",
             )
         return Example(
             id=key,
@@ -107,22 +107,21 @@ def _is_blank(line: bytes) -> bool:
 
 
 def _rows(block: LineRange) -> Iterator[Row]:
-    own = list(range_lines(block))
-    if all(map(_is_blank, own)):
+    block_lines = list(range_lines(block))
+    if all(map(_is_blank, block_lines)):
         return  # A file must hold a line, but not each range of it.
-    # Blank lines, which are skipped, stand for those before the range: so numbers are the file's.
-    lines = chain(repeat(b"", _lines_before(block)), own)
-    for where, line in decoded_lines(lines, str(block.path)):
+    # Preceding lines are replaced by blank ones, which are skipped: so line numbers are the file's.
+    lines = chain(repeat(b"", _lines_before(block)), block_lines)
+    for number, line in decoded_lines(lines, str(block.path)):
         fields = line.split("\t")
         if len(fields) != 2:
             raise InputError(
-                where,
+                f"{block.path}, line {number}",
                 expected="a sentence, a tab and a label",
                 found=f"{len(fields) - 1} tabs in {line[:200]!r}",
-                todo="take the file as its publisher gives it",
+                todo="use the publisher's original file",
             )
-        number = where.rpartition(" ")[2]
-        yield Row(where, {"sentence": fields[0], "label": fields[1], "line": number})
+        yield Row(str(block.path), number, {"sentence": fields[0], "label": fields[1]})
 
 
 def _lines_before(block: LineRange) -> int:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from loopback import DATA, OTHER, Server, status, whole
 
-from corpora_recipes import downloads
-from corpora_recipes.errors import InputError
+from corpora_recipes.fetching import downloads
+from corpora_recipes.running.errors import InputError
 
 SHA = hashlib.sha256(DATA).hexdigest()
 
@@ -200,7 +200,7 @@ def test_retry_after_is_honoured_and_bounded(
 def test_no_server(server: Server, tmp_path: Path) -> None:
     server.httpd.shutdown()
     server.httpd.server_close()
-    with pytest.raises(InputError, match="an answer of the server"):
+    with pytest.raises(InputError, match="an answer from the server"):
         downloads.download(server.url, tmp_path / "corpus.zip")
 
 

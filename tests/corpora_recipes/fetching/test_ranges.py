@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from loopback import DATA, OTHER, RangeServer, break_off, refuse
 
-from corpora_recipes import downloads
-from corpora_recipes.errors import InputError
-from corpora_recipes.ranges import (
+from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.ranges import (
     NoRanges,
     RangeFetcher,
     part_name,
@@ -20,6 +19,7 @@ from corpora_recipes.ranges import (
     parts_folder,
     read_manifest,
 )
+from corpora_recipes.running.errors import InputError
 
 NAME = "/dump.bz2"
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
@@ -121,12 +121,12 @@ def test_a_file_that_changes_between_two_ranges_is_an_error(
         return False
 
     server.faults[NAME] = [lambda handler: False, change]
-    with pytest.raises(InputError, match="all of one version") as error:
+    with pytest.raises(InputError, match="parts of one version") as error:
         fetch(server, file, (0, 10), (500, 1000))
     assert f"remove {parts_folder(file)}" in error.value.todo
     assert "`date:`" in error.value.todo
     # Nor in the next run, nor in the middle of a range.
-    with pytest.raises(InputError, match="all of one version"):
+    with pytest.raises(InputError, match="parts of one version"):
         fetch(server, file, (500, 1000))
     assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
     server.sent.clear()
@@ -135,7 +135,7 @@ def test_a_file_that_changes_between_two_ranges_is_an_error(
     server.files[NAME] = DATA
     server.faults[NAME] = [break_off(100), change]
     setattr(server, validator, DATE if validator == "modified" else '"one"')
-    with pytest.raises(InputError, match="all of one version"):
+    with pytest.raises(InputError, match="parts of one version"):
         fetch(server, file, (500, 1000))
     assert list(parts(file)) == ["manifest.json"]
 
@@ -208,21 +208,21 @@ def test_a_range_beyond_the_end_is_an_error(server: RangeServer, file: Path) -> 
 
 def test_no_ranges(server: RangeServer, file: Path) -> None:
     server.ranges = False
-    with pytest.raises(NoRanges, match="does not give parts"):
+    with pytest.raises(NoRanges, match="does not support ranges"):
         fetch(server, file, (0, 10))
     server.ranges = True
     for etag in (None, 'W/"weak"'):
         server.etag = etag
-        with pytest.raises(NoRanges, match="name the file's version"):
+        with pytest.raises(NoRanges, match="state the file's version"):
             fetch(server, file, (0, 10))
     server.faults[NAME] = [partial_answer("bytes 0-9/*", DATA[:10])]
-    with pytest.raises(NoRanges, match="how large"):
+    with pytest.raises(NoRanges, match="state the size"):
         fetch(server, file, (0, 10))
     # An answer without a range and with the version that is here is no change.
     server.etag = '"one"'
     fetch(server, file, (0, 10))
     server.ranges = False
-    with pytest.raises(NoRanges, match="does not give parts"):
+    with pytest.raises(NoRanges, match="does not support ranges"):
         fetch(server, file, (10, 20))
     assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
 
@@ -232,7 +232,7 @@ def test_404_and_silence(server: RangeServer, file: Path) -> None:
     with pytest.raises(downloads.NotFound, match="404"):
         fetch(server, file, (0, 10))
     server.close()
-    with pytest.raises(InputError, match="an answer of the server"):
+    with pytest.raises(InputError, match="an answer from the server"):
         fetch(server, file, (0, 10))
 
 

@@ -2,18 +2,20 @@
 
 import hashlib
 import json
+import shutil
+from collections.abc import Sequence
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from loopback import DATA, OTHER, Server, whole
 
-from corpora_recipes import downloads, sources
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import locked_folder
-from corpora_recipes.recipes import Corpus
+from corpora_recipes.facts import CorpusFacts, Source
+from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import locked_folder
 
 SHA = hashlib.sha256(DATA).hexdigest()
 
@@ -24,8 +26,24 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def corpus(entries: list[dict[str, Any]], recipe: str = "fake", **options: Any) -> Corpus:
-    facts = {"sources": entries, "manual": "Ask for it at\nhttps://example.org/form."}
+def blocks(raw: Path, corpus: Corpus) -> list[Block]:
+    raise NotImplementedError
+
+
+def read_block(block: Block, corpus: Corpus) -> BlockResult:
+    raise NotImplementedError
+
+
+def corpus(entries: Sequence[Source], recipe: str = "fake", **options: Any) -> Corpus:
+    facts = CorpusFacts(
+        name="Mine",
+        records="documents",
+        language="es",
+        licence="CC0",
+        description="",
+        sources=tuple(entries),
+        manual="Ask for it at\nhttps://example.org/form.",
+    )
     return Corpus("mine", recipe, "es", None, 1, options, {}, facts)
 
 
@@ -37,7 +55,7 @@ def fake_recipe(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     (folder / "sample" / "a.txt").write_text("a", "utf-8")
     (folder / "sample" / "sub" / "b.txt").write_text("b", "utf-8")
     monkeypatch.setattr(sources, "RECIPES", tmp_path / "recipes")
-    monkeypatch.setattr(sources, "load_recipe", lambda name: SimpleNamespace())
+    monkeypatch.setattr(sources, "load_recipe", lambda name: Recipe(blocks, read_block))
     return folder
 
 
@@ -53,7 +71,7 @@ def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> N
     pytest.importorskip("fcntl")
     out = tmp_path / "out"
     with locked_folder(out, "fetch"):
-        with pytest.raises(InputError, match="no other fetch"):
+        with pytest.raises(InputError, match="another running fetch"):
             sources.fetch(corpus([]), "sample", out)
         assert listing(out) == []
         sources.fetch(corpus([]), "sample", tmp_path / "another")
@@ -62,9 +80,9 @@ def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> N
 
 
 class TestUpstream:
-    def entries(self, server: Server, **more: Any) -> list[dict[str, Any]]:
+    def entries(self, server: Server, **more: Any) -> list[Source]:
         url = server.url.replace("corpus.zip", "{language}-{date}.zip")
-        return [{"file": "raw/{language}-{date}.zip", "url": url, **more}]
+        return [Source("raw/{language}-{date}.zip", url, **more)]
 
     def test_names_are_filled_in(self, server: Server, tmp_path: Path) -> None:
         server.script = [whole()]
@@ -122,7 +140,7 @@ class TestUpstream:
         assert set(json.loads(lock.read_text("utf-8"))) == {"http://another", ours}
 
     def test_corpus_that_must_be_asked_for(self, tmp_path: Path) -> None:
-        entries = [{"file": "a.zip"}, {"pattern": "train/*.rs3"}]
+        entries = [Source("a.zip"), Source("train/*.rs3")]
         sources.fetch(corpus([]), "sample", tmp_path / "out")
         with pytest.raises(InputError) as error:
             sources.fetch(corpus(entries), "upstream", tmp_path / "out")
@@ -136,8 +154,11 @@ class TestUpstream:
         def fetch_upstream(corpus: Corpus, out: Path) -> None:
             (out / "x.xml").write_text(corpus.name, "utf-8")
 
-        recipe = SimpleNamespace(
-            fetch_upstream=fetch_upstream, sources=lambda corpus: [{"pattern": "*.xml"}]
+        recipe = Recipe(
+            blocks,
+            read_block,
+            fetch_upstream=fetch_upstream,
+            sources=lambda corpus: [Source("*.xml")],
         )
         monkeypatch.setattr(sources, "load_recipe", lambda name: recipe)
         sources.fetch(corpus([]), "upstream", tmp_path / "out")
@@ -149,12 +170,17 @@ class TestLocal:
         sources.fetch(corpus([]), "sample", tmp_path / "out")
         assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
 
+    def test_an_empty_sample_is_refused(self, tmp_path: Path) -> None:
+        shutil.rmtree(tmp_path / "recipes" / "fake" / "sample")
+        with pytest.raises(InputError, match="the recipe's sample"):
+            sources.fetch(corpus([]), "sample", tmp_path / "out")
+
     def test_mirror(self, tmp_path: Path) -> None:
         mirror = tmp_path / "mirror" / "fake"
         for name in ("es.zip", "train/1.rs3", "train/2.rs3", "train/notes.txt"):
             (mirror / name).parent.mkdir(parents=True, exist_ok=True)
             (mirror / name).write_text(name, "utf-8")
-        mine = corpus([{"file": "{language}.zip", "url": "x"}, {"pattern": "train/*.rs3"}])
+        mine = corpus([Source("{language}.zip", "x"), Source("train/*.rs3")])
         sources.fetch(mine, "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["es.zip", "train/1.rs3", "train/2.rs3"]
         assert (tmp_path / "out" / "es.zip").samefile(mirror / "es.zip")
@@ -169,7 +195,7 @@ class TestLocal:
         self.test_sample(tmp_path)
         (tmp_path / "mirror" / "fake").mkdir(parents=True)
         (tmp_path / "mirror" / "fake" / "a").write_text("a", "utf-8")
-        sources.fetch(corpus([{"file": "a"}]), "mirror", tmp_path / "out")
+        sources.fetch(corpus([Source("a")]), "mirror", tmp_path / "out")
         assert (tmp_path / "out" / "a").read_text("utf-8") == "a"
         assert not (tmp_path / "out" / "a").samefile(tmp_path / "mirror" / "fake" / "a")
 
@@ -178,7 +204,7 @@ class TestLocal:
         mirror.mkdir(parents=True)
         for name in ("w-20250101.bz2", "w-20260101.bz2", "w-2026.bz2", "v-20270101.bz2"):
             (mirror / name).write_text(name, "utf-8")
-        mine = corpus([{"file": "w-{date}.bz2"}], date="latest")
+        mine = corpus([Source("w-{date}.bz2")], date="latest")
         sources.fetch(mine, "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["w-20260101.bz2"]
 
@@ -187,25 +213,24 @@ class TestLocal:
         mirror.mkdir(parents=True)
         for name in ("w-20250101.bz2", "w-20260101.bz2", "i-20250101.txt"):
             (mirror / name).write_text(name, "utf-8")
-        mine = corpus([{"file": "w-{date}.bz2"}, {"file": "i-{date}.txt"}], date="latest")
+        mine = corpus([Source("w-{date}.bz2"), Source("i-{date}.txt")], date="latest")
         sources.fetch(mine, "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["i-20250101.txt", "w-20250101.bz2"]
         (mirror / "i-20250101.txt").unlink()
         with pytest.raises(InputError, match=r"mirror/fake/w-latest\.bz2"):
             sources.fetch(mine, "mirror", tmp_path / "out")
 
-    @pytest.mark.parametrize("entry", [{"file": "a/b.zip", "url": "u"}, {"pattern": "a/*.zip"}])
-    def test_mirror_without_file(self, tmp_path: Path, entry: dict[str, str]) -> None:
+    @pytest.mark.parametrize("entry", [Source("a/b.zip", "u"), Source("a/*.zip")])
+    def test_mirror_without_file(self, tmp_path: Path, entry: Source) -> None:
         (tmp_path / "mirror").mkdir()
         with pytest.raises(InputError) as error:
             sources.fetch(corpus([entry]), "mirror", tmp_path / "out")
-        name = entry.get("file", "a/*.zip")
-        assert error.value.where == f"mirror/fake/{name}"
+        assert error.value.where == f"mirror/fake/{entry.file}"
 
     def test_a_mirror_may_lack_some_optional_groups_but_not_all(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        entries = [{"pattern": f"{host}/*.xml", "optional": True} for host in ("here", "there")]
+        entries = [Source(f"{host}/*.xml", optional=True) for host in ("here", "there")]
         page = tmp_path / "mirror" / "fake" / "here" / "1.xml"
         page.parent.mkdir(parents=True)
         page.write_text("<a/>", "utf-8")
@@ -221,7 +246,7 @@ class TestLocal:
             sources.fetch(corpus([]), "smaple", tmp_path / "out")
 
     def test_own_path_wins(self, tmp_path: Path) -> None:
-        patterns = [{"pattern": "*.jsonl"}, {"pattern": "*.parquet"}]
+        patterns = [Source("*.jsonl"), Source("*.parquet")]
         for name in ("mine/d.jsonl", "mine/notes.txt", "mine/.git/x.jsonl", "mine/sub/e.jsonl"):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / name).write_text("{}", "utf-8")
@@ -241,7 +266,7 @@ class TestLocal:
     def test_a_file_that_is_replaced_is_noticed(self, tmp_path: Path) -> None:
         own = tmp_path / "d.jsonl"
         own.write_text("old", "utf-8")
-        sources.fetch(corpus([{"pattern": "*.jsonl"}], path="d.jsonl"), "sample", tmp_path / "out")
+        sources.fetch(corpus([Source("*.jsonl")], path="d.jsonl"), "sample", tmp_path / "out")
         own.unlink()
         own.write_text("new", "utf-8")
         assert (tmp_path / "out" / "d.jsonl").read_text("utf-8") == "new"
@@ -250,8 +275,8 @@ class TestLocal:
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
         sources.fetch(corpus([], path=None), "sample", tmp_path / "out")
-        assert "corpora.mine.path is not set" in capsys.readouterr().err
-        with pytest.raises(InputError, match=r"corpora\.mine\.path"):
+        assert "corpora.mine.corpus.path is not set" in capsys.readouterr().err
+        with pytest.raises(InputError, match=r"corpora\.mine\.corpus\.path"):
             sources.fetch(corpus([], path=None), "upstream", tmp_path / "out")
 
     def test_another_source_replaces_the_files(self, tmp_path: Path) -> None:
@@ -266,7 +291,7 @@ class TestLocal:
         parts.mkdir()
         for name in ("000000000000000-000000000000007", "manifest.json"):
             (parts / name).write_text("x", "utf-8")
-        mine = corpus([{"file": "{language}.zip", "url": "x"}, {"pattern": "train/*.rs3"}])
+        mine = corpus([Source("{language}.zip", "x"), Source("train/*.rs3")])
         sources.fetch(mine, "mirror", tmp_path / "out")
         assert len(listing(parts)) == 2
         sources.fetch(corpus([]), "sample", tmp_path / "out")

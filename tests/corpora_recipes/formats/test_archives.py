@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.archives import members, read_members
-from corpora_recipes.errors import InputError
+from corpora_recipes.formats.archives import members, read_members
+from corpora_recipes.running.errors import InputError
 
 FILES = {"b/two.txt": b"dos", "a.txt": "añil".encode(), "__MACOSX/a.txt": b"x", "b/.hidden": b"x"}
 

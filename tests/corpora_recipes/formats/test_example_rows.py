@@ -1,26 +1,34 @@
 """What recipes of examples share: natural text, classes, scores, counted drops."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.examples import class_of, collect, natural, score_of
-from corpora_recipes.recipes import Corpus, Dropped
+from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.formats.examples import (
+    class_of,
+    collect,
+    natural,
+    score_of,
+)
+from corpora_recipes.formats.tables import Row
+from corpora_recipes.recipe import Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.tables import Row
+from corpora_recipes.running.errors import InputError
 
-ROW = Row("a.tsv, line 3", {"text": "x"})
+ROW = Row("a.tsv", 3, {"text": "x"})
 
 
 @pytest.fixture
 def corpus(make_corpus) -> Corpus:
     collections = {
-        "one": {"labels": {"N": "negative", "P": "positive"}, "scale": [1, 5]},
-        "any": {"labels": None},
+        "one": CollectionFacts("", 1, labels={"N": "negative", "P": "positive"}, scale=(1, 5)),
+        "any": CollectionFacts("", 1, labels={}),
     }
-    made: Corpus = make_corpus(facts={"collections": collections})
-    return made
+    made: Corpus = make_corpus()
+    return replace(made, facts=replace(made.facts, collections=collections))
 
 
 def test_natural_text_is_one_line_in_nfc() -> None:
@@ -78,7 +86,7 @@ def test_drops_are_counted_by_reason() -> None:
         return Example(text, "one", (text,), None, None, text)
 
     texts = ["uno", " ", "dos", ""]
-    result = collect([Row(f"line {n}", {"text": t}) for n, t in enumerate(texts)], make)
+    result = collect([Row("a.tsv", n, {"text": t}) for n, t in enumerate(texts)], make)
     assert [record.id for record in result.records] == ["uno", "dos"]
     assert result.drops.as_dict() == {
         "examples": {"seen": 4, "kept": 2, "dropped": {"empty_text": 2}}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes import json_lines
-from corpora_recipes.errors import InputError
-from corpora_recipes.json_lines import line_ranges, parse_lines, range_lines
+from corpora_recipes.formats import json_lines
+from corpora_recipes.formats.json_lines import line_ranges, parse_lines, range_lines
+from corpora_recipes.running.errors import InputError
 
 LINES = st.lists(st.text(st.sampled_from("aé😀 \r"), max_size=12), max_size=12)
 
@@ -61,5 +61,5 @@ def test_bad_lines(line: bytes, expected: str) -> None:
 def test_the_next_step_of_a_line_is_that_of_its_file() -> None:
     ((own, _),) = parse_lines([b"1\n"], Path("d.jsonl"))
     ((fetched, _),) = parse_lines([b"1\n"], Path("d.jsonl"), todo="fetch it again")
-    assert own.error("x", "y").todo == "correct it"
+    assert own.error("x", "y").todo == "correct the line"
     assert fetched.error("x", "y", "write it in UTF-8").todo == "fetch it again"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.tables import Row, decoded_lines, table_rows
+from corpora_recipes.formats.tables import Row, decoded_lines, table_rows
+from corpora_recipes.running.errors import InputError
 
 
 def rows(data: bytes, columns: list[str], *, header: bool) -> list[Row]:
@@ -19,16 +19,16 @@ def test_a_table_without_header() -> None:
         header=False,
     )
     assert found == [
-        Row("a.tsv, line 1", {"id": "1", "text": 'Hola "mundo'}),
-        Row("a.tsv, line 2", {"id": "2", "text": "'Adiós"}),
+        Row("a.tsv", 1, {"id": "1", "text": 'Hola "mundo'}),
+        Row("a.tsv", 2, {"id": "2", "text": "'Adiós"}),
     ]
 
 
 def test_a_header_with_blanks_more_columns_and_another_order() -> None:
     data = "\ufefftext \tid\tmore\r\nHola \t1\tx\r\n\r\nAdiós\t2\t\r\n".encode()
     assert rows(data, ["id", "text"], header=True) == [
-        Row("a.tsv, line 2", {"text": "Hola ", "id": "1", "more": "x"}),
-        Row("a.tsv, line 4", {"text": "Adiós", "id": "2", "more": ""}),
+        Row("a.tsv", 2, {"text": "Hola ", "id": "1", "more": "x"}),
+        Row("a.tsv", 4, {"text": "Adiós", "id": "2", "more": ""}),
     ]
 
 
@@ -61,7 +61,7 @@ def test_what_is_wrong_is_named(data, where, found) -> None:
 
 
 def test_a_row_makes_its_error() -> None:
-    error = Row("a.tsv, line 7", {}).error("a score", "'x'")
+    error = Row("a.tsv", 7, {}).error("a score", "'x'")
     assert str(error).startswith("a.tsv, line 7")
     assert "a score" in str(error)
 

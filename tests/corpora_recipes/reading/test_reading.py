@@ -9,18 +9,19 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
-from corpora_recipes.__main__ import main
-from corpora_recipes.blocks import _read, read_corpus
-from corpora_recipes.errors import InputError
-from corpora_recipes.executors import open_executor
-from corpora_recipes.reading import read
-from corpora_recipes.recipes import load_recipe
+from corpora_recipes.reading.blocks import _read, read_corpus
+from corpora_recipes.reading.reading import above_limits, read
+from corpora_recipes.recipe import Corpus, load_recipe
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import open_executor
+from evaluation.commands import main
 
 SENTENCES = [
     "La lluvia llegó temprano este año.",
@@ -86,11 +87,12 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
     def busy_worker() -> int:
         if place == "local":
             return active_children()[0].pid
-        (worker, *_) = [w for w in cluster.scheduler.workers.values() if w.processing]
+        # One that is at work, if any is at this moment.
+        worker = max(cluster.scheduler.workers.values(), key=lambda found: len(found.processing))
         with cluster.get_client() as client:
             return client.run(os.getpid, workers=[worker.address])[worker.address]
 
-    monkeypatch.setattr("corpora_recipes.reading.read_corpus", read_and_kill)
+    monkeypatch.setattr("corpora_recipes.reading.reading.read_corpus", read_and_kill)
     # More blocks under way than the cluster can have done by then.
     workers, address = (2, "local") if place == "local" else (16, cluster.scheduler_address)
     read(corpus, raw, tmp_path / "killed.parquet", workers=workers, executor=address)
@@ -143,7 +145,7 @@ def test_a_relative_folder_is_found_by_workers_elsewhere(
 
 
 def test_the_environment_chooses_the_executor(tmp_path, raw, write_params, monkeypatch, capsys):
-    params = write_params({"mine": {"recipe": "jsonl", "language": "es"}})
+    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
     command = ["read", "mine", "--params", str(params), "--raw", str(raw)]
     command += ["--out", str(tmp_path / "out.parquet"), "--workers", "1"]
     monkeypatch.setenv("PROBETA_EXECUTOR", "elsewhere")
@@ -206,25 +208,69 @@ def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path, corpus) -> Non
 
 
 def test_a_missing_folder_says_how_to_fetch(tmp_path, corpus) -> None:
-    with pytest.raises(InputError, match=r"corpora_recipes fetch mine"):
+    with pytest.raises(InputError, match=r"probeta fetch mine"):
         read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
 
 
-def test_too_many_drops_fail_the_stage(tmp_path, raw, make_corpus) -> None:
-    corpus = make_corpus(options={"path": None})
-    corpus.facts["drop_limits"] = {"documents.duplicate_id": 0.05}
+def limited(corpus: Corpus, **limits: float) -> Corpus:
+    named = {f"documents.{reason}": limit for reason, limit in limits.items()}
+    return replace(corpus, facts=replace(corpus.facts, drop_limits=named))
+
+
+def test_drops_above_a_limit_are_shown_and_fail_if_strict(
+    tmp_path, raw, corpus, write_params, capsys
+) -> None:
+    corpus = limited(corpus, duplicate_id=0.05)
     (raw / "part-9.jsonl").write_text((raw / "part-0.jsonl").read_text("utf-8"), "utf-8")
-    with pytest.raises(InputError, match=r"at most 5\.00% of the documents dropped as duplicate"):
-        read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
-    assert not (tmp_path / "out.parquet").exists()
+    out = tmp_path / "out.parquet"
+    with pytest.raises(InputError, match=r"dropped as duplicate_id, above the limit of 5\.00%"):
+        read(corpus, raw, out, workers=1, executor="local", strict=True)
+    assert not out.exists()
+    assert not out.with_suffix(".json").exists()
     assert not list(tmp_path.glob(".*"))
+    drops = read(corpus, raw, out, workers=1, executor="local")
+    (said,) = above_limits(corpus, drops)
+    assert "above the limit of 5.00% (drop_limits in jsonl/corpus.yaml)" in said
+    assert out.exists()
+    assert out.with_suffix(".json").exists()
+    assert above_limits(limited(corpus, duplicate_id=0.5), drops) == []
+    # The command says so, too; the limit of the recipe is 1 %.
+    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
+    command = ["read", "mine", "--params", str(params), "--raw", str(raw), "--workers", "1"]
+    assert main([*command, "--out", str(tmp_path / "shown.parquet")]) == 0
+    assert "mine: note: " in capsys.readouterr().out
+    assert main([*command, "--out", str(tmp_path / "failed.parquet"), "--strict"]) == 1
+    assert not (tmp_path / "failed.parquet").exists()
+
+
+def test_what_is_beyond_the_quota_is_no_loss(tmp_path, raw, corpus) -> None:
+    one = replace(corpus, documents=1)
+    drops = read(one, raw, tmp_path / "out.parquet", workers=1, executor="local")
+    assert drops.dropped["documents", "beyond_quota"] == 19
+
+
+def test_when_more_than_half_of_the_documents_go_the_stage_fails(tmp_path, raw, corpus) -> None:
+    for copy in range(2):
+        for part in sorted(raw.glob("part-?.jsonl")):
+            (raw / f"copy{copy}-{part.name}").write_text(part.read_text("utf-8"), "utf-8")
+    out = tmp_path / "out.parquet"
+    with pytest.raises(InputError, match=r"at least half of the documents") as error:
+        read(corpus, raw, out, workers=1, executor="local")
+    assert '"duplicate_id": ' in error.value.found
+    assert not out.exists()
+    assert not out.with_suffix(".json").exists()
+    with pytest.raises(InputError, match=r"at least half of the documents"):
+        read(limited(corpus, duplicate_id=0.6), raw, out, workers=1, executor="local")
+    # Unless so many are normal for a reason.
+    read(limited(corpus, duplicate_id=0.7), raw, out, workers=1, executor="local")
+    assert out.exists()
 
 
 @pytest.mark.parametrize(
     "address", ["cluster", "tcp://127.0.0.1:9", "tcp://host", "tcp://host:abc"]
 )
 def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypatch) -> None:
-    monkeypatch.setattr("corpora_recipes.executors.ANSWER", 1)
+    monkeypatch.setattr("corpora_recipes.running.executors.ANSWER", 1)
     with pytest.raises(InputError, match="Dask scheduler"):
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
 
@@ -233,9 +279,9 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     tmp_path, corpus, write_params, repository
 ) -> None:
     raw = write_raw(tmp_path / "raw", files=30, documents=400)
-    write_params({"mine": {"recipe": "jsonl", "language": "es"}})
+    write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
     out = tmp_path / "killed.parquet"
-    command = [sys.executable, "-m", "corpora_recipes", "read", "mine"]
+    command = [sys.executable, "-m", "evaluation.commands", "read", "mine"]
     command += ["--raw", str(raw), "--out", str(out), "--workers", "1"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment)

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from loopback import DATA, RangeServer
 
-from corpora_recipes.commands import run
-from corpora_recipes.outputs import whole_file
-from corpora_recipes.ranges import part_name, parts_folder
+from corpora_recipes.fetching.ranges import part_name, parts_folder
+from corpora_recipes.running.commands import run
+from corpora_recipes.running.outputs import whole_file
 
 # A limit on the size of files is the full disk that a test can have anywhere but on Windows.
 LIMIT = """\
 import resource, sys
 from pathlib import Path
-from corpora_recipes.commands import run
+from corpora_recipes.running.commands import run
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 """
 
@@ -37,7 +37,7 @@ def server() -> Iterator[RangeServer]:
 
 
 def test_read_on_a_full_disk_leaves_nothing(tmp_path: Path, write_params) -> None:
-    params = write_params({"mine": {"recipe": "jsonl", "language": "es"}})
+    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
     raw = tmp_path / "raw"
     raw.mkdir()
     lines = [
@@ -46,11 +46,11 @@ def test_read_on_a_full_disk_leaves_nothing(tmp_path: Path, write_params) -> Non
     ]
     (raw / "d.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     out = tmp_path / "out" / "records.parquet"
-    code = "from corpora_recipes.__main__ import main\nsys.exit(main(sys.argv[1:]))"
+    code = "from evaluation.commands import main\nsys.exit(main(sys.argv[1:]))"
     arguments = ["read", "mine", "--params", params, "--raw", raw, "--out", out, "--workers", "1"]
     done = limited(code, *arguments)
     assert done.returncode == 1, done.stderr
-    assert f"error: {out}\n  expected: room for what is written\n" in done.stderr
+    assert f"error: {out}\n  expected: space for the output\n" in done.stderr
     assert "File too large" in done.stderr
     assert "free some space" in done.stderr
     assert "Traceback" not in done.stderr
@@ -59,7 +59,7 @@ def test_read_on_a_full_disk_leaves_nothing(tmp_path: Path, write_params) -> Non
 
 def test_a_range_on_a_full_disk_is_not_kept(server: RangeServer, tmp_path: Path) -> None:
     code = (
-        "from corpora_recipes.ranges import RangeFetcher\n"
+        "from corpora_recipes.fetching.ranges import RangeFetcher\n"
         "def command():\n"
         "    with RangeFetcher(sys.argv[1], Path(sys.argv[2])) as fetcher:\n"
         "        fetcher.fetch(0, 1000)\n"

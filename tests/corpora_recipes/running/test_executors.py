@@ -1,6 +1,7 @@
 """Executors: lost workers and schedulers, errors that travel, and what passes the scheduler."""
 
 import os
+import pickle
 import signal
 import struct
 import subprocess
@@ -13,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes import executors
-from corpora_recipes.errors import InputError
-from corpora_recipes.executors import Cluster, Processes, open_executor
+from corpora_recipes.running import executors
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import Cluster, Processes, open_executor
 
 
 def fail() -> None:
@@ -111,7 +112,8 @@ def test_an_error_in_a_process_is_the_same_error_here(pool: Processes) -> None:
 
 
 def test_a_result_that_cannot_be_sent_is_no_lost_worker(pool: Processes, capsys) -> None:
-    with pytest.raises(AttributeError, match="Can't pickle"):
+    # Type and wording of the error vary with Python's version; it names what cannot be sent.
+    with pytest.raises((AttributeError, pickle.PicklingError), match="unsendable"):
         pool.submit(unsendable).result()
     assert pool.submit(len, "abc").result() == 3
     assert capsys.readouterr().err == ""
@@ -121,7 +123,9 @@ def test_a_killed_process_costs_no_result(pool: Processes, tmp_path: Path, capsy
     calls = [pool.submit(count_and_die, tmp_path / "marks", 2)]
     calls += [pool.submit(str, n) for n in range(5)]
     assert [call.result() for call in calls] == ["alive", *"01234"]
-    assert capsys.readouterr().err == "a worker was lost (signal 9); going on\n" * 2
+    assert (
+        capsys.readouterr().err == "a worker was lost (signal 9); continuing with a new one\n" * 2
+    )
 
 
 def test_a_process_killed_while_it_sends_costs_no_result(pool: Processes, tmp_path: Path) -> None:
@@ -130,7 +134,7 @@ def test_a_process_killed_while_it_sends_costs_no_result(pool: Processes, tmp_pa
 
 
 def test_a_call_that_always_loses_its_process_is_given_up(pool: Processes, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="3 were lost over the same work, the last by signal 9"):
+    with pytest.raises(InputError, match="3 were lost in the same work, the last by signal 9"):
         pool.submit(count_and_die, tmp_path / "marks", 99).result()
     assert (tmp_path / "marks").read_text() == "xxx"
     assert pool.submit(len, "abc").result() == 3
@@ -163,7 +167,7 @@ def test_a_process_that_does_not_end_is_killed(monkeypatch) -> None:
 def test_processes_end_with_a_driver_that_is_killed(tmp_path: Path) -> None:
     code = """if __name__ == "__main__":
         import os, time
-        from corpora_recipes.executors import open_executor
+        from corpora_recipes.running.executors import open_executor
         with open_executor("local", 2) as pool:
             print(pool.submit(os.getpid).result(), flush=True)
             pool.submit(time.sleep, 60).result()
@@ -282,7 +286,7 @@ def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, mon
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
-        with pytest.raises(InputError, match="2 were lost over the same block") as caught:
+        with pytest.raises(InputError, match="2 were lost in the same block") as caught:
             executor.result(executor.submit(count_and_die, tmp_path / "marks", 99))
         assert "more memory" in caught.value.todo
         assert executor.result(executor.submit(repeated, 3)) == b"xxx"
@@ -291,7 +295,7 @@ def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, mon
 def test_another_version_in_the_cluster_is_refused(cluster, monkeypatch) -> None:
     monkeypatch.setattr(executors, "version", lambda project: str(os.getpid()))
     with (
-        pytest.raises(InputError, match=rf"probeta {os.getpid()}, as here"),
+        pytest.raises(InputError, match=rf"probeta {os.getpid()}, as on this machine"),
         open_executor(cluster.scheduler_address, None),
     ):
         pass
@@ -322,7 +326,7 @@ def test_workers_lost_one_after_the_other(
         second.kill()
         with pytest.raises(InputError, match=r"expected: workers\n.*none for 0.5 seconds"):
             executor.result(call)
-    assert "no workers; waiting for some" in capsys.readouterr().err
+    assert "no workers yet; waiting" in capsys.readouterr().err
 
 
 def test_a_cluster_without_workers_is_waited_for_and_given_up(empty_cluster, monkeypatch) -> None:
@@ -344,5 +348,5 @@ def test_a_scheduler_that_goes_ends_the_run(monkeypatch) -> None:
         assert isinstance(executor, Cluster)
         call = executor.submit(sleep, 1)
         cluster.close()
-        with pytest.raises(InputError, match="scheduler that lives"):
+        with pytest.raises(InputError, match="scheduler that runs"):
             executor.result(call)

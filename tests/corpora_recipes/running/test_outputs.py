@@ -8,7 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from corpora_recipes.outputs import parquet_writer, whole_file, whole_folder
+from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.running.outputs import whole_file, whole_folder
 
 
 def names(folder: Path) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.detokenize import detokenize
-from corpora_recipes.text import tokenize
+from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.tokens import tokenize
 
 PARTED = [
     # Stops, brackets, marks that open.

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.language import MINIMUM_LETTERS, identify, is_language
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.language import MINIMUM_LETTERS, identify, is_language
 
 SENTENCES = {
     "es": [

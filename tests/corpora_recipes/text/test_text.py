@@ -9,20 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.text import (
-    clean,
-    damage,
-    ends_in_abbreviation,
-    has_markup,
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
+from corpora_recipes.text.tidying import (
     has_stray_quote,
     pair_quotes,
     single_stops,
-    split_sentences,
     tidy,
     tidy_sentences,
-    tokenize,
 )
+from corpora_recipes.text.tokens import tokenize
 
 HARD = [
     line.split(" | ")
@@ -179,7 +176,8 @@ def test_tokenize_names_an_unknown_language() -> None:
 
 def test_splitting_does_not_import_spacy() -> None:
     code = (
-        "import sys; from corpora_recipes.text import split_sentences as s; s('A. B.', 'es'); "
+        "import sys; from corpora_recipes.text.sentences import split_sentences; "
+        "split_sentences('A. B.', 'es'); "
         "sys.exit('spacy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -337,7 +335,7 @@ def test_what_plainly_ends_a_sentence_does(words: list[str], language: str) -> N
     text = " ".join(words)
     found = split_sentences(text, language)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("corpora_recipes.text._plainly_ends", lambda *_: False)
+        patch.setattr("corpora_recipes.text.sentences._plainly_ends", lambda *_: False)
         assert split_sentences(text, language) == found
 
 

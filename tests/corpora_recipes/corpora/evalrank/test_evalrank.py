@@ -8,10 +8,10 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.evalrank import recipe
-from corpora_recipes.recipes import RECIPES
+from corpora_recipes.corpora.evalrank import recipe
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "evalrank" / "sample"
 CORPUS = corpus_of("evalrank", "en")
@@ -85,12 +85,12 @@ def test_the_sample_is_built_as_the_original() -> None:
 
 
 def test_facts_name_the_files() -> None:
-    files = [facts["file"] for facts in FACTS["collections"].values()]
+    files = [facts.file for facts in FACTS.collections.values()]
     assert len(files) == len(set(files)) == 18
-    assert {source["file"] for source in FACTS["sources"]} == set(files)
-    scored = [name for name, facts in FACTS["collections"].items() if "scale" in facts]
+    assert {source.file for source in FACTS.sources} == set(files)
+    scored = [name for name, facts in FACTS.collections.items() if facts.scale is not None]
     assert len(scored) == 13
-    assert all(FACTS["collections"][name]["file"].startswith("word_sim") for name in scored)
+    assert all(FACTS.collections[name].file.startswith("word_sim") for name in scored)
 
 
 def test_tabs_blanks_and_carriage_returns(tmp_path: Path) -> None:
@@ -185,5 +185,5 @@ def test_every_scored_line_is_an_example(
 
 
 def test_what_is_words_is_said() -> None:
-    sentences = {n for n, facts in FACTS["collections"].items() if facts.get("unit") != "word"}
+    sentences = {n for n, facts in FACTS.collections.items() if facts.unit != "word"}
     assert sentences == {"positive_sentences", "background_sentences"}

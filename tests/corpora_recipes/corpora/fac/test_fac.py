@@ -8,10 +8,10 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.fac.recipe import blocks, natural_text
-from corpora_recipes.recipes import RECIPES, BlockResult, Dropped
+from corpora_recipes.corpora.fac.recipe import blocks, natural_text
+from corpora_recipes.recipe import RECIPES, BlockResult, Dropped
 from corpora_recipes.records import Example
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "fac" / "sample"
 CORPUS = corpus_of("fac")
@@ -47,7 +47,7 @@ def test_sample_counts(sample):
 
 
 def test_labels_are_in_published_order():
-    labels = CORPUS.facts["collections"]["texts"]["labels"]
+    labels = CORPUS.facts.collections["texts"].labels
     assert list(labels.values()) == ["subjective", "objective"]
 
 
@@ -141,7 +141,7 @@ def test_empty_and_damaged_texts_are_counted_drops(write):
         "private_use_character": 1,
         "replacement_character": 1,
     }
-    assert {f"examples.{reason}" for reason in drops["dropped"]} < set(CORPUS.facts["drop_limits"])
+    assert {f"examples.{reason}" for reason in drops["dropped"]} < set(CORPUS.facts.drop_limits)
 
 
 def test_a_quote_that_never_closes_swallows_nothing(write):

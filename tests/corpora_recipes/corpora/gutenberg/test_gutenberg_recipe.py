@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from corpora_recipes import downloads, sources
-from corpora_recipes.errors import InputError
-from corpora_recipes.gutenberg import recipe
-from corpora_recipes.gutenberg.recipe import assign_splits, decode, find_body
-from corpora_recipes.reading import read as read_command
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.corpora.gutenberg import recipe
+from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
+from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.reading.reading import read as read_command
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
+from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("gutenberg")
 SAMPLE = RECIPES / "gutenberg" / "sample"
@@ -34,7 +34,7 @@ ENGLISH = (
 
 
 def corpus(language: str = "es", **options: Any) -> Corpus:
-    merged = {**FACTS["options"], **options}
+    merged = {**FACTS.options, **options}
     return Corpus("gutenberg", "gutenberg", language, None, 1111, merged, {}, FACTS)
 
 
@@ -175,7 +175,7 @@ class TestFiles:
         with pytest.raises(InputError, match="fetch gutenberg"):
             recipe.blocks(tmp_path, corpus())
         write(tmp_path / "pg7.txt", book())
-        with pytest.raises(InputError, match=r"corpora\.gutenberg\.language"):
+        with pytest.raises(InputError, match=r"corpora\.gutenberg\.corpus\.language"):
             recipe.blocks(tmp_path, corpus("pt"))
 
 
@@ -264,7 +264,7 @@ class TestDrops:
         write(tmp_path / "raw" / "pg8.txt", "nothing")
         out = tmp_path / "records.parquet"
         with pytest.raises(InputError, match="documents dropped as no_markers"):
-            read_command(corpus(), tmp_path / "raw", out, workers=1, executor="local")
+            read_command(corpus(), tmp_path / "raw", out, workers=1, executor="local", strict=True)
         assert not out.exists()
 
 
@@ -387,7 +387,7 @@ class TestFetch:
             {"file": "train_indices.txt", "url": f"{server.url}/train"},
         ]
         mine = corpus(books_url=server.url + "/{id}.txt", delay_seconds=0)
-        return replace(mine, facts={**FACTS, "lists": lists})
+        return replace(mine, facts=replace(FACTS, special={"lists": lists}))
 
     def test_books_in_the_language_that_are_free(self, tmp_path: Path, server: Server) -> None:
         mine = self.corpus(server)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.gutenberg.speech import (
+from corpora_recipes.corpora.gutenberg.speech import (
     LONGEST_GAP,
     LONGEST_TURN,
     Style,

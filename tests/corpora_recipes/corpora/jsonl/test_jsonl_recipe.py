@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from corpora_recipes import json_lines, sources
-from corpora_recipes.errors import InputError
-from corpora_recipes.jsonl import recipe
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.corpora.jsonl import recipe
+from corpora_recipes.fetching import sources
+from corpora_recipes.formats import json_lines
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document, Drops
+from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("jsonl")
 SAMPLE = RECIPES / "jsonl" / "sample"

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes import json_lines, sources
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.errors import InputError
-from corpora_recipes.mlsum import recipe
-from corpora_recipes.mlsum.captions import Caption, find_caption
-from corpora_recipes.recipes import Corpus, load_facts
+from corpora_recipes.corpora.mlsum import recipe
+from corpora_recipes.corpora.mlsum.captions import Caption, find_caption
+from corpora_recipes.fetching import sources
+from corpora_recipes.formats import json_lines
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.records import Document, Drops, Section
+from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("mlsum")
-RULES = FACTS["rules"]["es"]
+RULES = FACTS.special["rules"]["es"]
 GOOD = {
     "text": "El puerto cerrará dos días. Las obras siguen.",
     "summary": "Dos días sin barcos",
@@ -427,8 +428,7 @@ class TestBadInput:
         assert error.value.where == f"{tmp_path / 'es_train.jsonl'}, line 3"
         assert message in str(error.value)
         assert error.value.todo == (
-            "fetch it again: remove the file and run "
-            f"`python -m corpora_recipes fetch news --out {tmp_path}`"
+            f"fetch it again: remove the file and run `probeta fetch news --out {tmp_path}`"
         )
 
     @pytest.mark.parametrize(

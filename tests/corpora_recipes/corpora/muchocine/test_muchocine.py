@@ -10,8 +10,7 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.muchocine.recipe import (
+from corpora_recipes.corpora.muchocine.recipe import (
     ARCHIVE,
     REVIEWS_A_BLOCK,
     blocks,
@@ -19,8 +18,9 @@ from corpora_recipes.muchocine.recipe import (
     read_block,
     read_review,
 )
-from corpora_recipes.recipes import RECIPES, BlockResult, Dropped
+from corpora_recipes.recipe import RECIPES, BlockResult, Dropped
 from corpora_recipes.records import Example
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "muchocine" / "sample"
 CORPUS = corpus_of("muchocine")
@@ -158,7 +158,7 @@ def test_middle_rank_and_empty_summaries_are_counted_drops(pack):
         "private_use_character": 1,
         "replacement_character": 1,
     }
-    assert {f"examples.{reason}" for reason in dropped} < set(CORPUS.facts["drop_limits"])
+    assert {f"examples.{reason}" for reason in dropped} < set(CORPUS.facts.drop_limits)
 
 
 def test_each_file_has_its_own_encoding(pack):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.opensubtitles import archive
-from corpora_recipes.opensubtitles.archive import list_members, read_member, read_record
+from corpora_recipes.corpora.opensubtitles import archive
+from corpora_recipes.corpora.opensubtitles.archive import list_members, read_member, read_record
+from corpora_recipes.running.errors import InputError
 
 CONTENTS = {"README": b"", "a/b/1.xml": b"<s/>" * 999, "a/ñ/2.xml": bytes(range(256)) * 3}
 
@@ -120,12 +120,12 @@ class TestDamaged:
         path = tmp_path / "a.zip"
         for data in (b"", b"<html>", b"PK\5\6"):
             path.write_bytes(data)
-            assert self.error(path) == "no zip archive, or one that is cut"
+            assert self.error(path) == "no zip archive, or a truncated one"
 
     def test_cut(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.zip", CONTENTS)
         path.write_bytes(path.read_bytes()[:-1])
-        assert self.error(path) == "no zip archive, or one that is cut"
+        assert self.error(path) == "no zip archive, or a truncated one"
 
     def test_beginning_cut(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.zip", CONTENTS)

@@ -1,6 +1,5 @@
 """Subtitles: which files are read, what is a line, what is cut out and what is dropped."""
 
-import json
 import re
 import zipfile
 from collections.abc import Mapping
@@ -13,21 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes import reading
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.errors import InputError
-from corpora_recipes.opensubtitles import recipe
-from corpora_recipes.opensubtitles.archive import list_members
-from corpora_recipes.opensubtitles.lines import (
+from corpora_recipes.corpora.opensubtitles import recipe
+from corpora_recipes.corpora.opensubtitles.archive import list_members
+from corpora_recipes.corpora.opensubtitles.lines import (
     LONGEST,
     detokenize,
     load_rules,
     read_lines,
     split_turns,
 )
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.fetching.sources import fetch, list_sources
+from corpora_recipes.reading import reading
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops
-from corpora_recipes.sources import fetch, list_sources
+from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("opensubtitles")
 SAMPLE = RECIPES / "opensubtitles" / "sample"
@@ -47,7 +46,7 @@ def corpus(language: str = "es", documents: int | None = None, **options: Any) -
         language,
         documents,
         1111,
-        {**FACTS["options"], **options},
+        {**FACTS.options, **options},
         {},
         FACTS,
     )
@@ -167,13 +166,13 @@ class TestSample:
 
 class TestFacts:
     @pytest.mark.parametrize(
-        "rule", [r for r in FACTS["rules"] if "mark" in r], ids=lambda rule: rule["mark"]
+        "rule", [r for r in FACTS.special["rules"] if "mark" in r], ids=lambda rule: rule["mark"]
     )
     def test_marks(self, rule: dict[str, str]) -> None:
         assert re.sub(rule["pattern"], rule.get("put", ""), rule["example"]) == rule["leaves"]
 
     @pytest.mark.parametrize(
-        "rule", [r for r in FACTS["rules"] if "drop" in r], ids=lambda rule: rule["drop"]
+        "rule", [r for r in FACTS.special["rules"] if "drop" in r], ids=lambda rule: rule["drop"]
     )
     def test_drops(self, rule: dict[str, Any]) -> None:
         for example in rule["examples"]:
@@ -189,13 +188,10 @@ class TestFacts:
         assert list_sources(corpus("pt-BR", form="xml"))[0].file == "xml/pt_br.zip"
 
     def test_form(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match=r"opensubtitles\.form\n.*raw, xml\n.*'mono'"):
+        with pytest.raises(InputError, match=r"opensubtitles\.corpus\.form\n.*raw, xml\n.*'mono'"):
             list_sources(corpus(form="mono"))
         with pytest.raises(InputError, match="'mono'"):
             fetch(corpus(form="mono"), str(tmp_path), tmp_path / "out")
-
-    def test_plain_data(self) -> None:
-        assert json.loads(json.dumps(FACTS)) == FACTS
 
 
 class TestArchive:
@@ -284,7 +280,9 @@ class TestFilms:
         assert drops.dropped["documents", "malformed_xml"] == 1
         raw = pack(tmp_path, files | {"1987/98/1.xml": "<", "1987/99/1.xml": "<"})
         with pytest.raises(InputError, match="dropped as malformed_xml"):
-            reading.read(corpus(), raw, tmp_path / "b.parquet", workers=1, executor="local")
+            reading.read(
+                corpus(), raw, tmp_path / "b.parquet", workers=1, executor="local", strict=True
+            )
         assert not (tmp_path / "b.parquet").exists()
 
     def test_entities_are_not_resolved(self, tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.paralex import recipe
-from corpora_recipes.recipes import RECIPES
+from corpora_recipes.corpora.paralex import recipe
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "paralex" / "sample"
 CORPUS = corpus_of("paralex")
@@ -83,13 +83,13 @@ def test_the_sample_has_the_columns_of_the_real_file() -> None:
 
 
 def test_facts_name_46_languages() -> None:
-    collections = FACTS["collections"]
+    collections = FACTS.collections
     assert len(collections) == 46
-    assert sum(facts["sizes"]["all"] for facts in collections.values()) == 595
+    assert sum(facts.sizes["all"] or 0 for facts in collections.values()) == 595
     # Without quotation marks YAML takes the code of Norwegian for false.
-    assert collections["no"]["about"].startswith("clusters of Norwegian words")
-    assert all(facts["texts"] is None for facts in collections.values())
-    assert {tuple(facts["columns"]) for facts in collections.values()} == {("cluster",)}
+    assert collections["no"].about.startswith("clusters of Norwegian words")
+    assert all(facts.texts is None for facts in collections.values())
+    assert {tuple(facts.columns) for facts in collections.values()} == {("cluster",)}
 
 
 def test_blanks_gaps_quoting_and_a_bom(tmp_path: Path) -> None:
@@ -137,9 +137,9 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
         (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5, which begin with ES, , fruit, uva"),
         (HEADER + 'TH,,a,"x\r\ny",,,\r\nES,,b,uva\r\n', 4, "7 fields between commas"),
         (HEADER + "ES,,a,uva,,,\r\nEN,,a,b,,,\r\nes,,a ,c,,,\r\n", 4, "ParaLex.csv, line 2"),
-        (HEADER + "FA,,a,,,,\r\nFA,,a,b,,,\r\n", 3, "fa/a again"),
-        (HEADER + 'ES,,a,"uva,,,\r\nEN,,a,b,,,\r\n', 2, "quotation marks close"),
-        (HEADER + 'ES,,a,"uva"b,,,\r\n', 2, "quotation marks close"),
+        (HEADER + "FA,,a,,,,\r\nFA,,a,b,,,\r\n", 3, "fa/a, which is also in"),
+        (HEADER + 'ES,,a,"uva,,,\r\nEN,,a,b,,,\r\n', 2, "closed quotation marks"),
+        (HEADER + 'ES,,a,"uva"b,,,\r\n', 2, "closed quotation marks"),
     ],
 )
 def test_tables_that_are_not_paralex(tmp_path: Path, text: str, line: int, message: str) -> None:

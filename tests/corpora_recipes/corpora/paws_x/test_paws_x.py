@@ -11,10 +11,10 @@ from conftest import corpus_of, read_by_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.paws_x.recipe import blocks, read_block
-from corpora_recipes.recipes import RECIPES, load_facts, load_recipe
+from corpora_recipes.corpora.paws_x.recipe import blocks, read_block
+from corpora_recipes.recipe import RECIPES, load_facts, load_recipe
 from corpora_recipes.records import Drops, Example
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "paws_x" / "sample"
 HEADER = "id\tsentence1\tsentence2\tlabel"
@@ -135,7 +135,7 @@ def test_sample_in_french():
 
 
 def test_labels_are_in_the_published_order():
-    labels = load_facts("paws_x")["collections"]["pairs"]["labels"]
+    labels = load_facts("paws_x").collections["pairs"].labels
     assert list(labels.items()) == [("0", "not_paraphrase"), ("1", "paraphrase")]
 
 
@@ -195,7 +195,7 @@ def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path):
     examples, drops = read_all(tmp_path)
     assert list(examples) == ["pairs/dev_2k/1"]
     assert drops.dropped == {("examples", "duplicate_id"): 1}
-    assert "examples.duplicate_id" in corpus_of("paws_x").facts["drop_limits"]
+    assert "examples.duplicate_id" in corpus_of("paws_x").facts.drop_limits
 
 
 def test_rows_that_end_early_before_windows_line_ends(tmp_path: Path):

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from conftest import corpus_of, read_blocks
 
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES
+from corpora_recipes.corpora.sick_es import recipe
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.sick_es import recipe
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "sick_es" / "sample"
 CORPUS = corpus_of("sick_es")
@@ -46,7 +46,7 @@ def test_sample() -> None:
     assert len(by_id) == 194
     assert all(e.document_id == e.id and not e.columns for e in examples)
     scores = [e.score for e in examples]
-    assert (min(scores), max(scores)) == tuple(FACTS["collections"]["pairs"]["scale"])
+    assert (min(scores), max(scores)) == FACTS.collections["pairs"].scale
     assert examples[0] == Example(
         id="pairs/train/1",
         collection="pairs",
@@ -90,7 +90,7 @@ def test_the_sample_shares_sentences_and_pairs_as_sick_does() -> None:
 
 
 def test_classes_stand_in_the_published_order() -> None:
-    labels = FACTS["collections"]["pairs"]["labels"]
+    labels = FACTS.collections["pairs"].labels
     assert list(labels.values()) == ["contradiction", "neutral", "entailment"]
 
 
@@ -138,7 +138,7 @@ def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path) 
     ((records, drops),) = read_corpus(found, CORPUS, None, 1)
     assert [record.id for record in records] == ["pairs/validation/1"]
     assert drops.dropped == {("examples", "duplicate_id"): 1}
-    assert "examples.duplicate_id" in FACTS["drop_limits"]
+    assert "examples.duplicate_id" in FACTS.drop_limits
 
 
 def test_an_empty_file(tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, BlockResult
+from corpora_recipes.corpora.sqc.recipe import blocks, read_block
+from corpora_recipes.fetching.sources import list_sources
+from corpora_recipes.recipe import RECIPES, BlockResult
 from corpora_recipes.records import Example
-from corpora_recipes.sources import list_sources
-from corpora_recipes.sqc.recipe import blocks, read_block
+from corpora_recipes.running.errors import InputError
 
 CORPUS = corpus_of("sqc")
-CLASSES = CORPUS.facts["collections"]["questions"]["labels"]
+CLASSES = CORPUS.facts.collections["questions"].labels
 
 
 def read(raw: Path) -> dict[str, BlockResult]:

@@ -12,10 +12,10 @@ from conftest import corpus_of, read_blocks
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES
+from corpora_recipes.corpora.sts import recipe
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.sts import recipe
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "sts" / "sample"
 CORPUS = corpus_of("sts")
@@ -62,7 +62,7 @@ def test_sample() -> None:
     assert len(by_id) == 148
     for collection in ("2014", "2015", "2017"):
         scores = [e.score for e in examples if e.collection == collection]
-        assert (min(scores), max(scores)) == tuple(FACTS["collections"][collection]["scale"])
+        assert (min(scores), max(scores)) == FACTS.collections[collection].scale
     assert all(e.label is None and e.document_id == e.id for e in examples)
     assert examples[0] == Example(
         id="2014/news/1",

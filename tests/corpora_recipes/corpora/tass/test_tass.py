@@ -13,11 +13,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.corpora.tass.recipe import (
+    TASK1,
+    TEST_LABELS,
+    TEST_TWEETS,
+    blocks,
+    read_block,
+    unquote,
+)
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.tass.recipe import TASK1, TEST_LABELS, TEST_TWEETS, blocks, read_block, unquote
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "tass" / "sample"
 CORPUS = Corpus("tass", "tass", "es", None, 1111, {}, {}, load_facts("tass"))
@@ -166,7 +173,7 @@ def test_sample_oddities():
 
 
 def test_the_tweets_without_labels_are_neither_fetched_nor_read(task2, tmp_path):
-    assert not any("test" in s["file"] for s in CORPUS.facts["sources"] if "task2" in s["file"])
+    assert not any("test" in s.file for s in CORPUS.facts.sources if "task2" in s.file)
     task2(HEADER + "1\tHola\tjoy \n")
     (tmp_path / "task2" / "test_task2.tsv").write_text("id\ttweet\n1\tHola\n")
     assert [block.key for block in blocks(tmp_path, CORPUS)] == ["task2/train"]
@@ -179,9 +186,7 @@ def test_the_same_records_by_way_of_the_driver_and_of_pickles():
 
 
 def test_class_names_stand_in_the_order_of_the_published_numbers():
-    task1, task2 = (
-        load_facts("tass")["collections"][name]["labels"] for name in ("task1", "task2")
-    )
+    task1, task2 = (load_facts("tass").collections[name].labels for name in ("task1", "task2"))
     assert list(task1.items()) == [("NEU", "neutral"), ("N", "negative"), ("P", "positive")]
     assert list(task2) == ["others", "joy", "sadness", "anger", "surprise", "disgust", "fear"]
 

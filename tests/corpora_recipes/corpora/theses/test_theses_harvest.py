@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from corpora_recipes import downloads, sources
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus, load_facts
-from corpora_recipes.theses import recipe
-from corpora_recipes.theses.harvest import harvest
+from corpora_recipes.corpora.theses import recipe
+from corpora_recipes.corpora.theses.harvest import harvest
+from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.running.errors import InputError
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">'
@@ -168,7 +168,7 @@ def test_busy_server(server: Repository, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_polite_delay(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("corpora_recipes.theses.harvest.time.sleep", waits.append)
+    monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.time.sleep", waits.append)
     harvest(server.url, None, "oai_dc", tmp_path / "h", 2.5)
     assert waits == [2.5, 2.5]
 

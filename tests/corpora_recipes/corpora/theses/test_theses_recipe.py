@@ -1,6 +1,5 @@
 """Theses: the two forms of OAI-PMH records, which description is the abstract, its sentences."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,12 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus, load_facts
+from corpora_recipes.corpora.theses import recipe
+from corpora_recipes.facts import Source
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document, Drops
-from corpora_recipes.theses import recipe
+from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("theses")
 SAMPLE = RECIPES / "theses" / "sample"
@@ -28,7 +28,7 @@ ENGLISH = (
 
 
 def corpus(**more: Any) -> Corpus:
-    return Corpus("theses", "theses", "es", None, 1111, {**FACTS["options"], **more}, {}, FACTS)
+    return Corpus("theses", "theses", "es", None, 1111, {**FACTS.options, **more}, {}, FACTS)
 
 
 def page(path: Path, *records: str) -> Path:
@@ -147,7 +147,7 @@ class TestSample:
 
     def test_quota_is_a_subset_in_keyed_order(self) -> None:
         def take(quota: int | None) -> list[str]:
-            mine = Corpus("theses", "theses", "es", quota, 1, FACTS["options"], {}, FACTS)
+            mine = Corpus("theses", "theses", "es", quota, 1, FACTS.options, {}, FACTS)
             parts = read_corpus(recipe.blocks(SAMPLE, mine), mine, None, 2)
             return [r.id for records, _ in parts for r in records]
 
@@ -155,23 +155,23 @@ class TestSample:
 
 
 class TestFacts:
-    @pytest.mark.parametrize("rule", FACTS["not_abstracts"])
+    @pytest.mark.parametrize("rule", FACTS.special["not_abstracts"])
     def test_statements(self, rule: dict[str, Any]) -> None:
         for example in rule["examples"]:
             assert re.match(rule["pattern"], example, re.I), example
 
-    @pytest.mark.parametrize("rule", FACTS["boilerplate"])
+    @pytest.mark.parametrize("rule", FACTS.special["boilerplate"])
     def test_boilerplate(self, rule: dict[str, str]) -> None:
         cut = re.sub(rule["pattern"], "", rule["example"], flags=re.I | re.S)
         assert cut == rule["leaves"]
         assert rule["leaves"] != rule["example"]
 
-    @pytest.mark.parametrize("rule", FACTS["sentence_breaks"])
+    @pytest.mark.parametrize("rule", FACTS.special["sentence_breaks"])
     def test_sentence_breaks(self, rule: dict[str, str]) -> None:
         assert re.sub(rule["pattern"], "\n\n", rule["example"]) == rule["leaves"]
 
     def test_sample_has_the_hosts_of_the_default_servers(self) -> None:
-        hosts = [source["pattern"].split("/")[0] for source in recipe.sources(corpus())]
+        hosts = [source.file.split("/")[0] for source in recipe.sources(corpus())]
         assert sorted(hosts) == sorted(p.name for p in SAMPLE.iterdir())
 
 
@@ -383,7 +383,7 @@ class TestSentences:
     ],
 )
 def test_bad_servers(server: object) -> None:
-    with pytest.raises(InputError, match=r"corpora\.theses\.servers"):
+    with pytest.raises(InputError, match=r"corpora\.theses\.corpus\.servers"):
         recipe.sources(corpus(servers=[server]))
 
 
@@ -391,12 +391,8 @@ def test_one_folder_a_server_and_set() -> None:
     url = "https://a.cl/oai/request"
     two = corpus(servers=[{"url": url}, {"url": url, "set": "com_2250/1:x"}])
     assert recipe.sources(two) == [
-        {"pattern": "a.cl/page-*.xml", "optional": True},
-        {"pattern": "a.cl-com_2250_1_x/page-*.xml", "optional": True},
+        Source("a.cl/page-*.xml", optional=True),
+        Source("a.cl-com_2250_1_x/page-*.xml", optional=True),
     ]
     with pytest.raises(InputError, match="another host or set"):
         recipe.sources(corpus(servers=[{"url": url}, {"url": url}]))
-
-
-def test_facts_are_plain_data() -> None:
-    assert json.loads(json.dumps(FACTS)) == FACTS

@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from bench.dump_generator import FOOTER, PageXml, write_multistream
 
-from corpora_recipes.outputs import whole_file
+from corpora_recipes.running.outputs import whole_file
 
 NAMESPACES: dict[int, str] = {
     -2: "Medio",

@@ -13,9 +13,11 @@ from bench.dump_generator import SAMPLE, generate, read_header, read_pages
 from conftest import corpus_of, read_blocks
 from dump_writer import SamplePage, page_xml, write_dump
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import load_facts
-from corpora_recipes.wikipedia.dump import index_path, parse_page, read_site
+from corpora_recipes.corpora.wikipedia.dump import read_site
+from corpora_recipes.corpora.wikipedia.index import index_path
+from corpora_recipes.corpora.wikipedia.page import parse_page
+from corpora_recipes.recipe import load_facts
+from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 ODD = [
@@ -99,7 +101,7 @@ def test_index_offsets_are_the_starts_of_streams_of_100_pages(tmp_path: Path) ->
 
 
 def test_the_recipe_reads_each_copy_alike(tmp_path: Path) -> None:
-    corpus = replace(corpus_of("wikipedia"), options=load_facts("wikipedia")["options"])
+    corpus = replace(corpus_of("wikipedia"), options=load_facts("wikipedia").options)
     once = read_blocks(SAMPLE.parent, corpus)
     generate(tmp_path / NAME, times=3)
     thrice = read_blocks(tmp_path, corpus)

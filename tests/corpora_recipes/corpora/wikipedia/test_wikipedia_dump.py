@@ -12,20 +12,18 @@ from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.wikipedia import dump as dump_module
-from corpora_recipes.wikipedia.dump import (
+from corpora_recipes.corpora.wikipedia import dump as dump_module
+from corpora_recipes.corpora.wikipedia import index as index_module
+from corpora_recipes.corpora.wikipedia.dump import (
     DumpBlock,
-    Page,
     find_dump,
-    index_path,
     list_blocks,
-    parse_page,
-    read_index,
     read_pages,
     read_site,
-    unescape,
 )
+from corpora_recipes.corpora.wikipedia.index import index_path, read_index
+from corpora_recipes.corpora.wikipedia.page import Page, parse_page, unescape
+from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 PLAIN = "eswiki-20260101-pages-articles.xml"
@@ -394,7 +392,8 @@ def test_streams_of_an_index_are_found_across_chunks(
         expected.append((offset, pages[0][0], pages[-1][0], len(pages)))
         text += "".join(f"{offset}:{page_id}:{title}\n" for page_id, title in pages)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dump_module, "_DECOMPRESSED", chunk)
+        patch.setattr(dump_module, "CHUNK_BYTES", chunk)
+        patch.setattr(index_module, "CHUNK_BYTES", chunk)
         found = streams_of(text.encode())
     assert [(offset, *rest) for offset, _, *rest in found] == expected
     assert [stop for _, stop, *_ in found] == [row[0] for row in expected[1:]] + [None]
@@ -426,4 +425,4 @@ def test_entities_in_a_page_are_never_expanded(tmp_path: Path) -> None:
 
 def test_reading_a_dump_imports_no_xml_parser() -> None:
     # tests/…/dump_writer.py uses xml.sax.saxutils to escape, which parses nothing.
-    assert "lxml" not in vars(sys.modules["corpora_recipes.wikipedia.dump"])
+    assert "lxml" not in vars(sys.modules["corpora_recipes.corpora.wikipedia.dump"])

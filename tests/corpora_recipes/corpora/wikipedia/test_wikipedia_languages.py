@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
 
-from corpora_recipes.reading import read
-from corpora_recipes.recipes import Corpus, load_facts
+from corpora_recipes.reading.reading import read
+from corpora_recipes.recipe import Corpus, load_facts
 
 PORTUGUESE = {
     -2: "Multimédia",
@@ -147,7 +147,7 @@ def test_the_language_is_all_that_changes(
         language=language,
         documents=None,
         seed=1111,
-        options=dict(facts["options"]),
+        options=facts.options,
         datasets={},
         facts=facts,
     )

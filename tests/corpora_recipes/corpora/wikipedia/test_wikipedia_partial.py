@@ -3,6 +3,7 @@
 import bz2
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,13 @@ import pytest
 from dump_writer import write_dump
 from loopback import RangeServer, break_off, refuse
 
-from corpora_recipes import downloads, sources
-from corpora_recipes.errors import InputError
-from corpora_recipes.ranges import parts_folder
-from corpora_recipes.reading import read
-from corpora_recipes.recipes import Corpus, load_facts
-from corpora_recipes.wikipedia import partial
-from corpora_recipes.wikipedia.dump import find_dump, list_blocks
+from corpora_recipes.corpora.wikipedia import partial
+from corpora_recipes.corpora.wikipedia.dump import find_dump, list_blocks
+from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching.ranges import parts_folder
+from corpora_recipes.reading.reading import read
+from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 INDEX = NAME.replace(".xml.bz2", "-index.txt.bz2")
@@ -59,9 +60,9 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
     facts = load_facts("wikipedia")
-    for source in facts["sources"]:
-        source["url"] = f"{server.url}/{source['file']}"
-    options = facts["options"] | {"date": "20260101", "partial": True} | options
+    here = tuple(replace(s, url=f"{server.url}/{s.file}") for s in facts.sources)
+    facts = replace(facts, sources=here)
+    options = {**facts.options, "date": "20260101", "partial": True} | options
     return Corpus("wiki", "wikipedia", "es", documents, 1111, options, {}, facts)
 
 
@@ -172,9 +173,9 @@ def test_a_dump_that_changes_is_an_error(server: RangeServer, dump: Path) -> Non
         return False
 
     server.faults[DUMP_PATH] = [lambda handler: False] * 4 + [change]
-    with pytest.raises(InputError, match="all of one version"):
+    with pytest.raises(InputError, match="parts of one version"):
         sources.fetch(corpus(server, 120), "upstream", Path("part"))
-    with pytest.raises(InputError, match="all of one version"):
+    with pytest.raises(InputError, match="parts of one version"):
         sources.fetch(corpus(server, 200), "upstream", Path("part"))
     # What the message says to do helps.
     for path in parts_folder(Path("part", NAME)).iterdir():
@@ -197,10 +198,10 @@ def no_index(server: RangeServer) -> None:
 @pytest.mark.parametrize(
     ("spoil", "documents", "why"),
     [
-        (no_ranges, 120, "the server does not give parts of files"),
-        (no_version, 120, "the server does not name the file's version"),
+        (no_ranges, 120, "the server does not support ranges of files"),
+        (no_version, 120, "the server does not state the file's version"),
         (no_index, 120, f"the server has no {INDEX}"),
-        (lambda server: None, None, "corpora.wiki.documents wants all"),
+        (lambda server: None, None, "corpora.wiki.corpus.documents asks for all"),
     ],
 )
 def test_else_the_whole_dump_and_a_message(

@@ -8,11 +8,16 @@ from pathlib import Path
 import pytest
 from dump_writer import SamplePage, write_dump
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import BlockResult, Corpus, load_facts, load_recipe
+from corpora_recipes.corpora.wikipedia import recipe, wikiextractor
+from corpora_recipes.fetching.sources import fetch
+from corpora_recipes.recipe import (
+    BlockResult,
+    Corpus,
+    load_facts,
+    load_recipe,
+)
 from corpora_recipes.records import Document, Record, Section
-from corpora_recipes.sources import fetch
-from corpora_recipes.wikipedia import recipe, wikiextractor
+from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 PLAIN_PAGES = [
@@ -145,7 +150,7 @@ def test_a_dump_of_another_wiki_than_its_name_says_is_an_input_error(tmp_path: P
 
 
 def test_the_sample_is_for_its_language_alone(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="that of wikipedia is in es"):
+    with pytest.raises(InputError, match="the sample of wikipedia is in es"):
         fetch(corpus(language="pt"), "sample", tmp_path / "raw")
     fetch(corpus(language="es-CL"), "sample", tmp_path / "raw")
 
@@ -208,7 +213,8 @@ def test_wikiextractor_that_fails_or_hangs_is_an_input_error(
 
 def test_wikiextractor_is_never_imported() -> None:
     code = (
-        "import sys, corpora_recipes.wikipedia.recipe, corpora_recipes.wikipedia.wikiextractor\n"
+        "import sys\n"
+        "from corpora_recipes.corpora.wikipedia import recipe, wikiextractor\n"
         "heavy = {'wikiextractor', 'spacy', 'lxml', 'pyarrow', 'xml.etree.ElementTree'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -218,10 +224,10 @@ def test_wikiextractor_is_never_imported() -> None:
 
 def test_facts() -> None:
     facts = load_facts("wikipedia")
-    assert facts["records"] == "documents"
+    assert facts.records == "documents"
     options = {"sections": "all", "extractor": "native", "date": "latest", "partial": False}
-    assert facts["options"] == options
-    names = [s["file"].format(language="es", date="20260101") for s in facts["sources"]]
+    assert facts.options == options
+    names = [s.file.format(language="es", date="20260101") for s in facts.sources]
     assert names == [NAME, NAME.replace(".xml.bz2", "-index.txt.bz2")]
-    assert all(source["url"].endswith(source["file"]) for source in facts["sources"])
+    assert all((source.url or "").endswith(source.file) for source in facts.sources)
     assert load_recipe("wikipedia").read_block is recipe.read_block

@@ -8,12 +8,14 @@ from dump_writer import NAMESPACES
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from corpora_recipes.corpora.wikipedia import prose
+from corpora_recipes.corpora.wikipedia.recipe import sections_of
+from corpora_recipes.corpora.wikipedia.templates import MARKS, format_number, load_wiki
+from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.records import Drops
-from corpora_recipes.text import clean, split_sentences, tidy
-from corpora_recipes.wikipedia import prose
-from corpora_recipes.wikipedia.recipe import sections_of
-from corpora_recipes.wikipedia.templates import MARKS, format_number, load_wiki
-from corpora_recipes.wikipedia.wikitext import Article, Parser
+from corpora_recipes.text.cleaning import clean
+from corpora_recipes.text.sentences import split_sentences
+from corpora_recipes.text.tidying import tidy
 
 LANGUAGES = ("es", "en", "fr", "pt", "de", "it", "ca", "gl", "eu", "ast", "an")
 PARSERS = {code: Parser(code, tuple(NAMESPACES.items())) for code in LANGUAGES}

@@ -9,11 +9,11 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes import sources
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES
+from corpora_recipes.corpora.word_pairs import recipe
+from corpora_recipes.fetching import sources
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.word_pairs import recipe
+from corpora_recipes.running.errors import InputError
 
 SHIPPED = RECIPES / "word_pairs" / "sample"
 CORPUS = corpus_of("word_pairs")
@@ -119,7 +119,7 @@ def test_a_pair_that_another_file_has_is_repeated(tmp_path: Path) -> None:
         ('"coche","auto"\n', 1, "two words"),
         ("a b 1\nc d\n", 2, "found:    none in 'c d'"),
         ("a b\n# x\nc d 1\n", 3, "found:    one in 'c d 1'"),
-        ("palabra1,palabra2,valor\na,b,1\n", 1, "put # before the line"),
+        ("palabra1,palabra2,valor\na,b,1\n", 1, "put # before it"),
         ("a;b;8,5\n", 1, "found:    '8,5'"),
         ("a b nan\n", 1, "a number as score"),
         ("a b inf\n", 1, "a number as score"),
@@ -195,6 +195,6 @@ def test_empty_columns_at_the_end_are_none(tmp_path: Path) -> None:
 
 def test_the_shipped_list_is_refused_to_another_language(tmp_path: Path) -> None:
     english = replace(CORPUS, language="en", options={"path": None})
-    with pytest.raises(InputError, match="that of word_pairs is in es") as error:
+    with pytest.raises(InputError, match="the sample of word_pairs is in es") as error:
         sources.fetch(english, "upstream", tmp_path / "out")
-    assert error.value.todo.startswith("set `path:` in this entry of params.yaml")
+    assert error.value.todo.startswith("set `path:` in `corpus` of this entry")

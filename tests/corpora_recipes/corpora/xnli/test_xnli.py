@@ -10,10 +10,10 @@ from conftest import corpus_of, read_by_id
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, load_facts, load_recipe
+from corpora_recipes.corpora.xnli.recipe import blocks, read_block
+from corpora_recipes.recipe import RECIPES, load_facts, load_recipe
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.xnli.recipe import blocks, read_block
+from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "xnli" / "sample"
 PARTS = ("train", "validation", "test")
@@ -156,7 +156,7 @@ def test_sample_in_other_languages(language, expected):
 
 
 def test_labels_are_in_the_published_order():
-    labels = load_facts("xnli")["collections"]["pairs"]["labels"]
+    labels = load_facts("xnli").collections["pairs"].labels
     assert list(labels) == list(labels.values()) == ["entailment", "neutral", "contradiction"]
 
 
@@ -192,7 +192,7 @@ def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path):
     examples, drops = read_all(tmp_path)
     assert list(examples) == ["pairs/esxnli/1"]
     assert drops.dropped == {("examples", "duplicate_id"): 1}
-    assert "examples.duplicate_id" in corpus_of("xnli").facts["drop_limits"]
+    assert "examples.duplicate_id" in corpus_of("xnli").facts.drop_limits
 
 
 def test_a_premise_with_two_prompts_is_one_document(tmp_path: Path):
@@ -287,7 +287,7 @@ def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):
 def test_unknown_language():
     with pytest.raises(InputError) as raised:
         blocks(SAMPLE, corpus_of("xnli", "it"))
-    assert raised.value.where == "corpora.xnli.language"
+    assert raised.value.where == "corpora.xnli.corpus.language"
     assert "el, en, es" in raised.value.expected
 
 

@@ -8,15 +8,15 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes import json_lines
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import RECIPES, Corpus
+from corpora_recipes.corpora.xprobe.recipe import blocks
+from corpora_recipes.fetching.sources import list_sources
+from corpora_recipes.formats import json_lines
+from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.sources import list_sources
-from corpora_recipes.xprobe.recipe import blocks
+from corpora_recipes.running.errors import InputError
 
 CORPUS = corpus_of("xprobe")
-COLLECTIONS = CORPUS.facts["collections"]
+COLLECTIONS = CORPUS.facts.collections
 SAMPLE = RECIPES / "xprobe" / "sample"
 
 
@@ -142,7 +142,7 @@ def test_sample_has_a_changed_sentence_labelled_original_as_upstream(sample: lis
 
 def test_the_published_numbers_are_ranks_of_the_spellings():
     for collection in COLLECTIONS.values():
-        assert list(collection["labels"] or []) == sorted(collection["labels"] or [])
+        assert list(collection.labels or []) == sorted(collection.labels or [])
 
 
 def test_sources():

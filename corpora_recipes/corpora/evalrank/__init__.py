@@ -1,0 +1,1 @@
+"""EvalRank in English: positive pairs, background texts, and word similarity sets."""

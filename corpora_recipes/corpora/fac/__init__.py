@@ -1,0 +1,1 @@
+"""FAC: sentences about films, critics' opinions against plot summaries, from FilmAffinity."""

@@ -1,0 +1,1 @@
+"""The user's documents, in JSON Lines or Parquet."""

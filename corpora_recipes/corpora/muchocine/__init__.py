@@ -1,0 +1,1 @@
+"""MuchoCine: summaries of film reviews by readers of a web site, with their star ratings."""

@@ -1,0 +1,1 @@
+"""PAWS-X: pairs of sentences that share nearly all words, labelled as paraphrases or not."""

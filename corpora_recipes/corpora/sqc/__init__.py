@@ -1,0 +1,1 @@
+"""SQC: Spanish questions classified by the type of the expected answer."""

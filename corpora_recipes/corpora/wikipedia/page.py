@@ -1,0 +1,110 @@
+"""A page of a dump: its title, namespace and text, from the bytes of its XML."""
+
+import re
+from dataclasses import dataclass
+
+_TITLE = re.compile(rb"<title>([^<>]*)</title>")
+_NS = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
+PAGE_ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
+_MODEL = re.compile(rb"<model>([^<>]*)</model>")
+_TEXT = re.compile(rb"<text(?:\s[^<>]*)?>")
+# "#REDIRECT [[…" in any language: old dumps have no <redirect> element.
+_REDIRECT = re.compile(rb"\s*#[^\s\[\]#*:;]+\s*:?\s*\[\[")
+_ENTITY = re.compile(r"&(lt|gt|quot|amp|apos|#x[0-9a-fA-F]{1,6}|#[0-9]{1,7});")
+_CHARACTERS = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'"}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The wiki that the header of a dump describes.
+
+    Attributes:
+        dbname: its name, e.g. "eswiki".
+        namespaces: (number, local name) of each namespace.
+    """
+
+    dbname: str
+    namespaces: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The fields of a page; title and text are still escaped UTF-8 bytes.
+
+    Attributes:
+        id: its page id.
+        namespace: number of its namespace, 0 for articles.
+        model: its content model, "wikitext" where the dump names none.
+        redirect: whether it is a redirect to another page.
+        title_bytes: its title.
+        text_bytes: its wikitext.
+    """
+
+    id: str
+    namespace: int
+    model: str
+    redirect: bool
+    title_bytes: bytes
+    text_bytes: bytes
+
+    def title(self) -> str:
+        """Return the title; raises UnicodeDecodeError if it is not UTF-8."""
+        return unescape(self.title_bytes.decode())
+
+    def text(self) -> str:
+        """Return the wikitext; raises UnicodeDecodeError if it is not UTF-8."""
+        return unescape(self.text_bytes.decode())
+
+
+def parse_page(raw: bytes, site: Site) -> Page:
+    """Read the fields of a page.
+
+    Raises:
+        ValueError: it has no title, id or text.
+    """
+    title = _TITLE.search(raw)
+    page_id = PAGE_ID.search(raw)
+    text = _TEXT.search(raw)
+    empty = text is not None and text[0].endswith(b"/>")
+    end = text.end() if text and empty else raw.find(b"</text>", text.end() if text else 0)
+    if end < 0:
+        text = None
+    if not (title and page_id and text):
+        missing = [
+            name for name, match in (("title", title), ("id", page_id), ("text", text)) if not match
+        ]
+        raise ValueError(f"a page without {' and '.join(missing)}")
+    namespace = _NS.search(raw, 0, text.start())
+    model = _MODEL.search(raw, 0, text.start())
+    body = raw[text.end() : end]
+    return Page(
+        id=str(int(page_id[1])),
+        namespace=int(namespace[1]) if namespace else _namespace_of(title[1], site),
+        model=model[1].decode("ascii", "replace") if model else "wikitext",
+        redirect=b"<redirect" in raw[: text.start()] or _REDIRECT.match(body) is not None,
+        title_bytes=title[1],
+        text_bytes=body,
+    )
+
+
+def unescape(text: str) -> str:
+    """Undo XML's escapes: the five named entities and character references, nothing else."""
+    pieces = _ENTITY.split(text)
+    if len(pieces) > 1:
+        pieces[1::2] = [_CHARACTERS.get(name) or _character(name) for name in pieces[1::2]]
+    return "".join(pieces)
+
+
+def _character(reference: str) -> str:
+    """Return the character of a reference such as #233 or #xe9."""
+    code = int(reference[2:], 16) if reference[1] == "x" else int(reference[1:])
+    if code == 0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        return "\ufffd"
+    return chr(code)
+
+
+def _namespace_of(title: bytes, site: Site) -> int:
+    """Return the namespace by the title's prefix: exports before 0.6 have no <ns>."""
+    prefix, colon, _ = title.decode("utf-8", "replace").partition(":")
+    names = {name.casefold(): number for number, name in site.namespaces if name}
+    return names.get(prefix.replace("_", " ").casefold(), 0) if colon else 0

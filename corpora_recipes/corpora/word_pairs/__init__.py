@@ -1,0 +1,1 @@
+"""Pairs of synonyms: a Spanish list, or the user's."""

@@ -1,0 +1,1 @@
+"""XNLI and esXNLI: premises with hypotheses, labelled with entailment, neutral, contradiction."""

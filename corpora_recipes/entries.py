@@ -1,0 +1,177 @@
+"""The entries of `corpora` in params.yaml, checked and joined with the facts of their recipes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from corpora_recipes.facts import CorpusFacts
+from corpora_recipes.params import known_keys, load_params
+from corpora_recipes.recipe import COMMON_KEYS, Corpus, load_facts, recipe_names
+from corpora_recipes.running.errors import InputError
+
+
+def load_corpus(path: Path, name: str) -> Corpus:
+    """Return the entry ``name`` of ``corpora`` in the params file.
+
+    Raises:
+        InputError: the entry does not exist, has an unknown recipe or key, or a value of another
+            type.
+    """
+    return _corpus(load_params(path), path, name)
+
+
+def load_corpora(path: Path) -> list[Corpus]:
+    """Return all entries of ``corpora`` in the params file, in its order; see ``load_corpus``."""
+    params = load_params(path)
+    return [_corpus(params, path, name) for name in params["corpora"]]
+
+
+def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
+    if name not in params["corpora"]:
+        raise InputError(
+            f"{path}: corpora",
+            expected=f"one of {', '.join(sorted(params['corpora'])) or '(no entry)'}",
+            found=repr(name),
+            todo="correct the name, or add an entry",
+        )
+    where = f"{path}: corpora.{name}"
+    entry = params["corpora"][name]
+    if isinstance(entry, dict) and "recipe" in entry:
+        raise _old_form(name, entry, where)
+    entry = known_keys(entry, where, ("corpus", "datasets"))
+    datasets = entry.get("datasets") or {}
+    if not isinstance(datasets, dict):
+        raise InputError(
+            f"{where}.datasets",
+            expected="dataset names, each with its task",
+            found=repr(datasets),
+            todo="write it as in {sp_mine: {task: sentence_position}}",
+        )
+    where += ".corpus"
+    entry = entry.get("corpus")
+    recipe = entry.get("recipe") if isinstance(entry, dict) else None
+    if recipe not in recipe_names():
+        raise InputError(
+            f"{where}.recipe",
+            expected=f"one of {', '.join(recipe_names())}",
+            found=repr(recipe),
+            todo="choose one, or add a recipe: a folder in corpora_recipes/corpora/",
+        )
+    facts = load_facts(recipe)
+    entry = known_keys(entry, where, (*COMMON_KEYS, *facts.options))
+    documents = entry.get("documents")
+    documents = None if documents == "all" else documents
+    language = entry.get("language", facts.language)
+    sources = entry.get("sources")
+    for key, value, fits, expected in (
+        ("documents", documents, _is_quota(documents), "a positive integer, or all"),
+        ("language", language, _is_language(language), 'a language code such as "es"'),
+        ("sources", sources, sources is None or isinstance(sources, str), "a text, or nothing"),
+    ):
+        if not fits:
+            raise InputError(
+                f"{where}.{key}", expected=expected, found=repr(value), todo="correct the value"
+            )
+    if documents is not None:
+        _check_divisible(facts, f"{where}.documents", documents)
+    options = _options(entry, facts.options, where)
+    if not (facts.shipped and options.get("path") is None):
+        # Only the users know the facts on their own texts.
+        defaults: dict[str, Any] = {"name": name, "licence": "not stated", "redistributable": False}
+        keys = {"name", "licence", "citation", "homepage", "description", "redistributable"}
+        given = {key: options[key] or defaults.get(key, "") for key in keys & options.keys()}
+        facts = replace(facts, **given)
+    return Corpus(
+        name=name,
+        recipe=recipe,
+        language=language,
+        documents=documents,
+        seed=params["seed"],
+        options=options,
+        datasets=datasets,
+        facts=facts,
+        sources=sources,
+    )
+
+
+def _old_form(name: str, entry: dict[str, Any], where: str) -> InputError:
+    corpus = {key: value for key, value in entry.items() if key != "datasets"}
+    datasets = {"datasets": entry["datasets"]} if "datasets" in entry else {}
+    new = yaml.safe_dump(
+        {name: {"corpus": corpus} | datasets},
+        default_flow_style=None,
+        allow_unicode=True,
+        sort_keys=False,
+        width=1000,
+    )
+    return InputError(
+        where,
+        expected="an entry with `corpus` (for fetching and reading) and `datasets`",
+        found="the recipe and its options at the top of the entry",
+        todo=f"write it as\n{new.rstrip()}",
+    )
+
+
+def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
+    """Return the corpus with the quota of the command line: a number, "all", or None to keep it.
+
+    Raises:
+        InputError: the quota is neither a number nor "all".
+    """
+    if quota is None:
+        return corpus
+    if quota == "all":
+        return replace(corpus, documents=None)
+    if not quota.isdecimal() or int(quota) < 1:
+        raise InputError(
+            f"--documents {quota}",
+            expected="a positive integer, or all",
+            found=repr(quota),
+            todo="correct the number",
+        )
+    _check_divisible(corpus.facts, f"--documents {quota}", quota)
+    return replace(corpus, documents=int(quota))
+
+
+def _check_divisible(facts: CorpusFacts, where: str, quota: object) -> None:
+    """Refuse a quota of examples: it would leave out whole parts and classes of the source."""
+    if facts.records == "examples":
+        raise InputError(
+            where,
+            expected="no quota: all examples of a benchmark are taken",
+            found=repr(quota),
+            todo="leave the quota out",
+        )
+
+
+def _options(entry: dict[str, Any], defaults: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the recipe's options, checked by type and completed by their defaults."""
+    options = {}
+    for key, default in defaults.items():
+        value = entry.get(key, default)
+        # A default of None is a text that may be left out.
+        kind = str if default is None else type(default)
+        if kind is str and type(value) is int:
+            value = str(value)  # such as a date: 20260101
+        if not isinstance(value, kind) and not (value is None and default is None):
+            raise InputError(
+                f"{where}.{key}",
+                expected={str: "a text", bool: "true or false"}.get(kind, kind.__name__),
+                found=repr(value),
+                todo=f"correct the value; the default is {default!r}",
+            )
+        options[key] = value
+    return options
+
+
+def _is_quota(value: object) -> bool:
+    # bool is an int in Python, but `documents: yes` is a mistake.
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
+
+
+def _is_language(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]+)*", value) is not None

@@ -1,1 +1,0 @@
-"""EvalRank in English: pairs that mean the same, their background, and word similarity sets."""

@@ -1,0 +1,184 @@
+"""The types of a corpus.yaml, and the function that reads and checks it."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import yaml
+
+from corpora_recipes.records import Kind
+from corpora_recipes.running.errors import InputError
+
+_NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false"}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A raw file, or a group of raw files, of a corpus.
+
+    Attributes:
+        file: upstream name, a path relative to the corpus's folder; a pattern with ``*`` for a
+            group of files. In it and in the URL, ``{language}`` and ``{option}`` are replaced by
+            those of the corpus.
+        url: its address; None if it is only in mirrors.
+        sha256: its checksum, None if unknown.
+        size: its size in bytes, None if unknown.
+        optional: whether a mirror may lack it if it has another source of the corpus.
+    """
+
+    file: str
+    url: str | None = None
+    sha256: str | None = None
+    size: int | None = None
+    optional: bool = False
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether ``file`` is a pattern such as ``train/*.rs3``."""
+        return "*" in self.file
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionFacts:
+    """The facts on a collection of examples.
+
+    Attributes:
+        about: description of the examples.
+        texts: the number of texts per example; None if it varies.
+        unit: of the texts.
+        sizes: part of the source (or "all") to its official number of examples, None if unknown.
+        published: differences between the published rows and ours.
+        labels: the source's spelling of a class to its name; empty if both are the same, None if
+            the examples have no classes.
+        scale: the lowest and the highest score, None if the examples have no scores.
+        columns: name to meaning of the further columns of an example.
+        file: upstream name, if each collection is a file.
+    """
+
+    about: str
+    texts: int | None
+    unit: Literal["sentence", "word"] = "sentence"
+    sizes: Mapping[str, int | None] = field(default_factory=dict)
+    published: str = ""
+    labels: Mapping[str, str] | None = None
+    scale: tuple[float, float] | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFacts:
+    """The facts in a recipe's corpus.yaml.
+
+    Attributes:
+        name: of the corpus, for readers.
+        records: the kind of its records.
+        language: of its texts, unless the entry in params.yaml names another.
+        licence: of its texts.
+        description: of the corpus.
+        licence_url: of the text of the licence.
+        redistributable: whether its texts may be redistributed.
+        citation: the paper to cite.
+        homepage: of the corpus.
+        sample_language: the language of the sample, if the recipe reads several.
+        shipped: whether the sample is the corpus itself.
+        options: the recipe's options in params.yaml, with their defaults.
+        sources: its raw files; see also ``Recipe.sources``.
+        manual: how to get them if they cannot be downloaded.
+        drop_limits: ``<unit>.<reason>`` to the highest normal share of drops.
+        collections: of a corpus of examples, by name.
+        labels: the classes of the relations in a corpus of trees.
+        special: facts that only this recipe reads.
+    """
+
+    name: str
+    records: Kind
+    language: str
+    licence: str
+    description: str
+    licence_url: str | None = None
+    redistributable: bool = False
+    citation: str = ""
+    homepage: str | None = None
+    sample_language: str | None = None
+    shipped: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sources: tuple[Source, ...] = ()
+    manual: str = ""
+    drop_limits: Mapping[str, float] = field(default_factory=dict)
+    collections: Mapping[str, CollectionFacts] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    special: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_facts(path: Path) -> CorpusFacts:
+    """Read a corpus.yaml.
+
+    Raises:
+        InputError: it is not YAML, a key is missing or unknown, or a value has another type.
+    """
+    try:
+        given = yaml.safe_load(path.read_text("utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(
+            path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
+        ) from None
+    facts: CorpusFacts = _typed(CorpusFacts, given, str(path))
+    return facts
+
+
+def _typed(kind: Any, value: object, where: str) -> Any:
+    """Return a value of a YAML file as the declared type."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(value, dict):
+        return _object(kind, value, where)
+    if origin is UnionType:  # X | None
+        return None if value is None else _typed(inner[0], value, where)
+    if origin is tuple and isinstance(value, list):
+        kinds = inner[:1] * len(value) if inner[1] is ... else inner
+        if len(kinds) == len(value):
+            items = enumerate(zip(kinds, value, strict=True))
+            return tuple(
+                _typed(inner_kind, item, f"{where}[{n}]") for n, (inner_kind, item) in items
+            )
+    if origin is Mapping and isinstance(value, dict):
+        names = {_typed(str, key, f"{where}, key {key!r}"): item for key, item in value.items()}
+        return {name: _typed(inner[1], item, f"{where}.{name}") for name, item in names.items()}
+    if kind is Any or type(value) is kind or (kind is float and type(value) is int):
+        return value
+    if origin is Literal and value in inner:
+        return value
+    raise _error(where, kind, repr(value))
+
+
+def _object(kind: Any, given: dict[str, object], where: str) -> Any:
+    types = get_type_hints(kind)
+    for key in given:
+        if key not in types:
+            raise InputError(
+                f"{where}: {key}",
+                expected=f"keys among {', '.join(types)}",
+                found=f"{key!r}, an unknown key",
+                todo="correct or remove the key",
+            )
+    for known in fields(kind):
+        if known.name not in given and known.default is known.default_factory is MISSING:
+            raise _error(f"{where}: {known.name}", types[known.name], "nothing")
+    return kind(**{key: _typed(types[key], given[key], f"{where}: {key}") for key in given})
+
+
+def _error(where: str, kind: Any, found: str) -> InputError:
+    return InputError(where, expected=_named(kind), found=found, todo="correct the value")
+
+
+def _named(kind: Any) -> str:
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return f"{_named(inner[0])}, or null"
+    if origin is Literal:
+        return f"one of {', '.join(inner)}"
+    if origin is tuple:
+        return "a list" if inner[1] is ... else f"a list of {len(inner)}"
+    return _NAMES.get(kind, "keys with values")

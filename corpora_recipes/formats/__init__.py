@@ -1,0 +1,1 @@
+"""File formats and example fields that several recipes share."""

@@ -1,1 +1,0 @@
-"""Anybody's own documents, as JSON Lines or Parquet."""

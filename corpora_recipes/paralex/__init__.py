@@ -1,1 +1,0 @@
-"""ParaLex: clusters of words that are one another's like, such as weekdays, in 46 languages."""

@@ -1,0 +1,1 @@
+"""The stage `read`: raw files to records."""

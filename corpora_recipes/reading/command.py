@@ -1,0 +1,73 @@
+"""`probeta read`: raw files to records."""
+
+import argparse
+import os
+from pathlib import Path
+
+from corpora_recipes.running.commands import add_corpus, add_params, positive
+
+HELP = """\
+examples:
+  probeta read wikipedia --raw data/raw/wikipedia --out wikipedia.parquet
+  probeta read theses --raw my/pages --out theses.parquet --documents all
+
+Beside the records it writes, as JSON, the numbers of documents kept and of documents dropped by
+reason. The records do not depend on the number of workers.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta read`."""
+    add_corpus(parser)
+    add_params(parser)
+    parser.add_argument(
+        "--raw", type=Path, required=True, metavar="DIR", help="folder with the raw files"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE.parquet", help="file for the records"
+    )
+    parser.add_argument(
+        "--documents",
+        metavar="N|all",
+        help="number of documents to take (default: that of params.yaml)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help="blocks read at once (default: one per CPU, or one per thread of the cluster)",
+    )
+    parser.add_argument(
+        "--executor",
+        default=os.environ.get("PROBETA_EXECUTOR") or "local",
+        metavar="local|tcp://HOST:PORT",
+        help="processes of this machine, or a Dask scheduler (default: the environment variable "
+        "PROBETA_EXECUTOR, or local)",
+    )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail if a share of drops is above its limit in corpus.yaml (default: print a note)",
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Read a corpus, and print the counts of records kept and dropped."""
+    from corpora_recipes.entries import load_corpus, with_documents
+    from corpora_recipes.reading.reading import above_limits, read
+
+    corpus = with_documents(load_corpus(options.params, options.corpus), options.documents)
+    drops = read(
+        corpus,
+        options.raw,
+        options.out,
+        workers=options.workers,
+        executor=options.executor,
+        strict=options.strict,
+    )
+    for unit, counts in drops.as_dict().items():
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
+        kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
+        print(f"{kept}; dropped: {reasons}" if reasons else kept)
+    for excess in above_limits(corpus, drops):
+        print(f"{corpus.name}: note: {excess}")

@@ -1,0 +1,1 @@
+"""Execution of commands: errors, exit codes, processes, output files; not their content."""

@@ -1,1 +1,0 @@
-"""SQC: Spanish questions classified by the kind of answer that they ask for."""

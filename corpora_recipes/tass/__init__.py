@@ -1,1 +1,0 @@
-"""TASS 2020: Spanish tweets with their polarity, and with the emotion that they show."""

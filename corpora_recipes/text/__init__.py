@@ -1,0 +1,1 @@
+"""Natural text: cleaning, sentences, tokens, detokenising, language identification."""

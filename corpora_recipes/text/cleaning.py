@@ -1,0 +1,69 @@
+"""Cleans natural text: Unicode and white space; detects damage."""
+
+import re
+import unicodedata
+
+# Controls except white space, soft hyphen, zero-width and directional marks, byte order mark.
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
+)
+_DAMAGE = {
+    "replacement_character": re.compile("\ufffd"),
+    "unpaired_surrogate": re.compile("[\ud800-\udfff]"),
+    "private_use_character": re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]"),
+    "mojibake": re.compile("Ã[\x80-\xbf]|Â[\xa0-\xbf]|â€"),  # UTF-8 read as Windows-1252
+}
+
+# Not natural text: links, templates, tags, attributes, entities, addresses, codes, footnote marks,
+# bars between parts of a page (not 1|2|3). Every alternative begins with one fixed character, so
+# that the search is fast.
+_MARKUP = re.compile(
+    r"\[(?:\[|\d{1,3}\])|\]\]|\{\{|\}\}|<(?<!<<)/?[a-zA-Z][^<>]*>(?!>)|<!--|>(?<=-->)"
+    r"|=(?:=|(?<=\w=)\"|(?<=\bstyle=)|(?<=\bclass=)|(?<=\bhref=)|(?<=\bwidth=))"
+    r"|&(?:[a-zA-Z]\w*|#\w+);|://|\\(?:[a-zA-Z]{2}|u[\da-fA-F]{4}|[nrt](?![a-z]))"
+    r"|\^\{|_\{|_\d(?<=\bformula_\d)|\|(?<!\d\|)|\|(?!\d)|\*\*\w[^*]*\*\*"
+)
+# Two apostrophes or grave accents for a quotation mark; after a number they are seconds.
+_TWO_MARKS = re.compile(r"(?<![\w′'])''(?=[^\s'])((?:[^']|(?<!')'(?!'))*)''(?!')")
+_TWO_APOSTROPHES = re.compile(r"(?<![\d′'])''(?!')|(?<!`)``(?!`)")
+
+
+def clean(text: str) -> str:
+    """Return the text in NFC, without invisible characters, every run of white space as one space.
+
+    White space is that of Unicode, including line breaks; invisible are controls, zero-width and
+    directional marks, soft hyphens and byte order marks. Two apostrophes for a quotation mark
+    (''así'') become a straight mark ("así"); those for seconds (10'') stay. Damage is not
+    repaired: U+FFFD stays.
+    """
+    if not is_single_spaced(text):
+        # Printable text has nothing invisible; most texts are, with single spaces.
+        single = " ".join(text.split())
+        text = single if single.isprintable() else " ".join(_INVISIBLE.sub("", text).split())
+    text = unicodedata.normalize("NFC", text)
+    if "''" in text or "``" in text:
+        text = _TWO_APOSTROPHES.sub('"', _TWO_MARKS.sub(r'"\1"', text))
+    return text
+
+
+def damage(text: str) -> str | None:
+    """Return the sign that the text was damaged in the source, or None.
+
+    Returns:
+        "replacement_character", "unpaired_surrogate" (it cannot be written as UTF-8),
+        "private_use_character" (bullets of symbol fonts, mostly) or "mojibake" (UTF-8 read as
+        Windows-1252).
+    """
+    if text.isascii():
+        return None
+    return next((reason for reason, pattern in _DAMAGE.items() if pattern.search(text)), None)
+
+
+def has_markup(text: str) -> bool:
+    """Return whether a text has leftover markup: a tag, a link, an address …"""
+    return _MARKUP.search(text) is not None
+
+
+def is_single_spaced(text: str) -> bool:
+    """Return whether all white space is single spaces between words (as of printable text)."""
+    return text.isprintable() and "  " not in text and text[:1] != " " and text[-1:] != " "

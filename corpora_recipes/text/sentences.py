@@ -1,0 +1,230 @@
+"""Splits running text into sentences."""
+
+import re
+from collections.abc import Sequence
+
+from corpora_recipes.text.abbreviations import Rules, rules_of
+from corpora_recipes.text.cleaning import is_single_spaced
+
+_STOPS = ".!?…؟۔।։"
+_DASHES = "—–―-•"
+_OPENING = "¿¡«‹“„‘‚\"'([{<*" + _DASHES
+_CLOSING = "»›”“’\"')]}>*"
+_MAY_END = re.compile(rf"[{_STOPS}{re.escape(_CLOSING)}] ")
+# The lookbehinds keep time linear in the length of a word.
+_TAIL = re.compile(rf"(?<![{_STOPS}])([{_STOPS}]+)([{re.escape(_CLOSING)}]*)$")
+_NOTE_MARKS = re.compile(r"(?<!\d\])(?:\[\d+\])+$")
+_ALPHANUMERIC = re.compile(r"[^\W_]")
+_NUMBER_IN_BRACKETS = re.compile(r"\(\d[\d.:/–-]*\)")
+_FIRST_WORD = re.compile(r"[^\W_]+")
+_ROMAN_NUMERAL = re.compile(r"(?=[CXLVI])C{0,3}(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?!\w)")
+_ACRONYM = re.compile(r"(?:[^\W\d_]{1,2}\.-?)+[^\W\d_]{1,2}")
+_BRACKETS = (("(", ")"), ("[", "]"))
+_QUOTES = (("«", "»"), ("“", "”"))
+_PAIRS = (*_BRACKETS, *_QUOTES, ('"', '"'))
+_REACH = 30  # words to each side in which a bracket or a quotation must open and close
+_LONGEST_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
+
+
+def ends_in_abbreviation(sentence: str, language: str) -> bool:
+    """Return whether a sentence was cut after an abbreviation that ends no sentence."""
+    if not sentence.endswith("."):
+        return False
+    rules = rules_of(language)
+    last = sentence[sentence.rfind(" ") + 1 :].lstrip(_OPENING)
+    if last[:-1] not in rules.words:
+        return False
+    before = sentence.rsplit(" ", 2)[-2:-1]
+    return last in rules.never_ends or " ".join([*before, last]) in rules.never_ends
+
+
+def split_sentences(text: str, language: str, *, is_clean: bool = False) -> list[str]:
+    """Split running text into sentences.
+
+    Args:
+        text: natural text of one paragraph; line breaks count as spaces.
+        language: ISO 639 code. Its abbreviations are in abbreviations.yaml; other languages are
+            split by the rules without abbreviations (case, initials, numbers, brackets).
+        is_clean: whether the text comes from ``clean``, so that its spaces need no check.
+
+    Returns:
+        The sentences in order, none empty; joined with one space they are the text with every run
+        of white space as one space. A sentence ends only before a space.
+    """
+    rules = rules_of(language)
+    if not (is_clean or is_single_spaced(text)):
+        text = " ".join(text.split())
+    sentences = []
+    words: list[str] = []
+    start = 0  # where the sentence begins, in characters
+    first = first_at = 0  # the same in words, as far as they were counted
+    last = last_at = 0  # the word that may end the sentence
+    spoken = 0  # the first word since then with a letter or a digit
+    marks = [pair for pair in _PAIRS if pair[0] in text]
+    for match in _MAY_END.finditer(text):
+        blank = match.end() - 1
+        after = text[blank + 1]
+        if after.islower() and after.isalpha() and not text[blank + 2 : blank + 3].isupper():
+            continue
+        if not _plainly_ends(text, start, blank, marks, rules):
+            words = words or text.split(" ")
+            first += text.count(" ", first_at, start)
+            last += text.count(" ", last_at, blank)
+            first_at, last_at = start, blank
+            spoken = max(spoken, first)
+            while spoken <= last and not _ALPHANUMERIC.search(words[spoken]):
+                spoken += 1
+            if spoken > last or not _is_boundary(words, first, last, rules):
+                continue
+            if words[last + 1] == '"' and text.count('"', start, blank) % 2:
+                continue  # it closes
+        sentences.append(text[start:blank])
+        start = blank + 1
+    if text:
+        sentences.append(text[start:])
+    return sentences
+
+
+def _plainly_ends(
+    text: str, start: int, blank: int, marks: Sequence[tuple[str, str]], rules: Rules
+) -> bool:
+    """Return whether the sentence from ``start`` on clearly ends before a space.
+
+    Most sentences do: with a full stop, after a word that is not part of an abbreviation, before a
+    capital, with all brackets and quotations closed. ``_is_boundary`` would return the same.
+    """
+    if text[blank - 1] != "." or not text[blank + 1].isupper() or blank - start > _LONGEST_PLAIN:
+        return False
+    begin = text.rfind(" ", start, blank) + 1
+    word = text[begin : blank - 1]
+    if (
+        not begin
+        or len(word) < 2
+        or not word.isalnum()
+        or (len(word) == 2 and word.isdigit())
+        or word in rules.words
+        or word.lower() in rules.words
+    ):
+        return False
+    for opening, closing in marks:  # noqa: SIM110 (half as slow as all())
+        if not _all_closed(text, start, blank, opening, closing):
+            return False
+    return True
+
+
+def _all_closed(text: str, start: int, stop: int, opening: str, closing: str) -> bool:
+    """Return whether every opening mark of a part of a text is closed before the next one opens."""
+    at = text.find(opening, start, stop)
+    while at >= 0:
+        end = text.find(closing, at + 1, stop)
+        if end < 0:
+            return False
+        if opening == closing:
+            if (at > start and text[at - 1] != " ") or text[end - 1] == " ":
+                return False
+            at = text.find(opening, end + 1, stop)
+        else:
+            at = text.find(opening, at + 1, stop)
+            if 0 <= at < end:
+                return False
+    return True
+
+
+def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool:
+    """Return whether the sentence that begins at words[start] ends with words[i].
+
+    One of these words has a letter or a digit, and no straight quotation mark is to be closed.
+    """
+    word = _NOTE_MARKS.sub("", words[i])
+    tail = _TAIL.search(word)
+    if tail is None:
+        # A closing mark that stands alone, as in French, belongs to the stop before it.
+        if i == start or word.strip(_CLOSING) or not (tail := _TAIL.search(words[i - 1])):
+            return False
+        word = words[i - 1]
+    elif tail[2] in (")", "]") and not _ALPHANUMERIC.search(word):
+        return False  # (!), [...]
+    following = words[i + 1]
+    if not following.strip("»›”)]}>"):
+        return False
+    if tail[1] != "." and _NUMBER_IN_BRACKETS.match(following):
+        return False  # a title and its year: ¿Quién? (1984)
+    after = next((w for w in words[i + 1 : i + 1 + _REACH] if _ALPHANUMERIC.search(w)), "")
+    after = after.lstrip(_OPENING + _STOPS)
+    if not after or (after[0].islower() and not after[1:2].isupper()):
+        return False
+    if tail[1] == "." and not _full_stop_ends(words, start, i, word, tail, after, rules):
+        return False
+    return not _inside(
+        " ".join(words[max(start, i + 1 - _REACH) : i + 1]),
+        " ".join(words[i + 1 : i + 1 + _REACH]),
+    )
+
+
+def _full_stop_ends(
+    words: Sequence[str],
+    start: int,
+    i: int,
+    word: str,
+    tail: re.Match[str],
+    after: str,
+    rules: Rules,
+) -> bool:
+    """Return whether the single full stop of ``word`` can end a sentence before ``after``."""
+    core = re.split("['’]", word[: tail.start()].lstrip(_OPENING))[-1]
+    following = words[i + 1]
+    if (core + ".", following.partition(".")[0] + ".") in rules.pairs:
+        return False
+    before = words[i - 1].lstrip(_OPENING) if i > start else ""
+    names = {core + ".", f"{before} {core}."}
+    first = _FIRST_WORD.match(after)
+    # "A." alone is not a preposition: it is an initial, or the end of "S. p. A.".
+    starter = first is not None and first[0].lower() in rules.starters and after[1:2] != "."
+    if first is not None and len(first[0]) > 1 and f"{core}{first[0]}".isupper():
+        names.add(core.lower() + ".")  # a text all in capitals
+    if names & rules.never_ends:
+        return False
+    number = after[0].isdigit() or (not starter and _ROMAN_NUMERAL.match(after) is not None)
+    abbreviation_may_end = not (number or not following.strip(_DASHES) or tail[2][:1] in (")", "]"))
+    if names & rules.may_end:
+        return abbreviation_may_end
+    if names & rules.in_names or _ACRONYM.fullmatch(core):
+        return abbreviation_may_end and starter
+    if i == start and (core.isdigit() or len(core) == 1 or _ROMAN_NUMERAL.fullmatch(core)):
+        return len(core) > 3  # the number of a list item or a heading; a year is not one
+    if core.isdigit():
+        return starter or not rules.ordinals or len(core) > 2
+    if len(core) == 1 and core.isalpha():
+        unit = core.islower() and before[-1:].isdigit()
+        return abbreviation_may_end and (unit or starter)
+    return True
+
+
+def _inside(left: str, right: str) -> bool:
+    """Return whether the place between two texts is inside a bracket or a quotation.
+
+    A quotation counts only if the sentence goes on after it («Vete. Ya», dijo).
+    """
+    for opening, closing in _BRACKETS:
+        if left.count(opening) > left.count(closing):
+            content, closed, _ = right.partition(closing)
+            if closed and opening not in content:
+                return True
+    for opening, closing in _QUOTES:
+        if left.count(opening) > left.count(closing) and _quotation_goes_on(
+            right, opening, closing
+        ):
+            return True
+    # A straight mark after a space is an opening one.
+    opened = 2 * f" {left}".count(' "') > left.count('"')
+    return opened and _quotation_goes_on(right, ' "', '"')
+
+
+def _quotation_goes_on(right: str, opening: str, closing: str) -> bool:
+    """Return whether an open quotation ends in ``right`` and the sentence around it goes on."""
+    content, _, onward = right.partition(closing)
+    onward = onward.lstrip(_CLOSING)
+    return opening not in content and (
+        onward[:1] in (",", ";")
+        or (onward[:1] == " " and onward.lstrip(" " + _DASHES)[:1].islower())
+    )

@@ -1,0 +1,196 @@
+"""Corrects spaces and quotation marks around punctuation."""
+
+import re
+from functools import cache
+from itertools import pairwise
+
+from corpora_recipes.text.abbreviations import rules_of
+from corpora_recipes.text.sentences import split_sentences
+
+# Texts that tidy() may have to correct, which are few. The pattern begins with a set of rare
+# characters, so that the search is fast.
+_UNTIDY = re.compile(
+    r"[.,;:!?…)\]»”\"(\[¿¡«“](?:(?<=\s[.,;:!?)\]»”])|(?<=[(\[¿¡«“])(?=\s)"
+    r"|(?<=\s\")(?=[,;:.!?)\]]|\Z)"
+    r"|(?!\s)(?:(?<=\w\w\w[.!?…])[\"»”)]?|(?<=\w\w\w[\"»”)])[.!?…])(?:[^\W\d_a-z]|[¿¡]))"
+)
+_GLUED = re.compile(r"[.!?…][\"»”)]?(?:[^\W\d_a-z]|[¿¡])")  # needed by _glued_start
+_OF_ADDRESS = re.compile(r"[/@.]")
+# A space before a mark, and its replacement; "...", ".NET", ".5", "3 : 1" and ":)" are not changed.
+# First the strings that each rule begins with: without them, the rule is skipped.
+_BEFORE_MARKS = [
+    ((" ,",), re.compile(r" (,)(?<=\S ,)(?=[^\W\d_])"), r"\1 "),
+    ((" ,",), re.compile(r" (,)(?<=\S ,)(?=[\s\"»”]|\Z)"), r"\1"),
+    ((" .",), re.compile(r" (\.)(?<=[^\s.] \.)(?! \.)(?=[\"»”)\]]*(?:\s|\Z))"), r"\1"),
+    ((" )", " ]"), re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])(?=[^\W\d_])"), r"\1 "),
+    ((" )", " ]"), re.compile(r" ([)\]])(?<=[\w.,;!?…\"»”’%)\]] [)\]])"), r"\1"),
+    # A straight mark before a stop or at the end closes.
+    ((' "',), re.compile(r" (\")(?<=[^\s([{¿¡«“\"—–-] \")(?=[,;:!?)\]]|\.(?![.\w])|\Z)"), r"\1"),
+]
+_AFTER_MARKS = [
+    # After a word the space is on the wrong side.
+    (("( ", "[ "), re.compile(r"([(\[]) (?<=[^\W\d_][(\[] )(?=\w[^()\[\]]*+[)\]])"), r" \1"),
+    (("( ", "[ "), re.compile(r"([(\[]) (?<![^\s\"«“¿¡(][(\[] )(?=[\w\"«“¿¡])"), r"\1"),
+    (("¿ ", "¡ "), re.compile(r"([¿¡]) (?=[\w\"«“(])"), r"\1"),
+]
+# Not in French, which has a space before these.
+_SET_APART = [
+    ((" ;",), re.compile(r" (;)(?<=\S ;)(?=[^\W\d_])"), r"\1 "),
+    ((" ;",), re.compile(r" (;)(?<=\S ;)(?=[\s\"»”]|\Z)"), r"\1"),
+    ((" :",), re.compile(r" (:)(?<=[^\s\d] :)(?=\s|\Z)"), r"\1"),
+    ((" !", " ?"), re.compile(r" (?=[!?])(?<=[\w.…\"»”)\]] )([!?]+)(?=[\s\"»”.,;:)\]]|\Z)"), r"\1"),
+]
+_ANGLED = [
+    (("« ",), re.compile(r"(«) (?<![^\s([¿¡—]« )(?=[\w¿¡(])"), r"\1"),
+    ((" »",), re.compile(r" (»)(?<=[\w.,;:!?…)] »)(?=[\s.,;:!?)\]]|\Z)"), r"\1"),
+]
+_CURLY = [
+    (("“ ",), re.compile(r"(“) (?<![^\s([¿¡—]“ )(?=[\w¿¡(])"), r"\1"),
+    ((" ”",), re.compile(r" (”)(?<=[\w.,;:!?…)] ”)(?=[.,;:!?)\]]|\Z)"), r"\1"),
+    ((" ”",), re.compile(r"(“[^“”]*[^\s“”]) (?=”)"), r"\1"),
+]
+# Two full stops after a word become one: "a. C..", "11-M..".
+_TWO_STOPS = re.compile(r"(?<=[^\s.])\.\.(?![.\w])")
+_STOPS_BEFORE_QUOTE = tuple(",.;:!?)")
+_STRAY_QUOTE = re.compile(
+    r"[\"“”](?:(?:(?<=\s.)|(?<=\A.))(?=[\s,;)]|\.(?!\.)|\Z)"
+    r"|(?<=[^\W\d_]\")(?=[^\W\d_])|(?<=\")[,;.]\")"
+)
+
+
+def tidy(text: str, language: str) -> str:
+    """Correct the spaces of a text around punctuation; only spaces change.
+
+    No space is left before a stop or a closing mark ("la casa , que" → "la casa, que") nor after
+    an opening one; a space is put between sentences if a common first word shows that another
+    begins ("la casa.El río" → "la casa. El río"). A straight quotation mark closes before a stop
+    and at the end; for the others see ``pair_quotes``. French keeps its spaces before ; : ! ? and
+    inside « », German keeps the spaces inside its quotation marks.
+
+    Args:
+        text: clean text (see ``clean``).
+        language: ISO 639 code.
+
+    Returns:
+        The text; tidying it again changes nothing.
+    """
+    if not _UNTIDY.search(text):
+        return text
+    code = language.partition("-")[0]
+    rules = [*_BEFORE_MARKS, *_AFTER_MARKS]
+    if code != "fr":
+        rules += _SET_APART
+    if code not in ("fr", "de"):
+        rules += _ANGLED
+    if code != "de":
+        rules += _CURLY
+    starts = _glued_start(code)
+    while True:
+        tidied = text
+        for beginnings, pattern, put in rules:
+            if any(beginning in tidied for beginning in beginnings):
+                tidied = pattern.sub(put, tidied)
+        if _GLUED.search(tidied):
+            tidied = _part(tidied, starts)
+        if tidied == text or not _UNTIDY.search(tidied):
+            return tidied
+        text = tidied
+
+
+@cache
+def _glued_start(language: str) -> re.Pattern[str]:
+    """Return the pattern of a word, the stop after it and the beginning of another sentence.
+
+    A space may be before the stop instead of after it; the first word may be part of an address.
+    """
+    words = (word.capitalize() for word in rules_of(language).starters if len(word) > 1)
+    starters = "|".join(sorted(words, key=lambda word: (-len(word), word))) or r"(?!)"
+    return re.compile(
+        r"(?<=[^\W\d_]{2}[^\W\d_A-Z])([\"»”)]?)( ?)([.!?…][\"»”)]?)"
+        rf"(?=(?:{starters})(?: |,)|[¿¡][^\W\d_])"
+    )
+
+
+def _part(text: str, starts: re.Pattern[str]) -> str:
+    """Put a space wherever a sentence starts, except inside an address."""
+    out = []
+    position = 0
+    begin = searched = 0  # where the word begins, and up to where that was looked for
+    for match in starts.finditer(text):
+        closing, blank, stop = match.groups()
+        begin = max(begin, text.rfind(" ", searched, match.start()) + 1)
+        searched = match.start()
+        is_stop = not blank or stop[0] == "."
+        if is_stop and not _OF_ADDRESS.search(text, begin, searched):
+            out += [text[position:searched], closing, stop, " "]
+            position = begin = match.end()
+    out.append(text[position:])
+    return "".join(out)
+
+
+def pair_quotes(sentence: str) -> str:
+    """Put the spaces of a sentence before opening and after closing straight quotation marks.
+
+    Marks open and close in turn. So if their number is even, and those whose place shows that they
+    open (at the beginning, after a bracket) or close (before a stop, at the end) agree with that,
+    the others are known: 'la" casa "azul y la" torre".' → 'la "casa" azul y la
+    "torre".' Any other sentence, and one with a mark inside a word, is returned as it is.
+    """
+    pieces = sentence.split('"')
+    if len(pieces) < 3 or len(pieces) % 2 == 0:
+        return sentence
+    certain = 0
+    for i, (before, after) in enumerate(pairwise(pieces)):
+        if before[-1:].isalnum() and after[:1].isalnum():
+            return sentence
+        closes = not after or (after[0] in ",;:.!?)]" and not after.startswith("..."))
+        opens = not before or before[-1] in "([{¿¡"
+        if opens == closes:
+            if opens:
+                return sentence
+            continue
+        if opens != (i % 2 == 0):
+            return sentence
+        certain += 1
+    if not certain:
+        return sentence
+    text = pieces[0]
+    for quoted, after in zip(pieces[1::2], pieces[2::2], strict=True):
+        before = " " if text[-1:].isalnum() or text.endswith(_STOPS_BEFORE_QUOTE) else ""
+        behind = " " if after[:1].isalnum() or after.startswith("(") else ""
+        text += f'{before}"{quoted.strip()}"{behind}{after}'
+    return text
+
+
+def tidy_sentences(text: str, language: str) -> list[str]:
+    """Split running text into sentences with their punctuation in order.
+
+    Args:
+        text: clean text (see ``clean``) of one paragraph.
+        language: ISO 639 code.
+
+    Returns:
+        The sentences, as ``split_sentences`` splits them, with one full stop for two,
+        tidied (see ``tidy``) and with their straight quotation marks paired (see ``pair_quotes``).
+    """
+    found = split_sentences(tidy(text, language), language)
+    return [
+        # Without these marks there is nothing left to do.
+        pair_quotes(tidy(single_stops(sentence), language))
+        if ".." in sentence or '"' in sentence
+        else sentence
+        for sentence in found
+    ]
+
+
+def single_stops(text: str) -> str:
+    """Return the text with one full stop for two at the end of a word; an ellipsis stays."""
+    return _TWO_STOPS.sub(".", text) if ".." in text else text
+
+
+def has_stray_quote(sentence: str) -> bool:
+    """Return whether a quotation mark neither opens nor closes anything.
+
+    It is alone, or inside a word, or two of them enclose only a stop.
+    """
+    return _STRAY_QUOTE.search(sentence) is not None

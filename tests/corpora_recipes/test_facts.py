@@ -1,0 +1,111 @@
+"""corpus.yaml: typed, and what is wrong in one is said with file and key."""
+
+import types
+from pathlib import Path
+
+import pytest
+
+from corpora_recipes import recipe
+from corpora_recipes.facts import CollectionFacts, read_facts
+from corpora_recipes.listing import listing
+from corpora_recipes.recipe import load_facts, load_recipe, recipe_names
+from corpora_recipes.running.errors import InputError
+
+LEAST = "{name: Mine, records: examples, language: es, licence: CC0, description: Mine.}"
+COLLECTION = "collections: {pairs: {about: Pairs., texts: 2, %s}}"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "corpus.yaml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def with_least(more: str) -> str:
+    return LEAST.removesuffix("}") + f", {more}}}"
+
+
+@pytest.mark.parametrize("name", recipe_names())
+def test_every_recipe_has_facts_and_code(name) -> None:
+    facts = load_facts(name)
+    assert bool(facts.collections) == (facts.records == "examples")
+    assert bool(facts.labels) == (facts.records == "trees")
+    assert facts.description.endswith(".")
+    assert load_recipe(name).read_block.__module__.startswith(f"corpora_recipes.corpora.{name}.")
+
+
+def test_a_recipe_without_its_functions_says_so(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(recipe, "RECIPES", tmp_path)
+    with pytest.raises(InputError, match=r"read_block(.|\n)*no such file"):
+        load_recipe("sqc")
+    (tmp_path / "sqc").mkdir()
+    (tmp_path / "sqc" / "recipe.py").write_text("")
+    module = types.SimpleNamespace(blocks=None)
+    monkeypatch.setattr(recipe.importlib, "import_module", lambda name: module)
+    with pytest.raises(InputError, match="no read_block"):
+        load_recipe("sqc")
+
+
+def test_what_may_be_absent_has_a_default(tmp_path) -> None:
+    facts = read_facts(written(tmp_path, LEAST))
+    assert (facts.options, facts.sources, facts.collections, facts.drop_limits) == ({}, (), {}, {})
+    assert (facts.redistributable, facts.shipped, facts.manual) == (False, False, "")
+
+
+def test_values_are_as_they_are_written(tmp_path) -> None:
+    more = COLLECTION % "scale: [0, 5], labels: {}, sizes: {train: null, test: 7}"
+    facts = read_facts(written(tmp_path, with_least(more)))
+    expected = CollectionFacts(
+        "Pairs.", 2, scale=(0, 5), labels={}, sizes={"train": None, "test": 7}
+    )
+    assert facts.collections == {"pairs": expected}
+    assert repr(facts.collections["pairs"].scale) == "(0, 5)"
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "words"),
+    [
+        ("{name: Mine}", ": records", ["one of documents, dialogues", "nothing"]),
+        (with_least("licens: x"), ": licens", ["keys among name, records", "'licens'"]),
+        (with_least("licence: 3"), ": licence", ["a text", "3"]),
+        (with_least("redistributable: 1"), ": redistributable", ["true or false", "1"]),
+        (with_least("homepage: [a]"), ": homepage", ["a text", "['a']"]),
+        (LEAST.replace("examples", "example"), ": records", ["one of documents", "'example'"]),
+        (with_least("sources: {file: a}"), ": sources", ["a list", "{'file': 'a'}"]),
+        (with_least("sources: [{url: a}]"), ": sources[0]: file", ["a text", "nothing"]),
+        (with_least("drop_limits: {a.b: x}"), ": drop_limits.a.b", ["a number", "'x'"]),
+        (with_least("collections: [pairs]"), ": collections", ["keys with values", "['pairs']"]),
+        (with_least(COLLECTION % "unit: tweet"), ".pairs: unit", ["one of sentence, word"]),
+        (with_least(COLLECTION % "scale: [5]"), ".pairs: scale", ["a list of 2", "[5]"]),
+        (with_least(COLLECTION % "labels: {no: x}"), ".pairs: labels, key False", ["a text"]),
+        (with_least("collections: {pairs: {about: x}}"), ".pairs: texts", ["an integer, or null"]),
+        ("[a]", "corpus.yaml", ["keys with values", "['a']"]),
+        ("a: [", "corpus.yaml", ["YAML"]),
+    ],
+)
+def test_what_is_wrong_is_said_with_file_and_key(tmp_path, text, where, words) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InputError) as error:
+        read_facts(path)
+    assert error.value.where.startswith(str(path))
+    assert error.value.where.endswith(where)
+    said = f"{error.value.expected} {error.value.found}"
+    assert all(word in said for word in words), said
+
+
+def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, write_params) -> None:
+    for name, text in (("good", LEAST), ("bad", "{name: Bad}")):
+        (tmp_path / "corpora" / name).mkdir(parents=True)
+        written(tmp_path / "corpora" / name, text)
+    monkeypatch.setattr(recipe, "RECIPES", tmp_path / "corpora")
+    fine = {"corpus": {"recipe": "good"}}
+    lines = "\n".join(listing(write_params({"mine": fine})))
+    assert "mine (recipe good): no datasets" in lines
+    assert "bad/corpus.yaml: records" in lines
+    assert "good: Mine." in lines
+    shown = []
+    lines = listing(write_params({"broken": {"corpus": {"recipe": "bad"}}, "mine": fine}))
+    with pytest.raises(InputError, match=r"bad/corpus\.yaml: records"):
+        shown.extend(lines)
+    assert "  mine (recipe good): no datasets" in shown
+    assert "  broken: wrong, see below" in shown
