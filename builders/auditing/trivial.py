@@ -1,22 +1,21 @@
-"""Trivial baselines: what labels give away to length, overlap, n-grams, words and row order.
+"""Trivial baselines: how well length, overlap, n-grams, words and row order predict the labels.
 
-A dataset that asks about discourse should not be solved without it. Each baseline sees one shallow
-side of the rows, is fitted on train and scored on test; a score well over chance names a cue that
-an encoder's score may rest on. "Hypothesis only" is the best known of them (Poliak et al. 2018,
-"Hypothesis Only Baselines in Natural Language Inference", *SEM: a model that sees the second text
-alone beats the majority class on many NLI datasets).
+A dataset about discourse should not be solved without discourse. Each baseline sees one shallow
+cue, is fitted on train and scored on test; a score well above chance reveals a cue that an
+encoder's score may rest on. "Hypothesis only" is the best known of them (Poliak et al. 2018,
+"Hypothesis Only Baselines in Natural Language Inference", *SEM: a model that sees only the second
+text beats the majority class on many NLI datasets).
 
-The models are fixed, none is tuned on the dataset at hand: text goes to a ridge classifier, length
-and overlap to a logistic regression, the length of a lone text to boosted trees (it tells by its
-exact value, not only by more or less). Datasets of more than ``MANY_CLASSES`` classes get models
+The models are fixed, not tuned on the dataset: a ridge classifier for text, logistic regression for
+length and overlap, boosted trees for the length of a single text (its exact value is a cue, not
+only "longer" or "shorter"). Datasets of more than ``MANY_CLASSES`` classes get models
 that take one pass and little memory: the nearest class mean by cosine (Rocchio) for text and
 Gaussian naive Bayes for length and overlap.
 
-Where a score is asked for, nothing is fitted: how alike two texts look on the surface is correlated
+If the answer is a score, nothing is fitted: surface similarities of the two texts are correlated
 with the score.
 """
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -31,28 +30,28 @@ Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 Both = tuple[Sparse, Sparse]  # of train and of test
 
 WORD = r"\w+"
-# Buckets that n-grams of one text, and words, are hashed to.
+# Hash buckets of the n-grams of one text, and of words.
 NGRAM_BUCKETS, WORD_BUCKETS = 2**17, 2**18
-# Penalties, for texts whose features have length 1 and for standardised features. The ridge's is
+# Penalties, for text features of length 1 and for standardised features. The ridge's is
 # within 2.5 points of the best of five (0.3 to 30) on each of nine datasets of 400 to 9,000 rows.
 RIDGE_ALPHA, LOGISTIC_C = 3.0, 0.1
 RIDGE_TOLERANCE = 1e-3
 TREES: dict[str, Any] = {"max_iter": 50, "learning_rate": 0.05, "max_leaf_nodes": 15}
 MANY_CLASSES = 50
-# Share of a feature's variance that is added to its variance in a class of few rows.
+# Share of a feature's variance that is added to its variance in each class.
 NAIVE_SMOOTHING = 0.01
-# Rows predicted at a time where there are many classes, to bound rows x classes.
+# Rows predicted at a time with many classes, to bound rows x classes.
 CHUNK = 4096
 # Parts of a file whose labels are compared.
 TENTHS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Texts:
     """One split of a dataset.
 
     Attributes:
-        texts: rows x texts of a row, natural text; as many texts in every row of the dataset.
+        texts: rows x texts per row, natural text; all rows of the dataset have the same number.
         labels: class numbers, int64 [rows].
     """
 
@@ -60,16 +59,16 @@ class Part:
     labels: Labels
 
 
-def trivial_baselines(train: Part, test: Part, classes: int) -> dict[str, float]:
+def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, float]:
     """Fit the baselines that make sense for the number of texts in a row, and score them.
 
     - ``majority``: the most frequent class of train.
     - ``length``: characters and words of each text, their differences and how uneven they are.
-    - ``first_text``, of two texts or more: character n-grams and words of the first text alone.
-    - ``last_text``, of exactly two texts: the same of the last ("hypothesis only").
-    - ``overlap``, of two texts or more: the share of words that texts have in common.
-    - ``character_ngrams``: of 1 to 4 characters, case kept, of each text in its place.
-    - ``bag_of_words``: the words of all texts together, without order and place.
+    - ``first_text``, with two texts or more: character n-grams and words of the first text only.
+    - ``last_text``, with exactly two texts: the same for the last ("hypothesis only").
+    - ``overlap``, with two texts or more: the share of words that texts have in common.
+    - ``character_ngrams``: 1 to 4 characters, case kept, separately for each place of a text.
+    - ``bag_of_words``: the words of all texts together, regardless of order and place.
 
     Args:
         train: one row or more; classes may be missing.
@@ -77,10 +76,10 @@ def trivial_baselines(train: Part, test: Part, classes: int) -> dict[str, float]
         classes: number of classes; labels are 0 … classes - 1.
 
     Returns:
-        Baseline to accuracy on test, 0 … 1, in the order above. The same whatever the number of
-        threads and ``PYTHONHASHSEED``. A class that train lacks is never predicted.
+        Baseline to accuracy on test, 0 … 1, in the order above. It does not depend on the number
+        of threads or ``PYTHONHASHSEED``. A class without rows in train is never predicted.
     """
-    # Only a library that is loaded can be limited to one thread.
+    # Only loaded libraries can be limited to one thread.
     import sklearn.ensemble
     import sklearn.linear_model  # noqa: F401
     from threadpoolctl import threadpool_limits
@@ -88,7 +87,7 @@ def trivial_baselines(train: Part, test: Part, classes: int) -> dict[str, float]
     with threadpool_limits(1):
         return {
             name: float(np.mean(predicted == test.labels))
-            for name, predicted in _predictions(train, test, classes)
+            for name, predicted in predictions(train, test, classes)
         }
 
 
@@ -132,21 +131,8 @@ def pearson(first: Doubles, second: Doubles) -> float:
     return float(np.corrcoef(first, second)[0, 1])
 
 
-def correlation_error(correlation: float, rows: int) -> float:
-    """Return the standard error of Pearson's correlation (-1 … 1) on that many rows.
-
-    By (1 - r²) / √(n - 1), the large-sample form for normally distributed values; 1 of one row.
-    """
-    return (1 - correlation**2) / math.sqrt(max(1, rows - 1))
-
-
-def standard_error(accuracy: float, rows: int) -> float:
-    """Return the binomial standard error of an accuracy (0 … 1) on that many rows (1 or more)."""
-    return math.sqrt(accuracy * (1 - accuracy) / rows)
-
-
 def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:
-    """Predict test labels from nothing but where a row stands in its file.
+    """Predict test labels from row numbers alone.
 
     Args:
         train_labels: class numbers in the order of the rows, int64, one or more.
@@ -166,14 +152,14 @@ def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[s
         )
         counts = np.zeros((cells, classes), np.int64)
         np.add.at(counts, (train_cells, train_labels), 1)
-        # A cell that train does not reach gets the most frequent class of all.
+        # A cell without rows of train gets the most frequent class.
         counts[counts.sum(axis=1) == 0] = counts.sum(axis=0)
         scores[name] = float(np.mean(counts.argmax(axis=1)[test_cells] == test_labels))
     return scores
 
 
-def _predictions(train: Part, test: Part, classes: int) -> Iterator[tuple[str, Labels]]:
-    """Yield each baseline's name and what it predicts for the rows of test."""
+def predictions(train: Texts, test: Texts, classes: int) -> Iterator[tuple[str, Labels]]:
+    """Yield each baseline's name and the class numbers that it predicts, int64 [rows of test]."""
     y, count = train.labels, len(train.texts[0])
     majority = np.bincount(y, minlength=classes).argmax()
     yield "majority", np.full(len(test.texts), majority)
@@ -199,7 +185,7 @@ def _predictions(train: Part, test: Part, classes: int) -> Iterator[tuple[str, L
 
 
 def _vectorizers() -> tuple[Any, Any]:
-    """Return what counts words, in lower case, and n-grams of characters."""
+    """Return the vectorizers of lower-cased words and of character n-grams."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
     shared: dict[str, Any] = {"alternate_sign": False, "norm": None, "dtype": np.float32}
@@ -222,11 +208,11 @@ def _cosines(first: Sparse, second: Sparse) -> Doubles:
     return _row_sums(weigh.fit_transform(first).multiply(weigh.fit_transform(second)))
 
 
-def _lengths(part: Part) -> Doubles:
+def _lengths(part: Texts) -> Doubles:
     """Return a row's lengths, [rows, features].
 
-    Of each text the logarithms of its characters, words and characters a word; of these the
-    differences of each text to the first and to its neighbour, and the deviation over the texts.
+    For each text the logarithms of its characters, words and characters per word; their
+    differences to the first text and to the neighbour; their deviation over the texts.
     """
     word = re.compile(WORD)
     sizes = [[(len(text), len(word.findall(text))) for text in row] for row in part.texts]
@@ -242,13 +228,13 @@ def _lengths(part: Part) -> Doubles:
 def _with_ends(text: str) -> str:
     """Mark where a text starts and ends, so that n-grams there differ from those within.
 
-    In the place of scikit-learn's preprocessor it also keeps upper and lower case apart.
+    Unlike scikit-learn's preprocessor, it keeps the case.
     """
     return f"\n{text}\n"
 
 
-def _by_place(vectorizer: Any, train: Part, test: Part) -> list[Both]:
-    """Count what the vectorizer finds in the first, second … text of the rows."""
+def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[Both]:
+    """Return the counts of the vectorizer for the first, second … text of the rows."""
     return [
         (
             vectorizer.transform(row[place] for row in train.texts),
@@ -276,9 +262,9 @@ def _side_by_side(blocks: Sequence[Both]) -> Both:
 def _overlaps(words: Sequence[Both]) -> tuple[Doubles, Doubles]:
     """Return how much the words of a row's texts overlap, for train and test, [rows, features].
 
-    Of each pair of texts the Jaccard index and the overlap coefficient of their words, and the
-    cosine of their tf-idf; of three texts or more also each text's mean with the others, from the
-    least to the largest over the row: a foreign text has least in common, wherever it stands.
+    For each pair of texts the Jaccard index and the overlap coefficient of their words, and the
+    cosine of their tf-idf; with three texts or more also each text's mean with the others, in
+    ascending order: a text from elsewhere has the lowest, at any position.
     """
     from scipy.sparse import vstack
     from sklearn.feature_extraction.text import TfidfTransformer
@@ -319,7 +305,7 @@ def _dense(train: Doubles, y: Labels, test: Doubles, *, trees: bool) -> Labels:
     """Fit a model on a few features, [rows, features], and predict test.
 
     Args:
-        train: features of train; standardised here, constant ones are left out.
+        train: features of train; standardised here, without constant ones.
         y: class numbers of train.
         test: features of test.
         trees: whether to boost trees; else a logistic regression gets the features with their

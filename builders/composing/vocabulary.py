@@ -14,30 +14,29 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tqdm import tqdm
 
-from builders.passages import runs_of
-from builders.record_files import record_batches
+from builders.sampling.same_text import runs_of
+from builders.store.record_files import record_batches
 from corpora_recipes.casing import lower_case
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# So many different words are counted in memory, some 150 MB; then they go to a file.
+# Different words that are counted in memory (about 150 MB) before they are written to a file.
 IN_MEMORY = 1_000_000
-# So many sentences are split into words at a time: a book may be one record.
+# Sentences that are split into words at a time, as a record may be a whole book.
 SENTENCES = 10_000
 # The column of a record that holds its running text.
 _COLUMNS = {"documents": "sections", "dialogues": "conversations"}
-KINDS = tuple(_COLUMNS)
 
 
 class Vocabulary(NamedTuple):
-    """The words that were chosen, and what they were chosen from.
+    """The chosen words, and counts of the text they are from.
 
     Attributes:
-        words: the most frequent first, those of one frequency in alphabetical order.
+        words: the most frequent first, ties in alphabetical order.
         running: number of words in the text.
         different: number of different words.
-        rarest: how often the last of ``words`` occurs; 0 if there is none.
+        rarest: the frequency of the last of ``words``; 0 without words.
     """
 
     words: list[str]
@@ -50,13 +49,13 @@ def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY
     """Return the most frequent words of a file of records.
 
     A word is a run of letters in lower case, with a hyphen or an apostrophe between letters; a
-    typographic apostrophe is taken for the plain one.
+    typographic apostrophe counts as the plain one.
 
     Args:
         path: the file.
-        kind: of its records, one of ``KINDS``. Of documents the sections are read.
-        count: how many words to return, or all if there are fewer.
-        in_memory: how many different words are held at a time; the result does not depend on it.
+        kind: of its records, documents or dialogues. Of documents, only the sections are read.
+        count: the number of words to return, or all if there are fewer.
+        in_memory: the number of different words held at a time; the result does not depend on it.
 
     Raises:
         InputError: the file is missing or damaged, or holds records of another kind.

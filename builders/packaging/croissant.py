@@ -1,13 +1,13 @@
 """The package's description in Croissant 1.0, MLCommons' vocabulary for datasets, as JSON-LD."""
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.card import Config
-from builders.schemas import Kind
-from builders.shards import datasets_in
+from builders.packaging.card import Config
+from builders.store.shards import datasets_in
+from builders.tasks.task import Kind
+from corpora_recipes.hashing import sha256_of
 
 # The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format".
 CONTEXT: dict[str, Any] = {
@@ -42,8 +42,7 @@ _TYPES: dict[Kind, str] = {
 def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
     """Return the description of a package.
 
-    Every shard is a file with its SHA-256, every shard's rows are a record set with a field a
-    column.
+    Every shard is a file with its SHA-256; its rows are a record set with one field per column.
 
     Args:
         configs: the datasets.
@@ -61,7 +60,7 @@ def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
                     "name": where,
                     "contentUrl": where,
                     "encodingFormat": "application/x-parquet",
-                    "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+                    "sha256": sha256_of(path),
                 }
             )
             records.append(_record_set(by_name[name], split, where))
@@ -111,5 +110,5 @@ def _record_set(config: Config, split: str, file: str) -> dict[str, Any]:
 
 
 def _version(configs: Sequence[Config]) -> str:
-    """Return the highest version of the datasets, as Croissant wants one for the whole."""
+    """Return the highest version of the datasets, as Croissant has only one for all."""
     return max((c.dataset.version for c in configs), key=lambda v: [*map(int, v.split("."))])

@@ -1,4 +1,4 @@
-"""The `package` command: all instances in one folder that the Hub and `datasets` read."""
+"""The `package` command: all instances in one folder for the Hub and `datasets`."""
 
 import json
 import shutil
@@ -8,28 +8,29 @@ from typing import Any
 
 import yaml
 
-from builders.audit import read_audit
-from builders.card import Config, card, licences
-from builders.croissant import croissant
-from builders.dataset import Dataset
-from builders.rankings import Group
-from builders.schemas import about_of, labels_of
-from builders.shards import datasets_in, digests
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import whole_folder
+from builders.auditing.report import read_audit
+from builders.packaging.card import Config, card, licences
+from builders.packaging.croissant import croissant
+from builders.plan.datasets import Dataset
+from builders.plan.groups import BuildGroup
+from builders.plan.rankings import RankingDataset
+from builders.store.schema import about_of, labels_of
+from builders.store.shards import datasets_in, digests
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_folder
 
-# Dataset to version to what changed, for the datasets that the project itself publishes.
+# Dataset to version to changes, for the datasets that the project publishes.
 CHANGES = Path(__file__).with_name("dataset_changes.yaml")
 
 
-def package(groups: Sequence[Group], instances: Path, audit: Path, out: Path) -> None:
-    """Copy the instances of all datasets to ``out``, a folder a dataset, with a dataset card.
+def package(groups: Sequence[BuildGroup], instances: Path, audit: Path, out: Path) -> None:
+    """Copy the instances of all datasets to ``out``, one folder per dataset, with a dataset card.
 
-    Beside the card (README.md) stand LICENSE.md, croissant.json, the same facts in MLCommons'
-    vocabulary, and audit.json.
+    Beside the card (README.md) there are LICENSE.md, croissant.json (the same facts in MLCommons'
+    vocabulary) and audit.json. The card shows the misses of the audit; they are not errors here.
 
     Args:
-        groups: what is to be in the package.
+        groups: the datasets to package.
         instances: where `build` and `compose` wrote: ``instances/<corpus or
             ranking>/<dataset>/<split>-….parquet``.
         audit: the audit.json of these instances.
@@ -44,7 +45,7 @@ def package(groups: Sequence[Group], instances: Path, audit: Path, out: Path) ->
         for group in groups:
             for dataset in group.datasets:
                 source = instances / group.name / dataset.name
-                _check_built(dataset, source)
+                _check_built(dataset, source, group.name)
                 shutil.copytree(source, folder / dataset.name)
         configs = _configs(groups, instances, report, folder)
         (folder / "README.md").write_text(card(configs), "utf-8")
@@ -56,23 +57,30 @@ def package(groups: Sequence[Group], instances: Path, audit: Path, out: Path) ->
         (folder / "audit.json").write_text(text + "\n", "utf-8")
 
 
-def _check_built(dataset: Dataset, source: Path) -> None:
+def _check_built(dataset: Dataset, source: Path, entry: str) -> None:
     import pyarrow.parquet as pq
 
     shards = sorted(source.glob("*.parquet"))
     about = about_of(pq.read_schema(shards[0])) if shards else None
     if about != dataset.about():
+        verb = "compose" if isinstance(dataset, RankingDataset) else "build"
         raise InputError(
             source,
-            expected=f"the instances of {dataset.about()}",
-            found="none" if about is None else f"those of {about}",
-            todo=f"run `python -m builders {'compose' if dataset.parts else 'build'} "
-            f"{dataset.corpus} …`, or `dvc repro`",
+            expected=f"the instances of {dataset.name} as params.yaml asks for them",
+            found="none" if about is None else _differing(dataset.about(), about),
+            todo=f"run `probeta {verb} {entry} …`, or `dvc repro`; to package some datasets only, "
+            "pass --params with a file that has these alone",
         )
 
 
+def _differing(expected: dict[str, Any], found: dict[str, Any]) -> str:
+    """Say which of the facts that are stored with the data differ."""
+    keys = [key for key in {**expected, **found} if expected.get(key) != found.get(key)]
+    return ", ".join(f"{key} {found.get(key)!r}, not {expected.get(key)!r}" for key in keys)
+
+
 def _configs(
-    groups: Sequence[Group], instances: Path, report: dict[str, Any], folder: Path
+    groups: Sequence[BuildGroup], instances: Path, report: dict[str, Any], folder: Path
 ) -> list[Config]:
     import pyarrow.parquet as pq
 
@@ -107,7 +115,7 @@ def _configs(
                     labels=labels_of(schema),
                     rows=rows[name],
                     num_bytes={split: sum(map(_uncompressed, p)) for split, p in paths.items()},
-                    download_size=sum(p.stat().st_size for own in paths.values() for p in own),
+                    download_size=sum(p.stat().st_size for part in paths.values() for p in part),
                     content=content[name],
                     counts=counts,
                     audit=_audited(report, name, content[name]),
@@ -122,9 +130,9 @@ def _audited(report: dict[str, Any], name: str, content: dict[str, str]) -> dict
     if facts is None or facts.get("content") != content:
         raise InputError(
             f"audit.json: {name}",
-            expected=f"the audit of the rows that are packaged, {content}",
+            expected=f"the audit of the packaged rows, {content}",
             found="none" if facts is None else f"that of {facts.get('content')}",
-            todo="run `python -m builders audit …` again, or `dvc repro`",
+            todo="run `probeta audit …` again, or `dvc repro`",
         )
     return facts
 
@@ -134,9 +142,9 @@ def _changes(dataset: Dataset) -> dict[str, str]:
     if changes and next(iter(changes)) != dataset.version:
         raise InputError(
             f"{CHANGES.name}: {dataset.name}",
-            expected=f"what changed in version {dataset.version}, as the first entry",
+            expected=f"the changes of version {dataset.version}, as the first entry",
             found=f"version {next(iter(changes))}",
-            todo="add a line, with the date",
+            todo="add an entry with the version, the date and the changes",
         )
     return changes
 

@@ -2,33 +2,36 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import yaml
 
-from builders.audit import read_audit
-from builders.card import missing_parts
-from builders.hub import package
-from builders.rankings import Group
-from builders.shards import digests
-from corpora_recipes.errors import InputError
+from builders.auditing.report import failures_of, read_audit, undeclared_of
+from builders.packaging.hub import package
+from builders.plan.collections import missing_parts
+from builders.plan.datasets import ExampleDataset
+from builders.plan.groups import BuildGroup
+from builders.store.shards import digests
+from corpora_recipes.running.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """What was published, or would be.
+    """The files that were or would be published.
 
     Attributes:
         repo: the dataset repository.
         tag: the version's tag.
         files: path in the repository to its size in bytes.
-        removed: files of the version before that this one does not have; empty on a dry run.
-        left_out: the corpora that may not be redistributed, and the rankings made of such.
-        url: where the version can be seen; None on a dry run.
+        removed: files of the previous version that this one does not have; empty on a dry run.
+        left_out: the corpora that may not be redistributed, and the rankings made of them.
+        undeclared: misses of source data that params.yaml does not declare; the card shows them.
+        url: of the version; None on a dry run.
     """
 
     repo: str
@@ -36,6 +39,7 @@ class Publication:
     files: dict[str, int]
     removed: list[str]
     left_out: list[str]
+    undeclared: list[str]
     url: str | None
 
     def __str__(self) -> str:
@@ -44,11 +48,12 @@ class Publication:
         lines += [f"removed: {path}" for path in self.removed]
         if self.left_out:
             names = ", ".join(self.left_out)
-            lines.append(f"left out, not to be redistributed without asking: {names}")
+            lines.append(f"left out, not to be redistributed without permission: {names}")
+        lines += [f"undeclared miss: {miss}" for miss in self.undeclared]
         if self.url is None:
             lines.append(
-                f"dry run: nothing was sent. These would be all files of {self.repo}, "
-                f"tag {self.tag}; any other file there would be removed."
+                f"dry run: nothing was uploaded. {self.repo} would have only these files, "
+                f"as tag {self.tag}."
             )
         else:
             lines.append(f"published: {self.url}")
@@ -56,7 +61,7 @@ class Publication:
 
 
 def publish(
-    groups: Sequence[Group],
+    groups: Sequence[BuildGroup],
     instances: Path,
     audit: Path,
     repo: str,
@@ -67,30 +72,28 @@ def publish(
 ) -> Publication:
     """Package the datasets that may be redistributed and upload them as one tagged commit.
 
-    Files that the repository has of an earlier version and this one does not are removed in the
-    same commit; earlier versions stay under their tags. A repository that does not exist is made;
-    it is private if it holds a corpus that may not be redistributed, and one that exists must be
-    private then. An interrupted run can be repeated.
+    Files of an earlier version that this one does not have are removed in the same commit; earlier
+    versions stay under their tags. A missing repository is created. It must be private, and is
+    created so, if a corpus may not be redistributed. An interrupted run can be repeated.
 
     Args:
-        groups: everything that params.yaml has; samples are not published.
+        groups: all groups of params.yaml; samples are not published.
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
-        dry_run: send and ask nothing, and say what would be published.
+        dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
-            and the rankings that are made of one.
+            and the rankings made of them.
 
     Returns:
         What was published.
 
     Raises:
-        InputError: the name is none, no corpus may be redistributed, a text is a sample, a dataset
-            is not built, lacks a part of its source or misses a gate of the audit, there is no
-            token, the version is already
-            published, a corpus that may not be redistributed would go to a repository that is not
-            private, the repository holds something else, or the Hub cannot be reached or refuses.
+        InputError: the name is not ORG/NAME, no corpus may be redistributed, a corpus is a sample,
+            a dataset is not built, lacks a part of its source or fails the audit, there is no
+            token, the version is already published, a restricted corpus would go to a public
+            repository, the repository holds other files, or the Hub cannot be reached or refuses.
             No tag is made then.
     """
     _check_name(repo)
@@ -103,15 +106,18 @@ def publish(
             "params.yaml: corpora",
             expected="a corpus that may be redistributed",
             found=f"{', '.join(restricted)}, which may not" if restricted else "none",
-            todo="add another corpus, or see --include-restricted",
+            todo="add another corpus, or use --include-restricted with a private repository",
         )
+    names = [dataset.name for group in published for dataset in group.datasets]
+    audited = read_audit(audit)["datasets"]
+    report = {"datasets": {name: audited[name] for name in names if name in audited}}
     private = bool(restricted) and include_restricted
     tag = f"v{version}"
     tags: list[str] = []
     present: list[str] = []
     if not dry_run:
         _check_no_samples(published)
-        _check_audit(published, audit)
+        _check_audit(report, audit)
         _check_token()
         tags, present, is_private = _look(repo)
         _check_new(repo, tag, tags)
@@ -120,7 +126,7 @@ def publish(
                 repo,
                 expected=f"a private repository for {', '.join(restricted)}, not to be "
                 "redistributed",
-                found="one that exists and is not private",
+                found="a public repository",
                 todo="make it private in its settings on the Hub, name a new repository, or "
                 "publish without --include-restricted",
             )
@@ -143,22 +149,22 @@ def publish(
         url = None
         if not dry_run:
             url = _upload(folder, list(files), removed, repo, tag, private)
-    return Publication(repo, tag, files, removed, left_out, url)
+    return Publication(repo, tag, files, removed, left_out, undeclared_of(report), url)
 
 
 def check_card(folder: Path) -> None:
-    """Check that the card of a package states the datasets, rows and contents that are there.
+    """Check that the card of a package states its datasets, rows and content hashes.
 
-    `datasets` refuses to load what does not fit the card, and a published version stays.
+    `datasets` does not load files that differ from the card, and published versions stay.
 
     Raises:
-        InputError: naming the first split that is not as the card says.
+        InputError: naming the first split that differs from the card.
     """
     card = folder / "README.md"
     text = card.read_text("utf-8")
     stated = {
         (info["config_name"], split["name"]): split["num_examples"]
-        for info in yaml.safe_load(text.split("---\n")[1])["dataset_info"]
+        for info in yaml.safe_load(text.split("---\n", 2)[1])["dataset_info"]
         for split in info["splits"]
     }
     found = {(entry["config"], entry["split"]): entry for entry in digests(folder)}
@@ -170,7 +176,7 @@ def check_card(folder: Path) -> None:
                 card,
                 expected=f"{name}, {split}: {rows} rows with a content hash that the card states",
                 found=f"{entry['rows']} rows, content {entry['content'] or 'missing'}",
-                todo="make the package again with `python -m builders package`, or `dvc repro`",
+                todo="make the package again: `dvc repro package`",
             )
 
 
@@ -184,50 +190,44 @@ def _check_name(repo: str) -> None:
         )
 
 
-def _check_no_samples(groups: Sequence[Group]) -> None:
+def _check_no_samples(groups: Sequence[BuildGroup]) -> None:
     samples = [group.name for group in groups if any(origin.sample for origin in group.origins)]
     if samples:
         raise InputError(
             "params.yaml: sources",
             expected="corpora",
-            found=f"the samples that ship with Probeta: {', '.join(samples)}",
+            found=f"the samples that are part of Probeta: {', '.join(samples)}",
             todo="set sources to upstream or a mirror and run `dvc repro`, or try with --dry-run",
         )
 
 
-def _check_audit(groups: Sequence[Group], audit: Path) -> None:
-    datasets = read_audit(audit)["datasets"]
-    missed = [
-        f"{dataset.name}, {failure}"
-        for group in groups
-        for dataset in group.datasets
-        for failure in datasets.get(dataset.name, {"failures": []})["failures"]
-    ]
-    if missed:
+def _check_audit(report: Mapping[str, Any], audit: Path) -> None:
+    if failures := failures_of(report):
         raise InputError(
             audit,
-            expected="no gate missed but those that params.yaml declares as inherited",
-            found="; ".join(missed),
-            todo="see what was measured there; mend the dataset, or declare why it is so",
+            expected="no failures in the audit",
+            found="".join(f"\n    {failure}" for failure in failures),
+            todo="read the measurements; correct the dataset, or declare the miss in "
+            "params.yaml under audit.inherited, and run `dvc repro`",
         )
 
 
-def _check_complete(groups: Sequence[Group], instances: Path) -> None:
+def _check_complete(groups: Sequence[BuildGroup], instances: Path) -> None:
     for group in groups:
         built = json.loads((instances / group.name / "build.json").read_text("utf-8"))
         for dataset in group.datasets:
             missing, found = [], {}
-            if dataset.facts:
+            if isinstance(dataset, ExampleDataset):
                 found = built[dataset.name]["source_parts"]
                 missing = missing_parts(dataset.facts, found)
-            for source, own in built[dataset.name].get("sources", {}).items():
-                found[source] = own["source_parts"]
-                missing += [f"{source} ({part})" for part in own["missing_parts"]]
+            for source, facts in built[dataset.name].get("sources", {}).items():
+                found[source] = facts["source_parts"]
+                missing += [f"{source} ({part})" for part in facts["missing_parts"]]
             if missing:
                 raise InputError(
                     f"dataset {dataset.name}",
-                    expected="the source's rows, as many as it officially has",
-                    found=f"much less of its {' and '.join(missing)}: {found}",
+                    expected="about as many rows as the official count of the source",
+                    found=f"far fewer in {' and '.join(missing)}: {found}",
                     todo=f"get the missing files of {group.name}, and run `dvc repro`",
                 )
 
@@ -238,8 +238,8 @@ def _check_token() -> None:
     if get_token() is None:
         raise InputError(
             "the Hugging Face Hub",
-            expected="a token that may write",
-            found="none",
+            expected="a token with write access",
+            found="no token",
             todo="log in with `hf auth login`, or set HF_TOKEN",
         )
 
@@ -248,17 +248,14 @@ def _check_new(repo: str, tag: str, tags: list[str]) -> None:
     if tag in tags:
         raise InputError(
             repo,
-            expected=f"no tag {tag}: a published version is never overwritten",
+            expected=f"no tag {tag}, as a published version is never overwritten",
             found=", ".join(tags),
-            todo="raise the version",
+            todo="raise the version of Probeta in pyproject.toml",
         )
 
 
 def _look(repo: str) -> tuple[list[str], list[str], bool]:
-    """Return tags and files of a repository, and whether only members may see it.
-
-    One that does not exist has neither, and can be made private.
-    """
+    """Return tags and files of a repository, and whether it is, or can be made, private."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import RepositoryNotFoundError
 
@@ -276,16 +273,16 @@ def _look(repo: str) -> tuple[list[str], list[str], bool]:
 def _upload(
     folder: Path, files: list[str], removed: list[str], repo: str, tag: str, private: bool
 ) -> str:
-    """Make the repository if need be, commit everything at once, tag it; return its address."""
+    """Create the repository if needed, commit everything at once, tag it; return its address."""
     from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
 
     api = HfApi()
     deletions = [CommitOperationDelete(path) for path in removed]
     additions = [CommitOperationAdd(path, folder / path) for path in files]
     with _failures(repo):
-        # None leaves a new repository as the organisation wishes, an existing one stays as it is.
+        # None: the organisation's default for a new repository; an existing one is not changed.
         api.create_repo(repo, repo_type="dataset", private=private or None, exist_ok=True)
-        # Not upload_folder, which may end between two of its commits.
+        # Not upload_folder, which may stop between two of its commits.
         commit = api.create_commit(
             repo,
             [*deletions, *additions],
@@ -298,7 +295,7 @@ def _upload(
 
 @contextmanager
 def _failures(repo: str) -> Iterator[None]:
-    """Turn what huggingface_hub raises into an InputError."""
+    """Turn errors of huggingface_hub into an InputError."""
     import httpx2
 
     try:
@@ -308,8 +305,8 @@ def _failures(repo: str) -> Iterator[None]:
     except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
         raise InputError(
             f"the Hugging Face Hub, {repo}",
-            expected="that it answers, and takes what is published",
+            expected="an answer that accepts the files",
             found=f"{type(error).__name__}: {' '.join(str(error).split())}",
-            todo="check the connection, and with `hf auth whoami` that the token may write to "
+            todo="check the connection, and with `hf auth whoami` that the token can write to "
             f"{repo.split('/')[0]}; then run the same command again",
         ) from None

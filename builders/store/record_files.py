@@ -1,11 +1,11 @@
-"""Reads what `python -m corpora_recipes read` wrote, batch by batch, checked."""
+"""Reads the files of `probeta read` in batches, checked."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.errors import InputError
 from corpora_recipes.records import Example, Record, from_row, record_schema
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +34,7 @@ def record_batches(
             path,
             expected="the records of the corpus, as Parquet",
             found=str(error),
-            todo="make them with `python -m corpora_recipes read`",
+            todo="write them with `probeta read`",
         ) from None
     names = record_schema(kind).names
     with file:
@@ -43,7 +43,7 @@ def record_batches(
                 path,
                 expected=f"records ({kind}) with the columns {', '.join(names)}",
                 found=", ".join(file.schema_arrow.names),
-                todo="name the records of the corpus that is built",
+                todo="name the file with the records of this corpus",
             )
         # A document or a dialogue may be a whole book.
         size = 500 if kind == "examples" else 20
@@ -51,7 +51,7 @@ def record_batches(
 
 
 def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record]:
-    """Yield the records of a file, of examples those of one collection.
+    """Yield the records of a file; of examples, only those of one collection if it is named.
 
     Raises:
         InputError: see ``record_batches``.
@@ -66,7 +66,7 @@ def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record
 
 
 def read_examples(path: Path, collection: str) -> list[Example]:
-    """Return the examples of a collection, in the order of the file; there may be none.
+    """Return the examples of a collection, in the order of the file; it may be empty.
 
     Raises:
         InputError: see ``record_batches``.
@@ -76,7 +76,7 @@ def read_examples(path: Path, collection: str) -> list[Example]:
 
 
 def no_examples(path: Path, collections: Sequence[str]) -> InputError:
-    """Return the error that a file has no example of any of some collections."""
+    """Return the error of a file without examples of some collections."""
     there = {
         name
         for batch in record_batches(path, "examples", ["collection"])
@@ -85,7 +85,7 @@ def no_examples(path: Path, collections: Sequence[str]) -> InputError:
     return InputError(
         path,
         expected=f"examples of {' or '.join(collections)}",
-        found=f"only those of {', '.join(sorted(there))}" if there else "none at all",
-        todo="name a collection that is there, or bring the others: a sample (`sources` in "
-        "params.yaml) has only some",
+        found=f"only those of {', '.join(sorted(there))}" if there else "no examples",
+        todo="name a collection of the file, or add the missing source files: a sample "
+        "(`sources` in params.yaml) has only some collections",
     )

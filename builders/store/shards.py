@@ -1,4 +1,4 @@
-"""Instances to Parquet shards with stable names and bytes, and the digests that identify them."""
+"""Writes instances to Parquet shards with stable names and bytes, and computes their digests."""
 
 import hashlib
 import json
@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders import paradigms
-from builders.dataset import Dataset
-from builders.schemas import instance_schema
-from builders.tasks import TASKS
-from corpora_recipes.errors import InputError
+from builders.plan.datasets import Dataset
+from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.outputs import parquet_writer
+from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.text import tokenize
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.tokens import tokenize
 
 ROWS_A_SHARD = 50_000
 ROW_GROUP = 1000
@@ -30,15 +28,15 @@ def write_split(
 ) -> list[dict[str, Any]]:
     """Complete the rows of one split, put them in keyed order and write them.
 
-    Completing gives a row its split, licence, label number and the spaCy tokens of its texts. A
-    column that no row has, such as ``fold``, is left out.
+    Each row gets its split, licence, label number and the spaCy tokens of its texts. A column
+    that no row has, such as ``fold``, is left out.
 
     Args:
-        rows: as the tasks make them.
-        dataset: what they belong to.
-        split: its split.
-        labels: names of the classes; a row's label is one of them or an index of one.
-        folder: where the shards go, named as the Hub names them.
+        rows: of the dataset's task.
+        dataset: the dataset.
+        split: the split.
+        labels: names of the classes; a row's label is one of them or its index.
+        folder: for the shards, which are named as on the Hub.
         progress: called with a number of rows done.
 
     Returns:
@@ -69,28 +67,28 @@ def _complete(
 ) -> dict[str, Any]:
     done = dict(row)
     done["split"] = split
-    # A row that stands beside those of another corpus has the licence of its own.
+    # Rows of a dataset of several corpora already have the licence of their corpus.
     done.setdefault("licence", dataset.licence)
     if isinstance(row.get("label"), str):
         done["label"] = numbers[row["label"]]
     language = _tokenised_as(dataset)
-    for text in TASKS[dataset.task].texts:
+    for text in dataset.task.texts:
         natural = row[text.natural]
         done[text.tokens] = (
             _joined(natural, language)
             if isinstance(natural, str)
-            else [_joined(one, language) for one in natural]
+            else [_joined(item, language) for item in natural]
         )
     return done
 
 
 def _tokenised_as(dataset: Dataset) -> str:
-    """Return the language whose rules part the texts of a dataset into tokens.
+    """Return the language whose rules split the texts of a dataset into tokens.
 
-    Terms in a language that spaCy has no rules for are parted by those for any language ("xx"):
-    nearly all are single words, which both leave whole.
+    Words of a language without rules in spaCy are split by its rules for any language ("xx"):
+    nearly all words are single tokens, which no rules split.
     """
-    if TASKS[dataset.task].name == paradigms.TASK.name:
+    if dataset.task.unit == "word":
         try:
             tokenize("", dataset.language)
         except InputError:
@@ -103,7 +101,7 @@ def _joined(text: str, language: str) -> str:
 
 
 def digests(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield a row for each split of each dataset below ``folder``.
+    """Yield one row per split of each dataset in ``folder``.
 
     Yields:
         ``config`` (dataset), ``split``, ``rows``, ``sha256`` (of the files, in order of name) and
@@ -143,8 +141,8 @@ def digest(shards: Sequence[Path]) -> dict[str, Any]:
 
 
 def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
-    """Yield (dataset, split, shards in order) for every dataset below ``folder``, sorted."""
-    # What begins with a dot is the unfinished output of a killed run.
+    """Yield (dataset, split, shards in order) for every dataset in ``folder``, sorted."""
+    # Names that begin with a dot are unfinished output of a killed run.
     names = {
         path.parent
         for path in folder.rglob("*-of-*.parquet")

@@ -1,6 +1,6 @@
-"""The tasks there are, by name."""
+"""All tasks, by name."""
 
-from builders import (
+from builders.tasks import (
     discourse_coherence,
     discourse_relations,
     examples,
@@ -10,7 +10,7 @@ from builders import (
     sentence_ordering,
     sentence_position,
 )
-from builders.schemas import Task
+from builders.tasks.task import Task
 
 TASKS: dict[str, Task] = {
     task.name: task

@@ -1,17 +1,18 @@
 """Discourse relations (DR): which relation holds between two neighbouring parts of a text?
 
 The task Discourse Relations of Chen et al. (2019): an instance is an inner node of a text's
-discourse tree, made binary with right branching (Sagae and Lavie 2005); its two sides are the EDUs
+discourse tree, made binary with right branching (Sagae and Lavie 2005); its two texts are the EDUs
 of the node's two children. The class names the nuclearity, nucleus first, and the relation.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from builders.schemas import Column, Task, Text
+from builders.tasks.groups import DR
+from builders.tasks.task import Column, Task, Text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 
-# Which of the two children are nuclei, in text order, to the column `order`.
+# Whether each of the two children is a nucleus, in text order, to the column `order`.
 _ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
 
 
@@ -19,7 +20,7 @@ _ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
 class RelationInstance:
     """An inner node of a binary discourse tree.
 
-    The nucleus is at the left whatever its place in the text; two nuclei stand in text order.
+    The nucleus is on the left wherever it is in the text; two nuclei are in text order.
 
     Attributes:
         label: "NS-" or "NN-" and the relation, such as "NS-Elaboración" or "NN-Lista".
@@ -105,7 +106,7 @@ def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
 
 TASK = Task(
     name="discourse_relations",
-    abbreviation="DR",
+    group=DR,
     question="Which discourse relation joins the two spans of a rhetorical structure tree (nucleus "
     "first)?",
     records=("trees",),
@@ -116,14 +117,17 @@ TASK = Task(
             "left_tokens",
             "strings",
             "elementary discourse units of the nucleus (of the first span of a multinuclear one)",
+            count=None,
         ),
         Text(
             "right",
             "right_tokens",
             "strings",
             "elementary discourse units of the satellite (of the second span)",
+            count=None,
         ),
     ),
+    needs="a relation",
     constructed=False,
     example="""\
 | left | right | class |

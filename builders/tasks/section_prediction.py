@@ -1,61 +1,58 @@
-"""Section prediction (SSP): does a sentence stand in the summary of a text, or in its body?
+"""Section prediction (SSP): is a sentence from the summary of a text, or from its body?
 
-Chen et al. (2019), section 3, asks it of the abstracts and bodies of papers; Araujo et al. (2022)
-of the subheads and bodies of Spanish news.
+Chen et al. (2019), section 3, with the abstracts and bodies of papers; Araujo et al. (2022) with
+the subheads and bodies of Spanish news.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from builders.passage_task import PassageTask
-from builders.passages import flat, is_finished, is_telling, one_passage
-from builders.sampling import Passage
-from builders.schemas import Text
-from corpora_recipes.hashing import keyed_choice
+from builders.sampling.draw import Draw
+from builders.sampling.passages import Passage, flat, is_finished, one_passage
+from builders.sampling.same_text import is_telling
+from builders.tasks.groups import SSP
+from builders.tasks.passage_task import PassageTask
+from builders.tasks.task import Text
 from corpora_recipes.records import Document
 
-if TYPE_CHECKING:
-    from builders.dataset import Dataset
-
-# A body sentence is as long as the summary's if it is at most so much longer or shorter.
+# The highest ratio of the lengths of two sentences that count as equally long.
 SIMILAR = 1.1
 QUOTATION = frozenset("\"“”„«»‘’'")
 
 
-def passages(document: Document, dataset: "Dataset") -> list[Passage]:
-    """Return a sentence of the summary and one of the body, if possible of the same length.
+def passages(document: Document, draw: Draw) -> list[Passage]:
+    """Return a sentence of the summary and one of the body, if possible of about equal length.
 
-    The one of the summary is drawn, the other is drawn from those of the body that are about as
-    long; where none is, it is the one that comes closest.
+    The sentence of the summary is drawn first; the other is drawn from body sentences of about
+    its length, or is the closest in length.
     """
     summary = list(filter(_is_usable, document.summary))
     body = [s for section in document.sections for s in flat(section) if _is_usable(s)]
     if not summary or not body:
         return []
-    seed, name = dataset.seed, dataset.name
-    one = summary[keyed_choice(len(summary), seed, name, document.id, "summary")]
-    ratios = [max(len(one), len(s)) / min(len(one), len(s)) for s in body]
+    chosen = summary[draw.choice(len(summary), document.id, "summary")]
+    ratios = [max(len(chosen), len(s)) / min(len(chosen), len(s)) for s in body]
     similar = [s for s, ratio in zip(body, ratios, strict=True) if ratio <= SIMILAR]
     if not similar:
         similar = [body[ratios.index(min(ratios))]]
-    other = similar[keyed_choice(len(similar), seed, name, document.id, "body")]
-    return one_passage(document, (one, other))
+    other = similar[draw.choice(len(similar), document.id, "body")]
+    return one_passage(document, (chosen, other))
 
 
 def _is_usable(sentence: str) -> bool:
-    # People are quoted in the body, hardly ever above it; short sentences recur in other articles.
+    # Quotations are hardly ever in the summary; short sentences recur in other articles.
     return is_finished(sentence) and is_telling(sentence) and QUOTATION.isdisjoint(sentence)
 
 
-def instances(passages: Sequence[Passage], dataset: "Dataset", quota: int) -> list[dict[str, Any]]:
-    """Return SSP rows of one split: for every passage one of each class.
+def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:
+    """Return SSP rows of one split: for each passage, one of each class.
 
     Args:
         passages: of a sentence of the summary and one of the body, in keyed order.
-        dataset: not used.
+        draw: not used.
         quota: the most rows to make.
     """
-    del dataset  # nothing is left to draw
+    del draw  # nothing is left to draw
     return [
         {
             "id": f"{source.id}#{TASK.labels[label]}",
@@ -70,12 +67,13 @@ def instances(passages: Sequence[Passage], dataset: "Dataset", quota: int) -> li
 
 TASK = PassageTask(
     name="section_prediction",
-    abbreviation="SSP",
+    group=SSP,
     question="Does the sentence come from the summary of a text (the subhead of a news item), or "
     "from its body?",
     records=("documents",),
     labels=("body", "summary"),
     texts=(Text("sentence", "tokens", "string", "natural text"),),
+    gold="from the {}",
     constructed=True,
     example="""\
 | sentence | class |
@@ -85,9 +83,9 @@ TASK = PassageTask(
     passages=passages,
     instances=instances,
     needs="a finished sentence without quotation marks in a document's summary and one in its body",
-    # A document gives two rows, but about half of them are left out for their lengths.
+    # A document gives two rows, but about half of the documents are left out for their lengths.
     documents_a_row=1.0,
-    # A row of another task would tell that its sentence is from the body.
+    # A row of another task would reveal that its sentence is from the body.
     lends_documents=False,
     level_lengths="alone",
 )

@@ -1,38 +1,39 @@
 """Binary sentence ordering (BSO): two neighbouring sentences, in their order or swapped?
 
-Chen et al. (2019), section 3; the first two sentences, as Araujo et al. (2022) describe it.
+Chen et al. (2019), section 3; with the first two sentences, as in Araujo et al. (2022).
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from builders.passage_task import PassageTask
-from builders.passages import first_sentences, one_passage
-from builders.sampling import Passage, balanced_classes
-from builders.schemas import SENTENCES
+from builders.sampling.classes import balanced_classes
+from builders.sampling.draw import Draw
+from builders.sampling.passages import Passage, first_sentences, one_passage
+from builders.tasks.groups import BSO
+from builders.tasks.passage_task import PassageTask
+from builders.tasks.task import sentences
 from corpora_recipes.records import Document
 
-if TYPE_CHECKING:
-    from builders.dataset import Dataset
+COUNT = 2
 
 
-def passages(document: Document, dataset: "Dataset") -> list[Passage]:
+def passages(document: Document, draw: Draw) -> list[Passage]:
     """Return the first two sentences of the document's first section, if it has as many."""
-    del dataset  # the place is the same in every dataset
-    return one_passage(document, first_sentences(document, 2))
+    del draw  # the place is fixed
+    return one_passage(document, first_sentences(document, COUNT))
 
 
-def instances(passages: Sequence[Passage], dataset: "Dataset", quota: int) -> list[dict[str, Any]]:
+def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:
     """Return BSO rows of one split, half of them swapped (label 0).
 
     Args:
         passages: of two sentences each, in keyed order.
-        dataset: gives the seed and the name for keyed choices.
+        draw: the dataset's.
         quota: the most rows to make.
     """
     count = min(quota, len(passages))
     used = passages[: count - count % 2]
-    labels = balanced_classes(used, 2, dataset.seed, dataset.name)
+    labels = balanced_classes(used, 2, draw)
     return [
         {
             "passage": source.id,
@@ -45,11 +46,11 @@ def instances(passages: Sequence[Passage], dataset: "Dataset", quota: int) -> li
 
 TASK = PassageTask(
     name="sentence_ordering",
-    abbreviation="BSO",
-    question="Do the two sentences stand in their order, or swapped?",
+    group=BSO,
+    question="Are the two sentences in their original order, or swapped?",
     records=("documents",),
     labels=("swapped", "original"),
-    texts=SENTENCES,
+    texts=sentences(COUNT),
     constructed=True,
     example="""\
 | shown | sentence | class |

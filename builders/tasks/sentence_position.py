@@ -1,44 +1,43 @@
-"""Sentence position (SP): one of the first five sentences is moved to the front; which was it?
+"""Sentence position (SP): which of the first five sentences was moved to the front?
 
 Chen et al. (2019), "Evaluation Benchmarks and Learning Criteria for Discourse-Aware Sentence
 Representations", section 3; for Spanish Araujo et al. (2022).
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from builders.passage_task import PassageTask
-from builders.passages import first_sentences, one_passage
-from builders.sampling import Passage, balanced_classes
-from builders.schemas import SENTENCES
+from builders.sampling.classes import balanced_classes
+from builders.sampling.draw import Draw
+from builders.sampling.passages import Passage, first_sentences, one_passage
+from builders.tasks.groups import SP
+from builders.tasks.passage_task import PassageTask
+from builders.tasks.task import sentences
 from corpora_recipes.records import Document
-
-if TYPE_CHECKING:
-    from builders.dataset import Dataset
 
 COUNT = 5
 
 
-def passages(document: Document, dataset: "Dataset") -> list[Passage]:
+def passages(document: Document, draw: Draw) -> list[Passage]:
     """Return the first five sentences of the document's first section, if it has as many."""
-    del dataset  # the place is the same in every dataset
+    del draw  # the place is fixed
     return one_passage(document, first_sentences(document, COUNT))
 
 
-def instances(passages: Sequence[Passage], dataset: "Dataset", quota: int) -> list[dict[str, Any]]:
+def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:
     """Return SP rows of one split: the moved sentence, then the other four in their order.
 
     The position is uniform over 1 … 5, and every position is exactly equally frequent.
 
     Args:
         passages: of five sentences each, in keyed order.
-        dataset: gives the seed and the name for keyed choices.
+        draw: the dataset's.
         quota: the most rows to make.
     """
     count = min(quota, len(passages))
     used = passages[: count - count % COUNT]
     rows = []
-    positions = balanced_classes(used, COUNT, dataset.seed, dataset.name)
+    positions = balanced_classes(used, COUNT, draw)
     for source, position in zip(used, positions, strict=True):
         moved = source.sentences[position]
         others = source.sentences[:position] + source.sentences[position + 1 :]
@@ -48,12 +47,13 @@ def instances(passages: Sequence[Passage], dataset: "Dataset", quota: int) -> li
 
 TASK = PassageTask(
     name="sentence_position",
-    abbreviation="SP",
+    group=SP,
     question="The first of five sentences was taken from one of the five places of the passage, "
     "the others follow in their order: from which place?",
     records=("documents",),
-    labels=("1", "2", "3", "4", "5"),
-    texts=SENTENCES,
+    labels=tuple(str(position + 1) for position in range(COUNT)),
+    texts=sentences(COUNT),
+    gold="the first sentence was in position {}",
     constructed=True,
     example="""\
 | shown | sentence | place |

@@ -9,11 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 from test_audit import of
 
-from builders.audit import audit, failures_of
-from builders.examples import further_columns
-from builders.schemas import instance_schema
+from builders.auditing.auditing import audit
+from builders.auditing.report import failures_of, undeclared_of
+from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from corpora_recipes.errors import InputError
+from builders.tasks.example_task import further_columns
+from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.running.errors import InputError
 
 Rows = list[dict[str, Any]]
 SENTENCES = ["El faro se apagó antes del amanecer.", "La luz del faro dejó de verse al alba."]
@@ -25,7 +27,7 @@ def measured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Return a function that audits a dataset: its verdicts, values by words, and failures."""
 
     def make(task: str, rows: Rows, split: str = "test") -> dict[str, Any]:
-        further = further_columns({"columns": {"cluster": "its name"}})
+        further = further_columns(CollectionFacts("", None, columns={"cluster": "its name"}))
         columns = TASKS[task].columns({}, further if task == "paradigms" else {})
         names = rows[0].keys()
         columns = {name: column for name, column in columns.items() if name in names}
@@ -41,6 +43,7 @@ def measured(tmp_path: Path) -> Callable[..., dict[str, Any]]:
             "verdicts": {check["gate"]: of(report, "ds", check["gate"]) for check in checks},
             "values": {check["what"]: check["value"] for check in checks},
             "failures": failures_of(report),
+            "undeclared": undeclared_of(report),
         }
 
     return make
@@ -74,23 +77,21 @@ def test_a_ranking_passes_and_its_size_is_stated(measured) -> None:
     }
     values = found["values"]
     assert values["queries"] == values["pairs of a query and a positive"] == 2
-    assert values["groups of texts that positives link"] == 1
+    assert values["groups of texts linked as positives"] == 1
     assert values["standard error of a hit rate of 50 % on so many groups"] == 0.5
     # Stated, with no limit: a published set has such rows.
-    assert (
-        values["further rows that differ from another in case, punctuation and symbols alone"] == 1
-    )
+    assert values["rows that differ from another row only in case, punctuation and symbols"] == 1
     assert found["failures"] == []
 
 
 @pytest.mark.parametrize(
     ("rows", "what"),
     [
-        (ranked(SENTENCES, {0: [1, 7], 1: [0]}), "positives that are no row"),
+        (ranked(SENTENCES, {0: [1, 7], 1: [0]}), "positives that are not rows of the dataset"),
         (ranked(SENTENCES, {0: [0, 1], 1: [0]}), "rows that are their own positive"),
-        (ranked(SENTENCES, {0: [1]}, "00"), "positives of which the row is none itself"),
-        (ranked([SENTENCES[0]] * 2, {0: [1], 1: [0]}), "rows with the text of another"),
-        (ranked(SENTENCES, {0: [1, 1], 1: [0]}), "positives that a row names again"),
+        (ranked(SENTENCES, {0: [1]}, "00"), "one-sided links (A lists B, B does not list A)"),
+        (ranked([SENTENCES[0]] * 2, {0: [1], 1: [0]}), "rows with the text of another row"),
+        (ranked(SENTENCES, {0: [1, 1], 1: [0]}), "duplicate positives"),
         (ranked(SENTENCES, {}), "rankings without a query"),
         (ranked([*SENTENCES, ""], {0: [1], 1: [0]}), "rows without a letter or a digit"),
         (ranked([*SENTENCES, "¿…?"], {0: [1], 1: [0]}), "rows without a letter or a digit"),
@@ -99,12 +100,12 @@ def test_a_ranking_passes_and_its_size_is_stated(measured) -> None:
 def test_links_that_do_not_hold_are_found(measured, rows, what) -> None:
     found = measured("sentence_ranking", rows)
     assert (found["values"][what], found["verdicts"]["labels"]) == (1, "miss")
-    assert found["failures"] == [f"ds, gate 7. Balance and consistent labels: {what}: 1"]
+    assert found["failures"] == [f"ds, gate 7. Balanced, consistent labels: {what}: 1"]
 
 
 def test_rows_in_another_split_are_found(measured) -> None:
     found = measured("sentence_ranking", ranked(SENTENCES, {0: [1], 1: [0]}), "train")
-    assert found["values"]["rows in another split than test"] == 2
+    assert found["values"]["rows outside the test split"] == 2
     assert found["verdicts"]["labels"] == "miss"
 
 
@@ -128,12 +129,12 @@ def test_null_among_positives_is_an_error(measured) -> None:
 def test_an_id_that_two_rows_have_is_found(measured) -> None:
     rows = ranked(SENTENCES, {})
     rows[1]["id"] = "r0"
-    assert measured("sentence_ranking", rows)["values"]["rows with the id of another"] == 1
+    assert measured("sentence_ranking", rows)["values"]["rows with the id of another row"] == 1
 
 
 def test_positives_in_another_document_are_found(measured) -> None:
     found = measured("sentence_ranking", ranked(SENTENCES, {0: [1], 1: [0]}, "01"))
-    assert found["values"]["positives in another document than their row"] == 2
+    assert found["values"]["positives from another document than their row"] == 2
     assert found["verdicts"]["documents"] == "miss"
 
 
@@ -142,7 +143,8 @@ def test_single_words_are_judged_by_their_characters_alone(measured) -> None:
     texts = ["de", "thehouseoverthere", "whatever", "(a", "a|b", "fa\ufffdro"]
     found = measured("word_ranking", ranked(texts, {0: [1], 1: [0]}))
     assert found["verdicts"]["language"] == "not applicable"
-    assert found["failures"] == ["ds, gate 5. Undamaged text: rows with spoilt characters: 1"]
+    assert found["undeclared"] == ["ds, gate 5. Undamaged text: rows with corrupted characters: 1"]
+    assert found["failures"] == []
 
 
 def test_clusters_pass_and_both_casings_are_stated(measured) -> None:
@@ -161,8 +163,8 @@ def test_clusters_pass_and_both_casings_are_stated(measured) -> None:
 
 def test_repeated_terms_are_found(measured) -> None:
     found = measured("paradigms", clusters(TERMS, ["a", "b"], [*TERMS, "estoa"]))
-    assert found["values"]["terms that a cluster has twice"] == 1
-    assert found["verdicts"]["labels"] == "miss"
+    assert found["values"]["terms repeated in a cluster"] == 1
+    assert found["verdicts"]["labels"] == "undeclared"
 
 
 def test_small_clusters_are_stated(measured) -> None:

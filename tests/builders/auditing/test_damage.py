@@ -9,9 +9,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders import damage
-from builders.damage import FAULTS, GROUPS, KINDS, faults, group_of
-from corpora_recipes.errors import InputError
+from builders.auditing import damage
+from builders.auditing.damage import (
+    FAULTS,
+    GROUPS,
+    KINDS,
+    faults,
+    group_of,
+)
+from corpora_recipes.running.errors import InputError
 
 TABLE = yaml.safe_load(Path(damage.__file__).with_suffix(".yaml").read_text("utf-8"))
 ENTRIES: dict[str, dict[str, Any]] = {

@@ -13,13 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from builders.baselines import (
+from builders.auditing.standard_errors import correlation_error, standard_error
+from builders.auditing.trivial import (
     MANY_CLASSES,
-    Part,
-    correlation_error,
+    Texts,
     pearson,
     row_order,
-    standard_error,
     trivial_baselines,
     trivial_similarities,
 )
@@ -36,11 +35,11 @@ def sentence(generator: Generator, words: int = 9, of: Sequence[str] = WORDS) ->
     return " ".join(generator.choice(of, size=words))
 
 
-def part(plant: Plant, rows: int, classes: int, seed: int) -> Part:
+def part(plant: Plant, rows: int, classes: int, seed: int) -> Texts:
     """Return rows of random labels and the texts that ``plant`` makes for them."""
     generator = np.random.Generator(np.random.PCG64(seed))
     labels = generator.integers(classes, size=rows)
-    return Part([plant(generator, int(label)) for label in labels], labels)
+    return Texts([plant(generator, int(label)) for label in labels], labels)
 
 
 def scores(plant: Plant, classes: int = 2, train: int = TRAIN) -> dict[str, float]:
@@ -78,8 +77,8 @@ def test_without_a_cue_every_baseline_is_at_chance(
 
 
 def test_majority_is_the_most_frequent_class_of_train() -> None:
-    train = Part([["a"]] * 5, np.array([0, 2, 2, 1, 2]))
-    test = Part([["a"]] * 4, np.array([2, 0, 0, 0]))
+    train = Texts([["a"]] * 5, np.array([0, 2, 2, 1, 2]))
+    test = Texts([["a"]] * 4, np.array([2, 0, 0, 0]))
     assert trivial_baselines(train, test, 3)["majority"] == 0.25
 
 
@@ -185,22 +184,22 @@ def test_many_classes_are_told_by_their_word() -> None:
     assert found["length"] < 0.1
 
 
-def small(texts: int, rows: int, classes: int) -> Part:
+def small(texts: int, rows: int, classes: int) -> Texts:
     return part(lambda g, _: [sentence(g, 4) for _ in range(texts)], rows, classes, 3)
 
 
 @pytest.mark.parametrize("texts", [1, 2, 6])
 @pytest.mark.parametrize("blank", ["", "   ", "…", "casa"])
 def test_ten_rows_that_are_all_alike(texts: int, blank: str) -> None:
-    train = Part([[blank] * texts] * 10, np.array([0, 1, 1, 1, 0] * 2))
-    test = Part([[blank] * texts] * 4, np.array([1, 1, 1, 0]))
+    train = Texts([[blank] * texts] * 10, np.array([0, 1, 1, 1, 0] * 2))
+    test = Texts([[blank] * texts] * 4, np.array([1, 1, 1, 0]))
     assert set(trivial_baselines(train, test, 2).values()) == {0.75}
 
 
 @pytest.mark.parametrize("texts", [1, 2, 6])
 def test_one_class_in_train(texts: int) -> None:
-    train = Part(small(texts, 10, 3).texts, np.full(10, 1))
-    test = Part(small(texts, 4, 3).texts, np.array([1, 0, 2, 1]))
+    train = Texts(small(texts, 10, 3).texts, np.full(10, 1))
+    test = Texts(small(texts, 4, 3).texts, np.array([1, 0, 2, 1]))
     assert set(trivial_baselines(train, test, 3).values()) == {0.5}
 
 
@@ -208,14 +207,14 @@ def test_one_class_in_train(texts: int) -> None:
 def test_a_class_that_train_lacks_is_never_predicted(classes: int) -> None:
     train = small(2, 4 * classes, classes)
     present = np.where(train.labels == 1, 0, train.labels)
-    test = Part(small(2, 20, classes).texts, np.full(20, 1))
-    assert set(trivial_baselines(Part(train.texts, present), test, classes).values()) == {0.0}
+    test = Texts(small(2, 20, classes).texts, np.full(20, 1))
+    assert set(trivial_baselines(Texts(train.texts, present), test, classes).values()) == {0.0}
 
 
 @pytest.mark.parametrize("classes", [2, MANY_CLASSES + 5])
 def test_a_class_that_test_lacks(classes: int) -> None:
     train = part(lambda _, label: [f"w{label}"], 10 * classes, classes, 1)
-    test = Part([["w1"]] * 5, np.full(5, 1))
+    test = Texts([["w1"]] * 5, np.full(5, 1))
     assert trivial_baselines(train, test, classes)["bag_of_words"] == 1
 
 
@@ -228,7 +227,7 @@ def test_a_class_that_test_lacks(classes: int) -> None:
     )
 )
 def test_any_text_gives_accuracies(rows: list[tuple[str, str, int]]) -> None:
-    data = Part([row[:2] for row in rows], np.array([row[2] for row in rows]))
+    data = Texts([row[:2] for row in rows], np.array([row[2] for row in rows]))
     found = trivial_baselines(data, data, 3)
     assert len(found) == 7
     assert all(0 <= accuracy <= 1 for accuracy in found.values())
@@ -247,7 +246,7 @@ def test_scores_depend_neither_on_threads_nor_on_the_hash_seed() -> None:
     with threadpool_limits(2):
         expected = reference()
     assert reference() == expected
-    code = "import json, test_baselines; print(json.dumps(test_baselines.reference()))"
+    code = "import json, test_trivial; print(json.dumps(test_trivial.reference()))"
     for seed in ("0", "4711"):
         environment = {**os.environ, "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": "2"}
         environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *sys.path])

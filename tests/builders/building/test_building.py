@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document
 
-from builders import discourse_coherence
-from builders.building import build
-from builders.dataset import datasets_of
-from builders.passages import normalise
-from builders.shards import digests
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
+from builders.building.building import build
+from builders.plan.datasets import datasets_of
+from builders.sampling.same_text import normalise
+from builders.store.shards import digests
+from builders.tasks import discourse_coherence
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Section
+from corpora_recipes.running.errors import InputError
 
 TASKS = {
     "sp_mine": {"task": "sentence_position"},
@@ -246,12 +246,12 @@ def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -
 def test_the_same_bytes_whatever_the_hash_seed_and_order(
     tmp_path, write_records, write_params, repository
 ) -> None:
-    write_params({"mine": {"recipe": "jsonl", "language": "es", "datasets": TASKS}})
+    write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}, "datasets": TASKS}})
     contents = []
     for hash_seed, step in (("0", 1), ("77", -1)):
         records = write_records([document(n) for n in range(80)][::step])
         out = tmp_path / f"out-{hash_seed}"
-        command = f"-m builders build mine --records {records} --out {out}".split()
+        command = f"-m evaluation.commands build mine --records {records} --out {out}".split()
         subprocess.run(
             [sys.executable, *command],
             cwd=tmp_path,
@@ -266,10 +266,10 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
 def test_killed_in_the_middle_and_run_again_gives_the_same_rows(
     tmp_path, write_records, write_params, repository, make_corpus
 ) -> None:
-    write_params({"mine": {"recipe": "jsonl", "language": "es", "datasets": TASKS}})
+    write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}, "datasets": TASKS}})
     records = write_records([document(n) for n in range(600)])
     out = tmp_path / "out"
-    command = [sys.executable, "-m", "builders", "build", "mine"]
+    command = [sys.executable, "-m", "evaluation.commands", "build", "mine"]
     command += ["--records", str(records), "--out", str(out)]
     environment = os.environ | {"PYTHONPATH": str(repository)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment)
@@ -308,7 +308,7 @@ def test_a_failed_build_keeps_the_one_before(tmp_path, make_corpus, write_record
 def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
     (tmp_path / "text.parquet").write_text("no")
     for name in ("missing.parquet", "text.parquet"):
-        with pytest.raises(InputError, match=r"corpora_recipes read"):
+        with pytest.raises(InputError, match=r"probeta read"):
             build(make_corpus(), tmp_path / name, tmp_path / "out", "upstream")
 
 
@@ -319,16 +319,13 @@ def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
         ({"x": {"task": "discourse_relations"}}, ["documents", "'discourse_relations'"]),
         ({"x": {}}, ["a task"]),
         ({"x": {"task": "sentence_position", "size": 3}}, ["task, version, rows", "size"]),
-        ({"x": {"task": "sentence_position", "rows": [1, 2]}}, ["three integers from 10"]),
+        ({"x": {"task": "sentence_position", "rows": [1, 2]}}, ["three integers, 10 or more"]),
         (
             {"x": {"task": "sentence_position", "donors": "random"}},
             ["task, version, rows", "donors"],
         ),
         ({"x": {"task": "discourse_coherence", "donors": "none"}}, ["random, same_topic"]),
         ({"x": {"task": "sentence_position", "version": "draft"}}, ["three numbers"]),
-        ({5: {"task": "sentence_position"}}, ["rename it"]),
-        ({"Bad Name": {"task": "sentence_position"}}, ["rename it"]),
-        ({}, ["at least one dataset"]),
     ],
 )
 def test_dataset_entries_are_checked(tmp_path, make_corpus, write_records, entry, words) -> None:
@@ -354,7 +351,7 @@ def dialogue(name: str, turns: list[int], split: str | None = None) -> Dialogue:
 
 @pytest.fixture
 def dialogues(make_corpus) -> Corpus:
-    facts = make_corpus().facts | {"records": "dialogues"}
+    facts = replace(make_corpus().facts, records="dialogues")
     return make_corpus(datasets={"dc_mine": {"task": "discourse_coherence"}}, facts=facts)
 
 
@@ -393,7 +390,7 @@ def test_coherence_of_dialogues(tmp_path, dialogues, write_records) -> None:
 def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
     (dataset,) = datasets_of(dialogues, "upstream")
     for turns in range(40):
-        found = discourse_coherence.passages(dialogue("f", [turns], "train"), dataset)
+        found = discourse_coherence.passages(dialogue("f", [turns], "train"), dataset.draw)
         starts = sorted(int(p.id.rpartition(".")[2]) for p in found)
         assert len(starts) == turns // 6
         assert all(b - a == 6 for a, b in pairwise(starts))

@@ -1,4 +1,4 @@
-"""Datasets of examples: parts of the source, held-out validation, folds, repeated texts, rows."""
+"""Datasets of examples: their rows, splits, repeated texts and classes."""
 
 import json
 from collections import Counter
@@ -8,96 +8,22 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import COLLECTIONS, caption, opinion
-from hypothesis import given
-from hypothesis import strategies as st
+from conftest import caption, opinion
 
-from builders.__main__ import main
-from builders.building import build
-from builders.dataset import datasets_of
-from builders.examples import FOLDS, TASKS, assign, folds, rows_of, same_text
-from builders.schemas import labels_of
-from corpora_recipes.errors import InputError
+from builders.building.building import build
+from builders.building.examples import rows_of
+from builders.sampling.folds import FOLDS
+from builders.store.schema import labels_of
+from builders.tasks.examples import TASKS
+from corpora_recipes.running.errors import InputError
+from evaluation.commands import main
 
-SINGLE, _, _, SIMILARITY, _ = TASKS
+SINGLE = TASKS[0]
 
 
 def rows_in(folder: Path, split: str) -> list[dict[str, Any]]:
     (path,) = folder.glob(f"{split}-*.parquet")
     return pq.read_table(path).to_pylist()  # type: ignore[no-any-return]
-
-
-def test_parts_of_the_source_stay() -> None:
-    examples = [opinion(n, s) for s in ("train", "validation", "test") for n in range(5)]
-    splits, of_fold = assign(examples, SINGLE, 1, "sent")
-    assert splits == {example.id: example.split for example in examples}
-    assert of_fold == {}
-
-
-@pytest.mark.parametrize(
-    ("first", "last"), [("train", "test"), ("train", "validation"), ("validation", "test")]
-)
-def test_of_two_parts_the_last_is_test_and_a_tenth_of_the_first_is_held_out(first, last) -> None:
-    examples = [opinion(n, first) for n in range(40)] + [opinion(n, last) for n in range(10)]
-    splits, of_fold = assign(examples, SINGLE, 1, "sent")
-    assert of_fold == {}
-    assert Counter(splits.values()) == {"train": 36, "validation": 4, "test": 10}
-    assert {splits[e.id] for e in examples if e.split == last} == {"test"}
-    held_out = Counter(e.label for e in examples if splits[e.id] == "validation")
-    assert held_out == {"negative": 2, "positive": 2}
-
-
-@pytest.mark.parametrize("split", [None, "train", "validation"])
-def test_of_one_part_or_none_there_are_folds(split) -> None:
-    examples = [opinion(n, split) for n in range(60)]
-    splits, of_fold = assign(examples, SINGLE, 1, "sent")
-    assert set(splits.values()) == {"train"}
-    by_class = Counter((of_fold[e.id], e.label) for e in examples)
-    assert by_class == {(k, c): 3 for k in range(FOLDS) for c in ("negative", "positive")}
-
-
-def test_where_nothing_is_trained_all_is_test() -> None:
-    examples = [caption(n, split="train") for n in range(4)]
-    splits, of_fold = assign(examples, SIMILARITY, 1, "sts")
-    assert set(splits.values()) == {"test"}
-    assert of_fold == {}
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("abcdefghijklmnñ"), st.sampled_from(["x", "y", "z"])), max_size=80
-    ),
-    st.randoms(use_true_random=False),
-)
-def test_folds_are_even_hold_a_text_together_and_ignore_the_order(drawn, random) -> None:
-    examples = [
-        opinion(number, texts=(f"{letter} …",), label=label)
-        for number, (letter, label) in enumerate(drawn)
-    ]
-    found = folds(examples, 7, "sent")
-    of_text: dict[object, set[int]] = {}
-    for example in examples:
-        of_text.setdefault(same_text(example), set()).add(found[example.id])
-    assert all(len(own) == 1 for own in of_text.values())
-    sizes = Counter(next(iter(own)) for own in of_text.values())
-    assert max(sizes.values(), default=0) - min((sizes[k] for k in range(FOLDS)), default=0) <= 1
-    shuffled = sorted(examples, key=lambda example: random.random())
-    assert folds(shuffled, 7, "sent") == found
-
-
-def test_examples_of_one_document_are_not_parted() -> None:
-    examples = [opinion(n, "train", document_id=f"premise {n // 3}") for n in range(90)]
-    # The text of 0 stands again in the document of 89, so that both documents hang together.
-    examples.append(opinion(90, "train", texts=examples[0].texts, document_id="premise 29"))
-    examples += [opinion(n, "test") for n in range(100, 110)]
-    splits, _ = assign(examples, SINGLE, 1, "sent")
-    of_document: dict[str, set[str]] = {}
-    for example in examples:
-        of_document.setdefault(example.document_id, set()).add(splits[example.id])
-    assert all(len(own) == 1 for own in of_document.values())
-    assert of_document["premise 0"] == of_document["premise 29"]
-    held_out = [e for e in examples if splits[e.id] == "validation"]
-    assert 9 <= len(held_out) <= 12
 
 
 def test_datasets_of_one_collection_have_the_same_splits(
@@ -113,11 +39,6 @@ def test_datasets_of_one_collection_have_the_same_splits(
     ]
     assert len(held_out[0]) == 4
     assert sorted(held_out[0]) == sorted(held_out[1])
-
-
-def test_folds_depend_on_the_seed() -> None:
-    examples = [opinion(n) for n in range(60)]
-    assert folds(examples, 1, "sent") != folds(examples, 2, "sent")
 
 
 def test_texts_that_stand_in_another_split_are_marked() -> None:
@@ -224,39 +145,6 @@ def test_rows_do_not_depend_on_the_order_of_the_records(
     assert one.read_bytes() == two.read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("entry", "expected", "found"),
-    [
-        ({"task": "sentence_classification"}, "opinions, words", "nothing"),
-        ({"task": "sentence_classification", "collection": "captions"}, "one text", "captions"),
-        ({"task": "similarity", "collection": "opinions"}, "a pair of texts with a score", "opin"),
-        ({"task": "pair_classification", "collection": "none"}, "one of captions", "none"),
-        ({"task": "similarity", "rows": [2, 2, 2]}, "task, version, collection", "rows"),
-        ({"task": "sentence_position"}, "relatedness, sentence_classification", "position"),
-    ],
-)
-def test_entries_that_do_not_fit(example_corpus, entry, expected, found) -> None:
-    with pytest.raises(InputError) as error:
-        datasets_of(replace(example_corpus, datasets={"sent": entry}), "upstream")
-    assert expected in error.value.expected
-    assert found in error.value.found
-
-
-def test_a_task_that_no_collection_fits_is_named(example_corpus) -> None:
-    facts = example_corpus.facts | {"collections": {"words": COLLECTIONS["words"]}}
-    corpus = replace(example_corpus, facts=facts, datasets={"r": {"task": "relatedness"}})
-    with pytest.raises(InputError) as error:
-        datasets_of(corpus, "upstream")
-    assert error.value.where.endswith("datasets.r.task")
-    assert "linguistic_probing, sentence_classification" in error.value.expected
-
-
-def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:
-    corpus = replace(example_corpus, datasets={"r": {"task": "relatedness"}})
-    (dataset,) = datasets_of(corpus, "upstream")
-    assert dataset.collection == "captions"
-
-
 def test_too_few_examples_for_folds_are_an_error(tmp_path, example_corpus, write_records) -> None:
     with pytest.raises(InputError) as error:
         build(
@@ -279,21 +167,30 @@ def test_the_report_is_written(tmp_path, example_corpus, write_records) -> None:
 
 
 def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
-    entry = {"recipe": "sts", "datasets": {"sts17": {"task": "similarity", "collection": "2017"}}}
-    path = write_params({"sts": entry, "sqc": {"recipe": "sqc", "datasets": {"q": SQC}}})
-    assert main(["list", "--params", str(path)]) == 0
-    assert capsys.readouterr().out == (
-        "q: sentence classification, from sqc (questions)\nsts17: similarity, from sts (2017)\n"
+    entry = {
+        "corpus": {"recipe": "sts"},
+        "datasets": {"sts17": {"task": "similarity", "collection": "2017"}},
+    }
+    path = write_params(
+        {"sqc": {"corpus": {"recipe": "sqc"}, "datasets": {"q": SQC}}, "sts": entry}
     )
+    assert main(["list", "--params", str(path)]) == 0
+    assert (
+        "Datasets of params.yaml:\n"
+        "  q: sentence classification, from sqc (questions)\n"
+        "  sts17: similarity, from sts (2017)\n"
+    ) in capsys.readouterr().out
     declared = {"gone": {"leakage": {"at_most": 0.1, "because": "it was so"}}}
     path = write_params({"sts": entry}, audit={"inherited": declared})
     assert main(["list", "--params", str(path)]) == 1
     said = capsys.readouterr().err
-    assert "gone, which is none of them" in said
-    assert "remove gone there too, if the dataset was taken out of" in said
-    path = write_params({"sqc": {"recipe": "sqc", "datasets": {"q": {"task": "relatedness"}}}})
+    assert "gone, which is not a dataset" in said
+    assert "remove gone there too if the dataset was removed from" in said
+    path = write_params(
+        {"sqc": {"corpus": {"recipe": "sqc"}, "datasets": {"q": {"task": "relatedness"}}}}
+    )
     assert main(["list", "--params", str(path)]) == 1
-    assert "sqc has: linguistic_probing, sentence_classification" in capsys.readouterr().err
+    assert "fits sqc: linguistic_probing, sentence_classification" in capsys.readouterr().err
 
 
 SQC = {"task": "sentence_classification"}

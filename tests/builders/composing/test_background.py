@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from neighbour_files import pair
 
-from builders.passages import mark, normalise
-from builders.ranking import Background, Positives, positive_pairs
-from corpora_recipes.errors import InputError
+from builders.composing.background import Background
+from builders.composing.positives import Positives, positive_pairs
+from builders.sampling.same_text import mark, normalise
+from corpora_recipes.running.errors import InputError
 
 
 def pairs_with(scores: list[float | None]) -> list:

@@ -6,10 +6,10 @@ from collections import Counter
 import pytest
 from neighbour_files import single
 
-from builders import vocabulary
-from builders.vocabulary import frequent_words, words_of
-from corpora_recipes.errors import InputError
+from builders.composing import vocabulary
+from builders.composing.vocabulary import frequent_words, words_of
 from corpora_recipes.records import Dialogue, Document, Section
+from corpora_recipes.running.errors import InputError
 
 
 @pytest.mark.parametrize(
@@ -82,5 +82,5 @@ def test_no_words(write_records) -> None:
 def test_records_of_another_kind_are_refused(tmp_path, write_records) -> None:
     with pytest.raises(InputError, match=r"records \(documents\) with the columns"):
         frequent_words(write_records([single(1, "uno")]), "documents", 3)
-    with pytest.raises(InputError, match="make them with `python -m corpora_recipes read`"):
+    with pytest.raises(InputError, match="write them with `probeta read`"):
         frequent_words(tmp_path / "none.parquet", "documents", 3)

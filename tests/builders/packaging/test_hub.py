@@ -14,15 +14,16 @@ from conftest import COLLECTIONS, caption, document, opinion
 from hub_server import hub
 from neighbour_files import cluster, corpus_of_pairs, pair
 
-from builders.audit import audit
-from builders.building import build
-from builders.composing import compose
-from builders.hub import package
-from builders.rankings import groups_of, rankings_of
-from builders.shards import digests
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
+from builders.auditing.auditing import audit
+from builders.building.building import build
+from builders.composing.composing import compose
+from builders.packaging.hub import package
+from builders.plan.groups import groups_of
+from builders.plan.rankings import rankings_of
+from builders.store.shards import digests
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue
+from corpora_recipes.running.errors import InputError
 
 TASKS = {
     "sp_mine": {"task": "sentence_position"},
@@ -106,8 +107,8 @@ def test_loads_from_a_folder(packaged: Path, tmp_path: Path) -> None:
 def test_examples_load_and_their_card_says_what_they_are(
     tmp_path, example_corpus, write_records
 ) -> None:
-    scored = {name: facts for name, facts in COLLECTIONS["captions"].items() if name != "labels"}
-    facts = example_corpus.facts | {"collections": COLLECTIONS | {"captions": scored}}
+    scored = replace(COLLECTIONS["captions"], labels=None)
+    facts = replace(example_corpus.facts, collections=COLLECTIONS | {"captions": scored})
     datasets = {
         "opinions": {"task": "sentence_classification", "collection": "opinions"},
         "words": {"task": "linguistic_probing", "collection": "words"},
@@ -139,7 +140,7 @@ def test_examples_load_and_their_card_says_what_they_are(
         "| `opinions` | sentence classification | Mine | 27 | 3 | 10 | 2 classes | 1.0.0 |",
         "| `words` | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | 1.0.0 |",
         "| `sts` | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
-        "numbered as the benchmark of 2022 does, with the source's spelling in brackets: "
+        "numbered as in the benchmark of 2022, with the source's spelling in brackets: "
         "0 `negative` (`N`); 1 `positive` (`P`).",
         "- Classes: 41, numbered in alphabetical order.",
         "- Scores: from 1 to 5.",
@@ -147,9 +148,9 @@ def test_examples_load_and_their_card_says_what_they_are(
         "- Splits: train is the source's train, validation a tenth of its train, by keyed hash, "
         "test its validation.",
         "- Splits: all rows are test; nothing is trained.",
-        "**Incomplete: of the source's test much or all was not there.**",
+        "**Incomplete: much or all of test is missing from the source files.**",
         "examples: read 40, used 40, also in another split 0; source parts: train 30, validation",
-        "- Splits: there are none, all rows stand in `train`. The column `fold` says",
+        "- Splits: none; all rows are in `train`. The column `fold` gives",
         "| `country` | string | where it was written |",
     ):
         assert line in card, line
@@ -187,9 +188,33 @@ def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
     assert "Fewer than 1,000 test rows" in card
     assert "`replaced_position`" in card
     assert "CC0 1.0" in card
-    assert "- How it came about: documents: read 80" in card
-    assert "samples that Probeta ships" not in card
+    assert "- Construction counts: documents: read 80" in card
+    assert "samples that are part of Probeta" not in card
     assert "Not to be redistributed" not in card
+
+
+# What corpus.yaml or the options of a corpus say, and how it would break out of its place.
+HOSTILE = "a | b\n\n# Fake heading\n\n---\n<script>alert(1)</script> `x` [y](z) *w*"
+
+
+def test_facts_of_a_corpus_cannot_break_the_card(packaged, tmp_path, make_corpus) -> None:
+    before = (packaged / "README.md").read_text("utf-8").splitlines()
+    corpus = make_corpus(datasets=TASKS)
+    keys = ("name", "description", "citation", "homepage", "licence_url")
+    facts = replace(corpus.facts, **dict.fromkeys(keys, f"# {HOSTILE}"))
+    corpus = replace(corpus, facts=facts)
+    pack(tmp_path, corpus)
+    shown = r"# a \| b # Fake heading --- \<script>alert(1)\</script> \`x\` \[y](z) \*w\*"
+    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    assert f"| {chr(92)}{shown} |" in card
+    assert f"\n> {chr(92)}{shown}\n" in card
+    lines = card.splitlines()
+    for start in ("#", "---", "|", "<", "- ", "```"):
+        now, then = (sum(line.startswith(start) for line in own) for own in (lines, before))
+        assert now == then, start
+    licences = (tmp_path / "hub" / "LICENSE.md").read_text("utf-8").splitlines()
+    assert len(licences) == 9
+    assert not any("<script>" in line.replace("\\<", "") for line in [*lines, *licences])
 
 
 def test_the_card_says_if_the_texts_are_samples(
@@ -201,13 +226,13 @@ def test_the_card_says_if_the_texts_are_samples(
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus, "sample")
     card = (tmp_path / "hub" / "README.md").read_text("utf-8")
-    assert "samples that Probeta ships" in card
+    assert "samples that are part of Probeta" in card
     assert "| Mine (sample) |" in card
 
 
 def test_the_card_says_what_may_not_be_redistributed(packaged, tmp_path, make_corpus) -> None:
     corpus = make_corpus(datasets=TASKS)
-    corpus.facts["redistributable"] = False
+    corpus = replace(corpus, facts=replace(corpus.facts, redistributable=False))
     pack(tmp_path, corpus)
     assert "Not to be redistributed" in (tmp_path / "hub" / "README.md").read_text("utf-8")
 
@@ -223,9 +248,9 @@ def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
 
 def test_unbuilt_or_stale_instances_are_refused(packaged, tmp_path, make_corpus) -> None:
     changed = {"sp_mine": {"task": "sentence_position", "version": "2.0.0"}}
-    with pytest.raises(InputError, match=r"'version': '2\.0\.0'"):
+    with pytest.raises(InputError, match=r"version '1\.0\.0', not '2\.0\.0'"):
         pack(tmp_path, make_corpus(datasets=changed))
-    with pytest.raises(InputError, match="'sample': True"):
+    with pytest.raises(InputError, match="sample False, not True"):
         pack(tmp_path, make_corpus(datasets=TASKS), "sample")
     with pytest.raises(InputError, match="found:    none"):
         pack(tmp_path, make_corpus(name="other"))
@@ -242,7 +267,7 @@ def test_an_audit_of_other_rows_is_refused(packaged, tmp_path, make_corpus) -> N
     report = json.loads(path.read_text("utf-8"))
     report["datasets"]["sp_mine"]["content"]["test"] = "0" * 64
     path.write_text(json.dumps(report), "utf-8")
-    with pytest.raises(InputError, match="run `python -m builders audit"):
+    with pytest.raises(InputError, match="run `probeta audit"):
         pack(tmp_path, make_corpus(datasets=TASKS))
     path.unlink()
     with pytest.raises(InputError, match="run the audit again"):
@@ -260,7 +285,7 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus)
     card = (tmp_path / "hub" / "README.md").read_text("utf-8")
-    assert "| 1. No leak between splits | instances in two splits | 0 | 0 | pass |" in card
+    assert "| 1. No leakage between splits | instances in two splits | 0 | 0 | pass |" in card
     assert "| 4. Trivial baselines | bag_of_words |" in card
     assert "Un verano llegó una draga." in card
     assert "| 1.0.0 | 2026-11-21: " in card
@@ -272,7 +297,7 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
         tmp_path / "instances" / "mine",
         "upstream",
     )
-    with pytest.raises(InputError, match="what changed in version"):
+    with pytest.raises(InputError, match="the changes of version"):
         pack(tmp_path, corpus)
 
 
@@ -334,18 +359,17 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     assert "## Paradigms (ParaLex)\n" in card
     for line in (
         "- Positives from `pairs/scored`: its top 25 % of pairs by score, ties included (a score "
-        "of 3 or more: 14 of 35 different pairs, 40%). They are 14 pairs that no collection named "
-        "before has.",
-        "- Positives from `more/plain`: its pairs. They are 2 pairs that",
-        "- Positives from `more/scored`: none, as no pair of it can be used.\n",
-        "- Left out: 5 examples of `pairs/scored`, the source's test, on which another dataset",
-        "- A pair that a collection has several times has the mean of its scores.\n",
-        "- Background: every text of these collections, those of pairs with lower scores included.",
-        "- Sentences that differ only in case, punctuation and symbols are one row.\n",
-        "among all other texts but the query itself and the query's other positives.",
-        "- **Fewer than 1,000 groups of positives: small differences mean nothing.**",
+        "of 3 or more: 14 of 35 different pairs, 40%); 14 different pairs.",
+        "- Positives from `more/plain`: its pairs; 2 different pairs that no collection above has.",
+        "- Positives from `more/scored`: no pair can be used.\n",
+        "- Left out: 5 examples of `pairs/scored`, the source's test, the test of a probe",
+        "- A pair that occurs several times in a collection has the mean of its scores.\n",
+        "- Background: every text of these collections, including pairs with lower scores.",
+        "- Sentences that differ only in case, punctuation and symbols share one row.\n",
+        "among all other texts except the query itself and its other positives.",
+        "- **Fewer than 1,000 groups of positives: small differences are not meaningful.**",
         "| 8. Test size | terms with a capital letter | 2 |  |  |",
-        "### The method of EvalRank\n\n> Bin Wang,",
+        "### The EvalRank method\n\n> Bin Wang,",
         "### More\n\nDatasets: `rank`. ",
         "### Pairs\n\nDatasets: `para`, `related`, `rank`. ",
     ):
@@ -356,7 +380,7 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
 def test_the_card_of_unscored_words(tmp_path, make_corpus, write_records) -> None:
     pairs = corpus_of_pairs(make_corpus())
     films = make_corpus(name="films")
-    films = replace(films, facts=films.facts | {"records": "dialogues"}, datasets={})
+    films = replace(films, facts=replace(films.facts, records="dialogues"), datasets={})
     write_records([pair(1, ("barca", "bote"), collection="words")], "pairs")
     write_records([Dialogue("f", "", [["La barca, la barca."]], "train")], "films")
     entry = {"task": "word_ranking", "language": "es", "pairs": ["pairs"], "vocabulary": "films"}
@@ -369,10 +393,10 @@ def test_the_card_of_unscored_words(tmp_path, make_corpus, write_records) -> Non
     package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
     card = (tmp_path / "hub" / "README.md").read_text("utf-8")
     for line in (
-        "- Positives: its pairs, 1 different ones.\n",
+        "- Positives from `pairs/words`: its pairs; 1 different pairs.\n",
         "- Background: every text of these collections.\n",
-        "- Words are in lower case; those that are equal then are one row.\n",
-        "- With them stand the 2 most frequent words of `films`; the rarest occurs 2 times.\n",
+        "- Words are in lower case; equal words share one row.\n",
+        "- Added to them: the 2 most frequent words of `films`; the rarest occurs 2 times.\n",
     ):
         assert line in card
     assert "lower scores" not in card
@@ -410,7 +434,7 @@ def test_a_ranking_of_other_parts_is_refused(neighbours: Path, tmp_path, make_co
     corpora = [corpus_of_pairs(make_corpus()), corpus_of_pairs(make_corpus(), "more")]
     entry = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
     groups = groups_of(corpora, {"rank": entry | {"background": ["more"]}}, "upstream")
-    with pytest.raises(InputError, match="run `python -m builders compose rank"):
+    with pytest.raises(InputError, match="run `probeta compose rank"):
         package(groups, tmp_path / "instances", tmp_path / "audit" / "audit.json", tmp_path / "h")
 
 

@@ -17,16 +17,17 @@ from hub_server import files, hub, tags_of
 from huggingface_hub import DatasetInfo, HfApi
 from neighbour_files import corpus_of_pairs, pair
 
-from builders.audit import FORMAT
-from builders.audit_gates import GATES, Check
-from builders.building import build
-from builders.composing import compose
-from builders.hub import package
-from builders.publishing import Publication, check_card, publish
-from builders.rankings import groups_of, rankings_of
-from builders.shards import digests
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
+from builders.auditing.gates.gate import Check
+from builders.auditing.report import FORMAT, GATES
+from builders.building.building import build
+from builders.composing.composing import compose
+from builders.packaging.hub import package
+from builders.packaging.publishing import Publication, check_card, publish
+from builders.plan.groups import groups_of
+from builders.plan.rankings import rankings_of
+from builders.store.shards import digests
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.errors import InputError
 
 REPO = "probeta/discoeval-es"
 NAMES = [
@@ -51,7 +52,7 @@ def corpora(tmp_path, make_corpus, write_records) -> list[Corpus]:
     closed = make_corpus(
         name="closed",
         datasets={"sp_closed": {"task": "sentence_position"}},
-        facts=mine.facts | {"name": "Closed", "redistributable": False},
+        facts=replace(mine.facts, name="Closed", redistributable=False),
     )
     for corpus in (mine, closed):
         records = write_records([document(n) for n in range(60)], corpus.name)
@@ -65,12 +66,13 @@ def write_audit(folder: Path, verdict: str) -> None:
     datasets: dict[str, dict] = {}
     for entry in digests(folder / "instances"):
         facts = datasets.setdefault(
-            entry["config"], {"rows": {}, "content": {}, "inherited": {}, "notes": []}
+            entry["config"], {"rows": {}, "content": {}, "inherited": {}, "notes": [], "entry": ""}
         )
         facts["rows"][entry["split"]] = entry["rows"]
         facts["content"][entry["split"]] = entry["content"]
         facts["checks"] = [asdict(Check(gate, "share", 0.0, 0.1, verdict)) for gate in GATES]
         facts["failures"] = ["gate 1"] if verdict == "miss" else []
+        facts["undeclared"] = ["gate 1"] if verdict == "undeclared" else []
     report = {"format": FORMAT, "datasets": datasets}
     (folder / "audit.json").write_text(json.dumps(report), "utf-8")
 
@@ -102,12 +104,15 @@ def publish_to(tmp_path, corpora, monkeypatch) -> Callable[..., Publication]:
 PUBLISH = """
 import json, sys
 from pathlib import Path
-from builders.publishing import publish
-from builders.rankings import groups_of
-from corpora_recipes.commands import run
-from corpora_recipes.recipes import Corpus
+from builders.packaging.publishing import publish
+from builders.plan.groups import groups_of
+from corpora_recipes.facts import CorpusFacts
+from corpora_recipes.running.commands import run
+from corpora_recipes.recipe import Corpus
 given = json.load(sys.stdin)
-corpora = [Corpus(**corpus) for corpus in given.pop("corpora")]
+corpora = [
+    Corpus(**corpus | {"facts": CorpusFacts(**corpus["facts"])}) for corpus in given.pop("corpora")
+]
 paths = {name: Path(given.pop(name)) for name in ("instances", "audit")}
 groups = groups_of(corpora, {}, given.pop("sources"))
 sys.exit(run(lambda: print(publish(groups, **paths, **given))))
@@ -150,7 +155,7 @@ def test_a_dataset_that_lacks_a_part_of_its_source_is_not_published(
     ):
         publish_to(endpoint, corpora=[example_corpus])
     assert error.value.where == "dataset sent"
-    assert error.value.found == "much less of its test: {'train': 30, 'validation': 10}"
+    assert error.value.found == "far fewer in test: {'train': 30, 'validation': 10}"
 
 
 def test_a_published_version_is_read_back(tmp_path: Path, corpora: list[Corpus]) -> None:
@@ -168,7 +173,7 @@ def test_a_published_version_is_read_back(tmp_path: Path, corpora: list[Corpus])
         told = run(PUBLISH, given=json.dumps(given), HF_TOKEN="writer", **where)
         loaded = json.loads(run(LOAD, REPO, "sp_mine", "v0.1.0", **where))
     assert f"published: {endpoint}/datasets/{REPO}/tree/v0.1.0" in told
-    assert "left out, not to be redistributed without asking: closed" in told
+    assert "left out, not to be redistributed without permission: closed" in told
     assert sum(map(len, loaded.values())) > 30
     for split, rows in loaded.items():
         shard = instances / "mine" / "sp_mine" / f"{split}-00000-of-00001.parquet"
@@ -239,7 +244,7 @@ def test_a_ranking_is_published_if_all_its_corpora_may_be(
     for name in names:
         write_records([pair(1, ("El faro.", f"La luz {name}."), collection="plain")], name)
     for ranking in rankings_of(rankings, corpora, "upstream"):
-        name = ranking.dataset.name
+        name = ranking.name
         compose(ranking, tmp_path, tmp_path / "instances" / name, "upstream")
     write_audit(tmp_path, verdict="pass")
     given = {"corpora": corpora, "rankings": rankings}
@@ -252,12 +257,12 @@ def test_a_ranking_is_published_if_all_its_corpora_may_be(
     # Officially there are two pairs.
     with (
         hub(tmp_path / "hub", REPO) as endpoint,
-        pytest.raises(InputError, match=r"much less of its open/plain \(all\)"),
+        pytest.raises(InputError, match=r"far fewer in open/plain \(all\)"),
     ):
         publish_to(endpoint, **given)
     with (
         hub(tmp_path / "samples", REPO) as endpoint,
-        pytest.raises(InputError, match="samples that ship with Probeta: free\n"),
+        pytest.raises(InputError, match="samples that are part of Probeta: free\n"),
     ):
         publish_to(endpoint, sources="sample", **given)
 
@@ -290,7 +295,9 @@ def test_restricted_corpora_never_go_to_a_public_repository(
         before = files(tmp_path / "repo")
         requests.clear()
         say_private(monkeypatch, private)
-        with pytest.raises(InputError, match=r"not private(.|\n)*make it private") as caught:
+        with pytest.raises(
+            InputError, match=r"a public repository(.|\n)*make it private"
+        ) as caught:
             publish_to(endpoint, include_restricted=True, version="0.2.0")
         assert not any(request.startswith("POST") for request in requests)
         assert (files(tmp_path / "repo"), tags_of(tmp_path / "repo")) == (before, ["v0.1.0"])
@@ -337,7 +344,7 @@ def test_a_dry_run_contacts_nothing_and_changes_nothing(tmp_path, corpora, publi
     shard = tmp_path / "instances" / "mine" / NAMES[3]
     told = str(publication).splitlines()
     assert told[3] == f"{shard.stat().st_size:>13,}  {NAMES[3]}"
-    assert told[-1].startswith(f"dry run: nothing was sent. These would be all files of {REPO}, ")
+    assert told[-1].startswith(f"dry run: nothing was uploaded. {REPO} would have only these files")
 
 
 def test_samples_are_refused_but_in_a_dry_run(tmp_path, corpora, publish_to, write_records) -> None:
@@ -350,7 +357,7 @@ def test_samples_are_refused_but_in_a_dry_run(tmp_path, corpora, publish_to, wri
     write_audit(tmp_path, verdict="pass")
     with (
         hub(tmp_path / "repo", REPO) as endpoint,
-        pytest.raises(InputError, match="samples that ship with Probeta: mine\n"),
+        pytest.raises(InputError, match="samples that are part of Probeta: mine\n"),
     ):
         publish_to(endpoint, sources="sample")
     assert not (tmp_path / "repo").exists()
@@ -362,11 +369,25 @@ def test_a_missed_gate_is_refused(tmp_path, corpora, publish_to) -> None:
     requests: list[str] = []
     with (
         hub(tmp_path / "repo", REPO, requests=requests) as endpoint,
-        pytest.raises(InputError, match=r"no gate missed(.|\n)*bso_mine, gate 1"),
+        pytest.raises(
+            InputError, match=r"no failures(.|\n)*\n    bso_mine, gate 1\n    sp_mine, gate 1\n"
+        ),
     ):
         publish_to(endpoint)
     assert requests == []
     assert publish_to(endpoint, dry_run=True).files
+
+
+def test_an_undeclared_miss_of_the_source_is_published_and_shown(
+    tmp_path, corpora, publish_to
+) -> None:
+    write_audit(tmp_path, verdict="undeclared")
+    with hub(tmp_path / "repo", REPO) as endpoint:
+        publication = publish_to(endpoint)
+    assert publication.undeclared == ["bso_mine, gate 1", "sp_mine, gate 1"]
+    assert "undeclared miss: sp_mine, gate 1\n" in str(publication)
+    card = (tmp_path / "repo" / "README.md").read_text("utf-8")
+    assert card.count("\nUndeclared miss: gate 1.\n") == 2
 
 
 def test_a_token_is_asked_for(tmp_path, publish_to, monkeypatch) -> None:
@@ -384,7 +405,7 @@ def test_a_token_is_asked_for(tmp_path, publish_to, monkeypatch) -> None:
 def test_a_token_that_may_only_read_is_refused(tmp_path, publish_to) -> None:
     with (
         hub(tmp_path / "repo", REPO) as endpoint,
-        pytest.raises(InputError, match=r"403 (.|\n)*the token may write to probeta"),
+        pytest.raises(InputError, match=r"403 (.|\n)*the token can write to probeta"),
     ):
         publish_to(endpoint, token="reader")
     assert not (tmp_path / "repo").exists()

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from neighbour_files import COLLECTIONS, corpus_of_pairs
 
-from builders.dataset import datasets_of
-from builders.rankings import groups_of, rankings_of
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
+from builders.plan.datasets import datasets_of
+from builders.plan.groups import groups_of
+from builders.plan.rankings import rankings_of
+from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.errors import InputError
 
 WORDS = {"pairs": ["pairs/plain"]}
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs"]}
@@ -19,7 +21,7 @@ ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs"]}
 def corpora(make_corpus) -> list[Corpus]:
     """Return a corpus of documents and two of pairs; the second is probed with training."""
     made = make_corpus()
-    labelled = COLLECTIONS["scored"] | {"labels": {"NO": "no", "YES": "yes"}}
+    labelled = replace(COLLECTIONS["scored"], labels={"NO": "no", "YES": "yes"})
     probed = corpus_of_pairs(
         made,
         "probed",
@@ -38,17 +40,17 @@ def one(corpora: list[Corpus], **changes: Any):
 
 def test_a_corpus_stands_for_its_collections_of_pairs(corpora) -> None:
     ranking = one(corpora, pairs=["probed", "pairs"])
-    names = [part.name for part in ranking.pairs]
+    names = [collection.path for collection in ranking.pairs]
     assert names == ["probed/captions", "probed/others", "pairs/scored", "pairs/plain"]
-    assert [part.probed for part in ranking.pairs] == [True, False, False, False]
-    assert ranking.dataset.parts == {
+    assert ranking.probed == ["probed/captions"]
+    assert ranking.parts == {
         "pairs": names,
         "background": [],
         "vocabulary": "",
         "without_test": ["probed/captions"],
     }
-    assert ranking.dataset.licence == "CC BY 4.0; CC0 1.0"
-    assert ranking.dataset.about()["parts"] == ranking.dataset.parts
+    assert ranking.licence == "CC BY 4.0; CC0 1.0"
+    assert ranking.about()["parts"] == ranking.parts
     (group,) = (g for g in groups_of(corpora, {"rank": ENTRY}, "upstream") if g.name == "rank")
     assert [origin.title for origin in group.origins] == ["Pairs"]
 
@@ -63,21 +65,21 @@ def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
         version="1.2.0",
     )
     # A corpus stands for its collections of words alone.
-    assert [part.name for part in ranking.pairs] == ["pairs/words"]
-    assert [part.name for part in ranking.background] == ["pairs/lexicon"]
+    assert [collection.path for collection in ranking.pairs] == ["pairs/words"]
+    assert [collection.path for collection in ranking.background] == ["pairs/lexicon"]
     assert [corpus.name for corpus in ranking.corpora] == ["pairs", "mine"]
-    assert (ranking.dataset.version, ranking.dataset.task) == ("1.2.0", "word_ranking")
-    assert [part.name for part in one(corpora, background=["pairs"]).background] == ["pairs/single"]
+    assert (ranking.version, ranking.task.name) == ("1.2.0", "word_ranking")
+    assert [c.path for c in one(corpora, background=["pairs"]).background] == ["pairs/single"]
 
 
 def test_the_seed_of_a_ranking_is_the_run_s(corpora) -> None:
-    assert one([replace(corpus, seed=77) for corpus in corpora]).dataset.seed == 77
+    assert one([replace(corpus, seed=77) for corpus in corpora]).seed == 77
 
 
 def test_what_is_made_of_a_sample_is_one(corpora) -> None:
     def sampled(**changes: Any) -> tuple[bool, str]:
         (ranking,) = rankings_of({"rank": ENTRY | changes}, corpora, "sample")
-        return ranking.dataset.sample, ranking.dataset.licence
+        return ranking.sample, ranking.licence
 
     assert sampled() == (True, "Apache-2.0")
     shipped = corpus_of_pairs(corpora[0], shipped=True)
@@ -97,10 +99,10 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
     assert [group.redistributable for group in groups] == [True, True, False, True]
     both = groups_of(corpora, {"rank": ENTRY | {"pairs": ["pairs", "probed"]}}, "upstream")
     assert not both[-1].redistributable
-    with pytest.raises(InputError, match=r"corpora\.pairs\.datasets(.|\n)*at least one dataset"):
+    where = r"corpora\.pairs\.datasets(.|\n)*at least one dataset, or a ranking that uses"
+    with pytest.raises(InputError, match=where) as error:
         groups_of(corpora, {}, "upstream")
-    with pytest.raises(InputError, match="or a ranking that is made of it") as error:
-        datasets_of(corpora[1], "upstream")
+    assert datasets_of(corpora[1], "upstream") == []
     assert "entry of `rankings`" in error.value.todo
 
 
@@ -116,8 +118,8 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
         ({"pairs": []}, "a list of corpora with pairs of sentences with"),
         ({"pairs": "pairs"}, "a list of corpora with pairs of sentences with.*\n.*'pairs'"),
         ({"pairs": [3]}, "a list of corpora with pairs of sentences with"),
-        ({"pairs": ["none"]}, "any answer: one of pairs, probed\n.*'none'"),
-        ({"pairs": ["mine"]}, "any answer: one of pairs, probed\n.*'mine'"),
+        ({"pairs": ["none"]}, "score and label: one of pairs, probed\n.*'none'"),
+        ({"pairs": ["mine"]}, "score and label: one of pairs, probed\n.*'mine'"),
         ({"pairs": ["pairs/single"]}, "one of pairs/scored, pairs/plain\n.*'pairs/single'"),
         ({"background": ["probed"]}, "single sentences: one of pairs\n.*'probed'"),
         ({"background": ["pairs/plain"]}, "single sentences: one of pairs/single\n"),
@@ -133,7 +135,10 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
         ({"pairs": ["pairs/words"]}, "pairs of sentences .* one of pairs/scored, pairs/plain\n"),
         ({"background": ["pairs/lexicon"]}, "single sentences: one of pairs/single\n"),
         ({"task": "word_ranking"} | WORDS, "pairs of words .*: one of pairs/words\n.*plain'"),
-        ({"task": "word_ranking", "pairs": ["probed"]}, "any answer: one of pairs\n.*'probed'"),
+        (
+            {"task": "word_ranking", "pairs": ["probed"]},
+            "score and label: one of pairs\n.*'probed'",
+        ),
         ({"language": "en", "pairs": ["none"]}, r"one of \(no corpus has any\)"),
     ],
 )
@@ -144,21 +149,21 @@ def test_bad_entries_are_refused(corpora, changes, message) -> None:
 
 @pytest.mark.parametrize("name", ["pairs", "sp_mine"])
 def test_a_name_that_is_taken_is_refused(corpora, name) -> None:
-    with pytest.raises(InputError, match=f"a name that no corpus(.|\n)*{name}, which corpora"):
+    with pytest.raises(InputError, match=f"a name that differs from(.|\n)*{name}, which corpora"):
         rankings_of({name: ENTRY}, corpora, "upstream")
 
 
 def test_pairs_with_classes_alone_are_refused(corpora) -> None:
-    labelled = {"about": "Pairs.", "texts": 2, "labels": {"NO": "no"}, "sizes": {}}
+    labelled = CollectionFacts("Pairs.", 2, labels={"NO": "no"})
     corpora[1] = corpus_of_pairs(corpora[0], collections={"classes": labelled})
-    with pytest.raises(InputError, match=r"without any answer: one of probed\n.*'pairs'"):
+    with pytest.raises(InputError, match=r"score and label: one of probed\n.*'pairs'"):
         one(corpora)
 
 
 def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
     with pytest.raises(InputError, match=r"one of \(no corpus has any\)"):
         one([make_corpus()])
-    with pytest.raises(InputError, match=r"dialogues: \(there is none\)"):
+    with pytest.raises(InputError, match=r"dialogues: \(no corpus has any\)"):
         one(
             [corpus_of_pairs(make_corpus()), make_corpus(language="en")],
             task="word_ranking",

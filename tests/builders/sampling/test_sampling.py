@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.passages import is_finished
-from builders.sampling import (
-    Donors,
-    Passage,
-    balanced_classes,
-    first_ranks,
-    in_keyed_order,
-    level_lengths,
-    share_out,
-)
+from builders.sampling.classes import balanced_classes
+from builders.sampling.donors import Donors
+from builders.sampling.draw import Draw
+from builders.sampling.lengths import level_lengths
+from builders.sampling.order import first_ranks, in_keyed_order
+from builders.sampling.passages import Passage, is_finished
+from builders.sampling.sharing import share_out
+
+DRAW = Draw(1, "ds")
 
 
 @pytest.mark.parametrize(
@@ -50,22 +49,22 @@ def any_fits(taker: Passage, donor: Passage) -> bool:
 
 
 def ordered(items: list[Passage]) -> list[Passage]:
-    return in_keyed_order(items, 1, "ds", "select")
+    return in_keyed_order(items, DRAW, "select")
 
 
 @given(st.integers(0, 60), st.integers(1, 5))
 def test_classes_are_exactly_balanced(groups: int, classes: int) -> None:
-    drawn = balanced_classes(ordered(passages(groups * classes)), classes, 1, "ds")
+    drawn = balanced_classes(ordered(passages(groups * classes)), classes, DRAW)
     assert Counter(drawn) == (dict.fromkeys(range(classes), groups) if groups else {})
 
 
 def test_unbalanceable_number_is_refused() -> None:
     with pytest.raises(ValueError, match="7 passages cannot be balanced over 2"):
-        balanced_classes(passages(7), 2, 1, "ds")
+        balanced_classes(passages(7), 2, DRAW)
 
 
 def test_classes_pinned() -> None:
-    assert balanced_classes(ordered(passages(10)), 5, 1111, "sp") == PINNED_CLASSES
+    assert balanced_classes(ordered(passages(10)), 5, Draw(1111, "sp")) == PINNED_CLASSES
 
 
 PINNED_CLASSES = [4, 0, 3, 3, 1, 2, 2, 1, 0, 4]
@@ -78,15 +77,15 @@ def test_order_of_arrival_does_not_matter() -> None:
 
 def test_two_documents_less_change_few_classes() -> None:
     items = ordered(passages(1000))
-    before = dict(zip(items, balanced_classes(items, 2, 1, "ds"), strict=True))
+    before = dict(zip(items, balanced_classes(items, 2, DRAW), strict=True))
     fewer = items[:400] + items[402:]
-    after = dict(zip(fewer, balanced_classes(fewer, 2, 1, "ds"), strict=True))
+    after = dict(zip(fewer, balanced_classes(fewer, 2, DRAW), strict=True))
     assert sum(before[p] != after[p] for p in fewer) <= 2
 
 
 @given(st.integers(1, 80), st.integers(0, 80))
 def test_a_donor_is_taken_once(donors: int, takers: int) -> None:
-    ring = Donors(passages(donors), 1, "ds")
+    ring = Donors(passages(donors), DRAW)
     taken = [ring.take(passage(f"x{i}"), any_fits) for i in range(takers)]
     given_out = [donor.id for donor in taken if donor is not None]
     assert len(set(given_out)) == len(given_out) == min(donors, takers)
@@ -97,7 +96,7 @@ def test_a_donor_fits_its_taker(donors: int, takers: int, step: int) -> None:
     def fits(taker: Passage, donor: Passage) -> bool:
         return int(taker.id[1:]) % step == int(donor.id[1:]) % step
 
-    ring = Donors(passages(donors), 1, "ds")
+    ring = Donors(passages(donors), DRAW)
     pairs = [(passage(f"x{i}"), ring.take(passage(f"x{i}"), fits)) for i in range(takers)]
     for number in range(step):
         fitting = [donor for taker, donor in pairs if int(taker.id[1:]) % step == number]
@@ -111,7 +110,7 @@ def test_one_donor_less_changes_few_matches() -> None:
     takers = [passage(f"x{i}") for i in range(300)]
 
     def match(donors: list[Passage]) -> list[Passage | None]:
-        ring = Donors(donors, 1, "ds")
+        ring = Donors(donors, DRAW)
         return [ring.take(taker, any_fits) for taker in takers]
 
     donors = passages(600)
@@ -125,7 +124,7 @@ def test_same_topic_takes_the_rarest_shared_topic() -> None:
         passage("rare", ("all", "volcanes")),
         passage("other", ("peces",)),
     ]
-    ring = Donors(donors, 1, "ds")
+    ring = Donors(donors, DRAW)
     taker = passage("x", ("all", "volcanes"))
     found = [ring.take_same_topic(taker, any_fits) for _ in range(3)]
     assert found[0] == donors[1]
@@ -161,7 +160,7 @@ def sized(*lengths: int, name: str) -> Passage:
 def test_lengths_do_not_tell_the_place_of_a_sentence() -> None:
     # Three of four passages open with the longer sentence.
     items = [sized(*((200, 100) if i % 4 else (100, 200)), name=f"d{i}") for i in range(2000)]
-    kept = level_lengths(items, "together", 1, "ds")
+    kept = level_lengths(items, "together", DRAW)
     first_longer = sum(len(p.sentences[0]) > len(p.sentences[1]) for p in kept)
     assert 0.45 < first_longer / len(kept) < 0.58
     assert len(kept) > 900
@@ -174,7 +173,7 @@ def test_lengths_themselves_do_not_tell_where_a_row_shows_one_sentence() -> None
     # by nothing.
     lengths = [(60, 60), (120, 180), (60, 180), (120, 60)]
     items = [sized(*lengths[i % 4], name=f"d{i}") for i in range(2000)]
-    kept = level_lengths(items, "alone", 1, "ds")
+    kept = level_lengths(items, "alone", DRAW)
     left = Counter(tuple(map(len, p.sentences)) for p in kept)
     assert left.pop((60, 60)) == 500
     assert left.total() < 50
@@ -182,14 +181,14 @@ def test_lengths_themselves_do_not_tell_where_a_row_shows_one_sentence() -> None
 
 def test_level_passages_stay_whole() -> None:
     items = [sized(100, 100, 100, 100, 100, name=f"d{i}") for i in range(50)]
-    assert level_lengths(items, "together", 1, "ds") == items
-    assert level_lengths([], "together", 1, "ds") == []
+    assert level_lengths(items, "together", DRAW) == items
+    assert level_lengths([], "together", DRAW) == []
 
 
 def test_one_passage_less_changes_few_others_by_length() -> None:
     items = [sized(90 + i % 60, 60 + i % 97, name=f"d{i}") for i in range(1000)]
-    before = {p.id for p in level_lengths(items, "together", 1, "ds")}
-    after = {p.id for p in level_lengths(items[:400] + items[401:], "together", 1, "ds")}
+    before = {p.id for p in level_lengths(items, "together", DRAW)}
+    after = {p.id for p in level_lengths(items[:400] + items[401:], "together", DRAW)}
     assert len(before ^ after) <= 10
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builders.discourse_relations import RelationInstance, binarise, instances
-from corpora_recipes.recipes import RECIPES
+from builders.tasks.discourse_relations import RelationInstance, binarise, instances
+from corpora_recipes.corpora.rst_spanish_treebank.recipe import read_rs3
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import DiscourseNode, DiscourseTree
-from corpora_recipes.rst_spanish_treebank.recipe import read_rs3
 
 SAMPLE = RECIPES / "rst_spanish_treebank" / "sample"
 

@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from neighbour_files import cluster, corpus_of_pairs
 
-from builders.building import build
-from builders.dataset import datasets_of
-from builders.schemas import about_of
-from corpora_recipes.errors import InputError
-from corpora_recipes.recipes import Corpus
+from builders.building.building import build
+from builders.plan.datasets import datasets_of
+from builders.store.schema import about_of
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.errors import InputError
 
 
 @pytest.fixture
@@ -63,9 +63,9 @@ def test_a_row_is_a_cluster(tmp_path, corpus, write_records) -> None:
 def test_the_collection_is_that_of_the_corpus_s_language_unless_named(corpus) -> None:
     spanish, swahili = datasets_of(corpus, "upstream")
     assert (spanish.language, spanish.collection) == ("es", "es")
-    assert (swahili.language, swahili.facts["sizes"]) == ("sw", {"all": 2})
+    assert (swahili.language, swahili.facts.sizes) == ("sw", {"all": 2})
     english, _ = datasets_of(replace(corpus, language="en"), "upstream")
-    assert (english.language, english.facts["sizes"]) == ("en", {"all": 2})
+    assert (english.language, english.facts.sizes) == ("en", {"all": 2})
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document
 
-from builders.audit_targets import SPLIT_NAMES, Target, find_targets
-from builders.building import build
-from corpora_recipes.errors import InputError
+from builders.auditing.targets.finding import find_targets, load_target
+from builders.auditing.targets.target import SPLIT_NAMES, Target
+from builders.building.building import build
+from corpora_recipes.running.errors import InputError
 
 TEXTS = ["Hace sol.", "Llueve.", "Nieva."]
 
@@ -40,7 +41,7 @@ def text(content: str | bytes, folder: Path, name: str = "train.txt") -> None:
 
 def load(folder: Path, **options: Any) -> Target:
     (location,) = find_targets(folder, **options)
-    return location.load()
+    return load_target(location)
 
 
 def names(folder: Path) -> list[str]:
@@ -56,7 +57,7 @@ def test_parquet_of_others_is_read(tmp_path) -> None:
     rows = {"label": [1, 0], "premise": ["Hace sol.", "Llueve."], "hypothesis": ["Es de día."] * 2}
     parquet(rows, tmp_path / "nli")
     parquet({"label": ["b", "a", "b"], "text": TEXTS}, tmp_path / "cr")
-    cr, nli = (location.load() for location in find_targets(tmp_path))
+    cr, nli = (load_target(location) for location in find_targets(tmp_path))
     assert (cr.name, cr.labels, cr.parts["train"].labels.tolist()) == ("cr", ["a", "b"], [1, 0, 1])
     assert cr.texts == ("text",)
     assert (cr.task, cr.corpus, cr.records, cr.language) == (None, "", "documents", "es")
@@ -235,7 +236,7 @@ def test_probing_files_are_read(tmp_path) -> None:
     text("1\tHace sol.\n", tmp_path / "probing", "train.txt")
     text("Notas.\n", tmp_path / "probing", "README.txt")
     assert names(tmp_path) == ["bigram_shift", "length", "probing"]
-    shift, length, _ = (location.load() for location in find_targets(tmp_path))
+    shift, length, _ = (load_target(location) for location in find_targets(tmp_path))
     assert classes(shift) == {"train": ["O", "I"], "validation": ["I"], "test": ["O"]}
     assert list(shift.parts) == ["train", "validation", "test"]
     assert shift.parts["test"].texts == [["Llueve."]]
@@ -275,7 +276,7 @@ def test_first_lines_that_are_no_header(tmp_path, rows: str) -> None:
 def test_kinds_of_records(tmp_path, options: dict[str, str], records: str) -> None:
     text("1\tHace sol.\n0\tLlueve.\n", tmp_path / "a")
     parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / "b")
-    found = [location.load() for location in find_targets(tmp_path, **options)]
+    found = [load_target(location) for location in find_targets(tmp_path, **options)]
     assert [target.records for target in found] == [records] * 2
     assert {target.task.name if target.task else None for target in found} == {options.get("task")}
 
@@ -316,7 +317,7 @@ def test_our_own_instances_describe_themselves(tmp_path, make_corpus, write_reco
     build(make_corpus(), records, tmp_path / "ours" / "mine", "upstream")
     options = {"task": "discourse_relations", "language": "en", "columns": ["nothing"]}
     (location,) = find_targets(tmp_path / "ours", **options)
-    target = pickle.loads(pickle.dumps(location)).load()
+    target = load_target(pickle.loads(pickle.dumps(location)))
     assert target.task is not None
     assert (target.name, target.task.name) == ("sp_mine", "sentence_position")
     assert (target.corpus, target.records, target.language) == ("mine", "documents", "es")
@@ -332,7 +333,7 @@ OK = {"label": ["a", "b"], "t": ["x", "y"]}
 NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
 BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "no datasets": (lambda p: p.mkdir(), ["datasets", "none"]),
-    "texts and labels apart": (lambda p: text("x\n", p, "s1.train"), ["files of their own"]),
+    "texts and labels apart": (lambda p: text("x\n", p, "s1.train"), ["separate files"]),
     "no folder": (lambda p: None, ["datasets", "no such folder"]),
     "no text column": (lambda p: parquet({"label": [1, 0]}, p / "a"), ["one or more with text"]),
     "no label column": (lambda p: parquet({"text": ["x"]}, p / "a"), ["label", "text (string)"]),
@@ -416,7 +417,7 @@ BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
         ),
         ["train-00001-of-00002.parquet", "a Parquet file"],
     ),
-    "no tab": (lambda p: text("1\tx\n\nsola\n", p / "a"), ["line 3", "files of their own"]),
+    "no tab": (lambda p: text("1\tx\n\nsola\n", p / "a"), ["line 3", "separate files"]),
     "rows of other widths": (
         lambda p: text("1\tx\n\n1\tx\ty\n", p / "a"),
         ["line 3", "1 texts", "2"],

@@ -1,0 +1,1 @@
+"""The stage `audit`: every gate on every dataset, and a verdict."""

@@ -1,0 +1,289 @@
+"""The `audit` command: every gate on every dataset of a folder, as JSON and as Markdown."""
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from tqdm import tqdm
+
+from builders.auditing.gates import audit_dataset
+from builders.auditing.gates.donors import count_sentences, occur_elsewhere, replacements
+from builders.auditing.gates.gate import Check
+from builders.auditing.markdown import render
+from builders.auditing.report import (
+    FORMAT,
+    GATES,
+    SMALL_TEST,
+    Declared,
+    Inherited,
+    entries_of,
+    failures_of,
+    shown_number,
+    undeclared_of,
+)
+from builders.auditing.targets.finding import find_targets, load_target
+from builders.auditing.targets.target import Location
+from builders.plan.datasets import check_inherited
+from builders.plan.groups import BuildGroup
+from builders.store.shards import digest
+from corpora_recipes.recipe import load_recipe
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.outputs import whole_folder
+
+PAGE = Path(__file__).with_name("audit.md.jinja")
+# Decimals that a declared share is rounded up to; a declaration of more than `GENEROUS` times the
+# measured share is noted.
+DECIMALS = 3
+GENEROUS = 10
+MISSES = ("inherited", "undeclared", "miss")
+
+
+def audit(
+    folder: Path,
+    out: Path,
+    *,
+    groups: Sequence[BuildGroup] = (),
+    inherited: Inherited | None = None,
+    strict: bool = False,
+    task: str | None = None,
+    language: str = "es",
+    records: str | None = None,
+    columns: Sequence[str] | None = None,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """Measure the gates on every dataset of a folder.
+
+    Writes ``out/audit.json`` and ``out/audit.md``, whatever the verdicts. They do not depend on
+    the number of workers.
+
+    Args:
+        folder: see ``builders.auditing.targets.finding.find_targets``.
+        out: a folder; what it held before is replaced as a whole.
+        groups: the datasets of params.yaml, for the boilerplate of their corpora.
+        inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
+            highest share of rows (``at_most``, 0 … 1; a count is taken as a share of all rows).
+        strict: whether undeclared misses of source data are failures too.
+        task: the task of files that do not state it.
+        language: the language of files that do not state it.
+        records: the kind of texts in files that do not state it.
+        columns: the columns with text in Parquet files that do not state them.
+        workers: number of processes.
+
+    Returns:
+        The content of ``audit.json``: ``datasets``, name to ``task``, ``language``, ``classes``,
+        ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
+        declarations), ``checks``; in words ``failures``, ``undeclared`` (misses of source data) and
+        ``notes``; and ``entry``, YAML for ``audit.inherited`` that declares what is undeclared.
+
+    Raises:
+        InputError: no dataset was found, files are damaged, or ``inherited`` names an unknown gate
+            or dataset.
+    """
+    declared = inherited or {}
+    locations = find_targets(folder, task=task, language=language, records=records, columns=columns)
+    ours = [dataset.name for group in groups for dataset in group.datasets]
+    _check_declared(declared, sorted({*ours, *(location.name for location in locations)}))
+    boilerplate = {
+        group.name: [
+            pattern
+            for origin in group.origins
+            for pattern in load_recipe(origin.corpus.recipe).boilerplate(origin.corpus)
+        ]
+        for group in groups
+    }
+    sentences: Counter[int] = Counter()
+    audited: dict[str, _Audited] = {}
+    with (
+        open_executor("local", min(workers, len(locations))) as pool,
+        tqdm(total=len(locations), desc="audit", unit="dataset", disable=None) as bar,
+    ):
+        jobs = [(location, boilerplate) for location in locations]
+        results = (
+            (_audit_one(*job) for job in jobs)
+            if pool is None
+            else (future.result() for future in [pool.submit(_audit_one, *job) for job in jobs])
+        )
+        for location, (found, counts) in zip(locations, results, strict=True):
+            audited[location.name] = found
+            sentences.update(counts)
+            bar.update()
+    report: dict[str, Any] = {
+        "format": FORMAT,
+        "datasets": {
+            name: _judged(name, found, sentences, declared.get(name, {}), strict, ours=name in ours)
+            for name, found in audited.items()
+        },
+    }
+    with whole_folder(out) as temporary:
+        text = json.dumps(report, ensure_ascii=False, indent=2)
+        (temporary / "audit.json").write_text(text + "\n", "utf-8")
+        (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
+    return report
+
+
+def as_markdown(report: Mapping[str, Any]) -> str:
+    """Return the report as Markdown: a table of verdicts, every measurement, and what fails."""
+    return render(
+        PAGE,
+        {
+            "datasets": report["datasets"],
+            "undeclared": undeclared_of(report),
+            "entries": entries_of(report),
+            "failures": failures_of(report),
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Audited:
+    """The measurements on one dataset, except those that need the sentences of all datasets.
+
+    Attributes:
+        facts: its part of the report.
+        checks: the measurements of its gates.
+        replacing: the marks of its replacing sentences; None if no sentence is replaced.
+    """
+
+    facts: dict[str, Any]
+    checks: list[Check]
+    replacing: list[int] | None
+
+
+def _audit_one(
+    location: Location, boilerplate: Mapping[str, list[re.Pattern[str]]]
+) -> tuple[_Audited, Counter[int]]:
+    target = load_target(location)
+    target = replace(target, boilerplate=boilerplate.get(target.corpus, []))
+    try:
+        checks = audit_dataset(target)
+    except InputError as error:
+        raise InputError(
+            f"dataset {target.name}: {error.where}",
+            expected=error.expected,
+            found=error.found,
+            todo=error.todo,
+        ) from None
+    shards = location.files if target.corpus else {}
+    facts = {
+        "task": target.task.name if target.task else None,
+        "language": target.language,
+        "classes": len(target.labels),
+        "texts": list(target.texts),
+        "rows": {split: len(part.texts) for split, part in target.parts.items()},
+        # Identifies the audited rows, so that no others are packaged with this audit.
+        "content": {split: digest(paths)["content"] for split, paths in shards.items()},
+    }
+    return _Audited(facts, checks, replacements(target)), count_sentences(target)
+
+
+def _check_declared(declared: Inherited, datasets: Sequence[str]) -> None:
+    check_inherited(declared, datasets)
+    for dataset, gates in declared.items():
+        if unknown := [gate for gate in gates if gate not in GATES]:
+            raise InputError(
+                f"params.yaml: audit.inherited.{dataset}",
+                expected=f"gates among {', '.join(GATES)}",
+                found=", ".join(unknown),
+                todo="correct or remove the entry",
+            )
+
+
+def _judged(
+    name: str,
+    found: _Audited,
+    sentences: Counter[int],
+    declared: Declared,
+    strict: bool,
+    *,
+    ours: bool,
+) -> dict[str, Any]:
+    """Return the part of the report about a dataset."""
+    rows = sum(found.facts["rows"].values())
+    checks = found.checks
+    if found.replacing is not None:
+        first = [check.gate for check in checks].index("donors")
+        checks = [*checks[:first], occur_elsewhere(found.replacing, sentences), *checks[first:]]
+    # A fault of ours cannot be declared: there is no source that has it.
+    checks = [
+        check if ours and check.verdict == "miss" else _inherited(check, declared, rows)
+        for check in checks
+    ]
+    failures = [_in_words(c, declared) for c in checks if c.verdict == "miss"]
+    undeclared = [check for check in checks if check.verdict == "undeclared"]
+    in_words = [_in_words(check, declared) for check in undeclared]
+    return found.facts | {
+        "inherited": dict(declared),
+        "checks": [asdict(check) for check in checks],
+        "failures": failures + in_words * strict,
+        "undeclared": in_words,
+        "entry": _entry(name, undeclared, declared, rows),
+        "notes": _notes(checks, declared, rows),
+    }
+
+
+def _inherited(check: Check, declared: Declared, rows: int) -> Check:
+    """Mark a declared miss as inherited; the declared share does not limit small datasets."""
+    if (
+        check.verdict in MISSES
+        and check.gate in declared
+        and (rows < SMALL_TEST or _share(check, rows) <= declared[check.gate]["at_most"])
+    ):
+        return replace(check, verdict="inherited")
+    return check
+
+
+def _share(check: Check, rows: int) -> float:
+    """Return the measured value as a share; a count is divided by the number of rows."""
+    return check.value / rows if isinstance(check.value, int) else check.value
+
+
+def _in_words(check: Check, declared: Declared) -> str:
+    value = shown_number(check.value, check.correlation)
+    words = f"gate {GATES[check.gate]}: {check.what}: {value}"
+    if check.gate in declared:
+        at_most = declared[check.gate]["at_most"]
+        words += f", declared in params.yaml as at most {at_most:.1%} of rows"
+    return words
+
+
+def _entry(name: str, undeclared: Sequence[Check], declared: Declared, rows: int) -> str:
+    """Return YAML that declares the misses of a dataset, including those declared already."""
+    if not undeclared:
+        return ""
+    entry = {gate: dict(declaration) for gate, declaration in declared.items()}
+    for check in undeclared:
+        declaration = entry.setdefault(check.gate, {"at_most": 0, "because": "…"})
+        share = math.ceil(_share(check, rows) * 10**DECIMALS) / 10**DECIMALS
+        declaration["at_most"] = min(1, max(declaration["at_most"], share))
+    # One gate per line, as in params.yaml.
+    text: str = yaml.safe_dump(
+        {name: entry}, default_flow_style=None, allow_unicode=True, sort_keys=False, width=1000
+    )
+    return text
+
+
+def _notes(checks: Sequence[Check], declared: Declared, rows: int) -> list[str]:
+    """Return notes on declared misses that do not occur, or hardly."""
+    notes = []
+    for gate, declaration in declared.items():
+        missed = [c for c in checks if c.gate == gate and c.verdict in MISSES]
+        title = f"gate {GATES[gate]}"
+        if not missed:
+            notes.append(
+                f"{title}: declared in params.yaml as missed, but it is met in {rows:,} rows"
+            )
+        elif rows >= SMALL_TEST:
+            share = max(_share(check, rows) for check in missed)
+            if GENEROUS * share < declaration["at_most"]:
+                notes.append(
+                    f"{title}: declared in params.yaml as at most {declaration['at_most']:.1%} of "
+                    f"rows, measured {share:.2%}"
+                )
+    return notes

@@ -1,0 +1,56 @@
+"""The gates of the audit, in the order of its report."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from builders.auditing.gates.baselines import BASELINES
+from builders.auditing.gates.clusters import CLUSTER_SIZES, CLUSTERS
+from builders.auditing.gates.documents import DOCUMENTS
+from builders.auditing.gates.donors import DONORS
+from builders.auditing.gates.gate import Check, Gate
+from builders.auditing.gates.labels import LABELS
+from builders.auditing.gates.language import LANGUAGE
+from builders.auditing.gates.leakage import LEAKAGE
+from builders.auditing.gates.rankings import LINKED_DOCUMENTS, LINKS, RANKING_SIZES
+from builders.auditing.gates.row_order import ROW_ORDER
+from builders.auditing.gates.size import SIZE
+from builders.auditing.gates.text import TEXT
+from builders.auditing.gates.trees import TREES
+from builders.auditing.report import GATES
+from builders.auditing.targets.target import Target
+
+ALL_GATES: tuple[Gate, ...] = (
+    LEAKAGE,
+    DONORS,
+    ROW_ORDER,
+    BASELINES,
+    TEXT,
+    LANGUAGE,
+    LABELS,
+    LINKS,
+    CLUSTERS,
+    SIZE,
+    RANKING_SIZES,
+    CLUSTER_SIZES,
+    DOCUMENTS,
+    LINKED_DOCUMENTS,
+    TREES,
+)
+
+
+def audit_dataset(target: Target) -> list[Check]:
+    """Measure every gate on a dataset; gates without a measurement are "not applicable"."""
+    checks: list[Check] = []
+    for name in GATES:
+        gates = [gate for gate in ALL_GATES if gate.name == name and gate.applies(target)]
+        measured = [check for gate in gates for check in _judged(gate, target)]
+        checks += measured or [Check(name, "", 0, None, "not applicable")]
+    return checks
+
+
+def _judged(gate: Gate, target: Target) -> Iterator[Check]:
+    for check in gate.measure(target):
+        if check.verdict == "miss" and not gate.fails(target):
+            yield replace(check, verdict="undeclared")
+        else:
+            yield check

@@ -1,0 +1,51 @@
+"""Gate 4: the scores of trivial baselines."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from builders.auditing.gates.gate import Check, Gate, share_check, stated
+from builders.auditing.targets.target import SplitRows, Target
+from builders.auditing.trivial import Texts, trivial_baselines, trivial_similarities
+
+LENGTH_BEYOND_CHANCE = 0.05
+
+
+def _measure(target: Target) -> Iterator[Check]:
+    """State the score of each baseline; only length has a limit, in constructed datasets.
+
+    Each fold is predicted by a baseline fitted on the others; the score is over all rows.
+    """
+    if target.scored:
+        pairs = [row for part in target.tested() for row in part.texts]
+        scores = np.concatenate([part.scores for part in target.tested()])
+        for name, correlation in trivial_similarities(pairs, scores).items():
+            yield stated("baselines", name, correlation, correlation=True)
+        return
+    classes = len(target.labels)
+    right: Counter[str] = Counter()
+    rows = 0
+    for train, test in target.trials():
+        cues = trivial_baselines(_texts(train), _texts(test), classes)
+        for name, accuracy in cues.items():
+            right[name] += round(accuracy * len(test.labels))
+        rows += len(test.labels)
+    for name, count in right.items():
+        if name == "length" and target.constructed:
+            limit = 1 / classes + LENGTH_BEYOND_CHANCE
+            yield share_check("baselines", name, count / rows, limit, rows)
+        else:
+            yield stated("baselines", name, count / rows)
+
+
+def _texts(part: SplitRows) -> Texts:
+    return Texts(part.texts, part.labels)
+
+
+def _applies(target: Target) -> bool:
+    can_be_fitted = target.has_folds or "train" in target.parts
+    return target.has_test and not target.of_neighbours and (can_be_fitted or target.scored)
+
+
+BASELINES = Gate("baselines", _measure, _applies)

@@ -1,0 +1,20 @@
+"""Gate 9: no document is in two splits; see also rankings and trees."""
+
+from collections.abc import Iterator
+
+from builders.auditing.gates.gate import Check, Gate, count_check
+from builders.auditing.targets.target import Target
+
+
+def _measure(target: Target) -> Iterator[Check]:
+    """Count the documents that are in two splits or folds."""
+    holders: dict[str, set[str]] = {}
+    for name, part in target.apart().items():
+        for document in part.documents or ():
+            holders.setdefault(document, set()).add(name)
+    twice = sum(len(names) > 1 for names in holders.values())
+    folds = "folds" if target.has_folds else "splits"
+    yield count_check("documents", f"documents in two {folds}", twice)
+
+
+DOCUMENTS = Gate("documents", _measure, lambda target: target.has_documents)

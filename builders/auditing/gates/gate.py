@@ -1,0 +1,79 @@
+"""The types of a gate and its measurements, and their verdicts."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from builders.auditing.report import Verdict
+from builders.auditing.standard_errors import ERRORS, standard_error
+from builders.auditing.targets.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One measurement of a gate.
+
+    Attributes:
+        gate: the gate's name, a key of ``builders.auditing.report.GATES``.
+        what: what was measured, in words.
+        value: a share 0 … 1, a correlation -1 … 1, or a count.
+        limit: the highest value that passes; None if the value is only stated.
+        verdict: "pass"; "within chance" if the value is beyond the limit by no more than ``ERRORS``
+            standard errors; "miss"; "inherited", a miss that params.yaml declares; "undeclared",
+            one of source data that it does not declare; and "not applicable".
+        correlation: whether the value is a correlation.
+    """
+
+    gate: str
+    what: str
+    value: float
+    limit: float | None
+    verdict: Verdict
+    correlation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A property that datasets are checked for.
+
+    Attributes:
+        name: a key of ``builders.auditing.report.GATES``; gates of different kinds of datasets
+            share one.
+        measure: yields the measurements of a dataset.
+        applies: whether there is anything to measure in a dataset.
+        our_fault: where a miss is a fault of Probeta: in "constructed" datasets, whose labels or
+            links are made here; in "every" dataset that Probeta writes; or in "none", if the text
+            is the source's.
+    """
+
+    name: str
+    measure: Callable[[Target], Iterator[Check]]
+    applies: Callable[[Target], bool] = lambda _: True
+    our_fault: Literal["constructed", "every", "none"] = "constructed"
+
+    def fails(self, target: Target) -> bool:
+        """Return whether a miss fails a run; in datasets of others, every miss does."""
+        return {
+            "constructed": target.constructed or target.of_rankings,
+            "every": True,
+            "none": False,
+        }[self.our_fault] or not target.corpus
+
+
+def count_check(gate: str, what: str, count: int) -> Check:
+    """Return a measurement that must be 0."""
+    return Check(gate, what, count, 0, "miss" if count else "pass")
+
+
+def share_check(gate: str, what: str, share: float, limit: float, rows: int) -> Check:
+    """Return a share of some rows, and whether it is above its limit by more than chance."""
+    verdict: Verdict = "pass"
+    if share > limit:
+        likely = share - limit <= ERRORS * standard_error(limit, rows)
+        verdict = "within chance" if likely else "miss"
+    return Check(gate, what, share, limit, verdict)
+
+
+def stated(gate: str, what: str, value: float, *, correlation: bool = False) -> Check:
+    """Return a measurement without a limit."""
+    return Check(gate, what, value, None, "pass", correlation)

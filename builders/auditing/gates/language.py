@@ -1,0 +1,26 @@
+"""Gate 6: one language."""
+
+from collections.abc import Iterator
+
+from builders.auditing.gates.gate import Check, Gate, share_check, stated
+from builders.auditing.targets.target import Target
+from corpora_recipes.text.language import MINIMUM_LETTERS, is_language, is_too_short
+
+OTHER_LANGUAGE = 0.01
+
+
+def _measure(target: Target) -> Iterator[Check]:
+    """Identify the language of every row, and count the rows that are too short for that."""
+    rows = [" ".join(row) for part in target.parts.values() for row in part.sentences]
+    other = sum(not is_language(row, target.language) for row in rows)
+    what = f"rows that are not in the dataset's language, {target.language}"
+    yield share_check("language", what, other / len(rows), OTHER_LANGUAGE, len(rows))
+    what = (
+        f"rows too short to identify their language (under {MINIMUM_LETTERS} letters in words "
+        "without a capital)"
+    )
+    yield stated("language", what, sum(map(is_too_short, rows)) / len(rows))
+
+
+# The language of a single word cannot be identified.
+LANGUAGE = Gate("language", _measure, lambda target: not target.of_words, our_fault="none")

@@ -1,0 +1,74 @@
+"""Gates 7 to 9, of rankings: links between rows, and the number of queries."""
+
+from collections.abc import Iterator
+from itertools import compress
+
+from builders.auditing.gates.gate import Check, Gate, count_check, stated
+from builders.auditing.standard_errors import standard_error
+from builders.auditing.targets.target import Target
+from builders.sampling.same_text import has_words, mark
+
+
+def _links(target: Target) -> Iterator[Check]:
+    """Check the rows of a ranking, and the positives that they list."""
+    parts = target.parts.values()
+    ids = [row_id for part in parts for row_id in part.columns["id"]]
+    texts = [row[0] for part in parts for row in part.texts]
+    links = [listed for part in parts for listed in part.columns["positives"]]
+    listed_by = dict(zip(ids, map(set, links), strict=True))
+    unknown = itself = one_sided = twice = 0
+    for row_id, positives in zip(ids, links, strict=True):
+        itself += row_id in positives
+        twice += len(positives) - len(set(positives))
+        for positive in positives:
+            if positive not in listed_by:
+                unknown += 1
+            else:
+                one_sided += row_id not in listed_by[positive]
+    elsewhere = sum(len(part.texts) for split, part in target.parts.items() if split != "test")
+    wordless = sum(not has_words(row) for row in texts)
+    for what, count in (
+        ("rankings without a query", int(not any(links))),
+        ("rows outside the test split", elsewhere),
+        ("positives that are not rows of the dataset", unknown),
+        ("duplicate positives", twice),
+        ("rows that are their own positive", itself),
+        ("one-sided links (A lists B, B does not list A)", one_sided),
+        ("rows with the id of another row", len(ids) - len(listed_by)),
+        ("rows with the text of another row", len(texts) - len(set(texts))),
+        ("rows without a letter or a digit", wordless),
+    ):
+        yield count_check("labels", what, count)
+    alike = len(set(texts)) - len(set(map(mark, set(texts))))
+    what = "rows that differ from another row only in case, punctuation and symbols"
+    yield stated("labels", what, alike)
+
+
+def _sizes(target: Target) -> Iterator[Check]:
+    """State the number of queries and of independent groups of texts."""
+    (test,) = target.tested()
+    positives = test.columns["positives"]
+    asking = list(map(bool, positives))
+    groups = len(set(compress(test.documents or (), asking)))
+    yield stated("size", "queries", sum(asking))
+    yield stated("size", "pairs of a query and a positive", sum(map(len, positives)))
+    yield stated("size", "groups of texts linked as positives", groups)
+    if groups:
+        error = standard_error(0.5, groups)
+        yield stated("size", "standard error of a hit rate of 50 % on so many groups", error)
+
+
+def _documents(target: Target) -> Iterator[Check]:
+    """Count the positives whose document is not that of the row that lists them."""
+    elsewhere = 0
+    for part in target.parts.values():
+        documents = part.documents or ()
+        of = dict(zip(part.columns["id"], documents, strict=True))
+        for document, positives in zip(documents, part.columns["positives"], strict=True):
+            elsewhere += sum(of.get(positive, document) != document for positive in positives)
+    yield count_check("documents", "positives from another document than their row", elsewhere)
+
+
+LINKS = Gate("labels", _links, lambda target: target.of_rankings)
+RANKING_SIZES = Gate("size", _sizes, lambda target: target.of_rankings and target.has_test)
+LINKED_DOCUMENTS = Gate("documents", _documents, lambda target: target.of_rankings)

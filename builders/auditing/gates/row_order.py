@@ -1,0 +1,71 @@
+"""Gate 3: the order of rows says nothing about their labels."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from builders.auditing.gates.gate import Check, Gate, share_check
+from builders.auditing.targets.target import SplitRows, Target
+from builders.auditing.trivial import Labels, row_order
+
+BEYOND_CHANCE = 0.02
+# Key of the result of `row_order` to the cue, in words.
+_CYCLES = {
+    "parity": "the parity of the row number",
+    "cycle": "the row number modulo the number of classes",
+}
+_TENTHS = {"position": "the tenth of the file that a row is in"}
+
+
+def _measure(target: Target) -> Iterator[Check]:
+    """Predict labels, or rounded scores, from row numbers.
+
+    Predictors learnt on train are tested on the other splits. Parity and cycle are also learnt on
+    the first half of a split and tested on the second, the position on alternate rows.
+    """
+    classes = len(target.labels)
+    lowest = 0
+    if target.scored:
+        scores = np.concatenate([part.scores for part in target.parts.values()]).round()
+        lowest = int(scores.min())
+        classes = int(scores.max()) - lowest + 1
+
+    def answers(part: SplitRows) -> Labels:
+        return part.scores.round().astype(np.int64) - lowest if target.scored else part.labels
+
+    numbers = {split: answers(part) for split, part in target.parts.items()}
+    both = _CYCLES | _TENTHS
+    pairs = [("", both, answers(train), answers(test)) for train, test in target.trials()]
+    if "train" in numbers and "validation" in numbers:
+        pairs.append(("", both, numbers["train"], numbers["validation"]))
+    for split_labels in numbers.values():
+        # Both halves begin at the same place of a cycle.
+        half = len(split_labels) // (2 * classes) * classes
+        if half and len(np.unique(split_labels[:half])) > 1:
+            how = ", learnt on the first half of a split"
+            pairs.append((how, _CYCLES, split_labels[:half], split_labels[half : 2 * half]))
+        if len(np.unique(split_labels[::2])) > 1:
+            how = ", learnt on every second row of a split"
+            pairs.append((how, _TENTHS, split_labels[::2], split_labels[1::2]))
+    right: dict[str, float] = {}
+    base: dict[str, float] = {}
+    rows: Counter[str] = Counter()
+    for how, cues, known, asked in pairs:
+        accuracies = row_order(known, asked, classes)
+        for name, cue in cues.items():
+            what = f"accuracy from {cue}{how}"
+            rows[what] += len(asked)
+            right[what] = right.get(what, 0.0) + accuracies[name] * len(asked)
+            # The accuracy of the majority class owes nothing to the order.
+            base[what] = base.get(what, 0.0) + _majority(known, asked) * len(asked)
+    for what, count in rows.items():
+        limit = max(1 / classes, base[what] / count) + BEYOND_CHANCE
+        yield share_check("row_order", what, right[what] / count, limit, count)
+
+
+def _majority(known: Labels, asked: Labels) -> float:
+    return float((asked == np.bincount(known).argmax()).mean())
+
+
+ROW_ORDER = Gate("row_order", _measure, applies=lambda target: not target.of_neighbours)

@@ -1,0 +1,27 @@
+"""Gate 8: the size of the test; see also rankings and clusters."""
+
+from collections.abc import Iterator
+
+from builders.auditing.gates.gate import Check, Gate, stated
+from builders.auditing.standard_errors import correlation_error, standard_error
+from builders.auditing.targets.target import Target
+
+# The correlation for which the standard error on a test is stated.
+STATED_CORRELATION = 0.8
+
+
+def _measure(target: Target) -> Iterator[Check]:
+    """State the size of the test and the standard error of a score on it."""
+    rows = sum(len(part.texts) for part in target.tested())
+    what = "rows, each tested in one fold" if target.has_folds else "test rows"
+    yield stated("size", what, rows)
+    if target.scored:
+        error = correlation_error(STATED_CORRELATION, rows)
+        what = f"standard error of a correlation of {STATED_CORRELATION} on the test"
+        yield stated("size", what, error, correlation=True)
+    else:
+        error = standard_error(0.5, rows)
+        yield stated("size", "standard error of an accuracy of 50 % on the test", error)
+
+
+SIZE = Gate("size", _measure, lambda target: target.has_test and not target.of_neighbours)

@@ -1,0 +1,97 @@
+"""The format of audit.json: titles, verdicts, and functions to read it.
+
+It imports only the standard library and `corpora_recipes.running`, so that the report of scores
+can read an audit without importing the gates.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from corpora_recipes.running.outputs import read_report
+
+FORMAT = 2
+GATES: Mapping[str, str] = {
+    "leakage": "1. No leakage between splits",
+    "donors": "2. Donor sentences occur nowhere else",
+    "row_order": "3. Row order is uninformative",
+    "baselines": "4. Trivial baselines",
+    "text": "5. Undamaged text",
+    "language": "6. One language",
+    "labels": "7. Balanced, consistent labels",
+    "size": "8. Test size",
+    "documents": "9. Documents and trees kept whole",
+}
+"""Gate name to its title; the tenth gate is measured with the scores."""
+
+Verdict = Literal["not applicable", "pass", "within chance", "inherited", "undeclared", "miss"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+"""From the best to the worst."""
+
+# Below this many test rows a score says little: one standard error is above 1.6 points.
+SMALL_TEST = 1000
+
+Declared = Mapping[str, Mapping[str, Any]]
+"""Gate to the declaration of its miss in params.yaml: ``at_most`` and ``because``."""
+Inherited = Mapping[str, Declared]
+"""Dataset to its declarations."""
+
+
+def read_audit(path: Path) -> dict[str, Any]:
+    """Read the report that ``audit`` wrote.
+
+    Raises:
+        InputError: the file is missing, or in another format.
+    """
+    return read_report(path, FORMAT, "the report of `probeta audit`", "run the audit again")
+
+
+def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
+    """Return the scores of the trivial baselines on a dataset's test, by name.
+
+    Accuracies 0 … 1, or correlations -1 … 1 where the answer is a score.
+    """
+    checks = report["datasets"][dataset]["checks"]
+    return {c["what"]: c["value"] for c in checks if c["gate"] == "baselines" and c["what"]}
+
+
+def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:
+    """Return the gates that a dataset misses for a declared reason, with that reason.
+
+    Args:
+        facts: the dataset's part of the report.
+    """
+    occurring = {c["gate"] for c in facts["checks"] if c["verdict"] == "inherited"}
+    return {gate: d["because"] for gate, d in facts["inherited"].items() if gate in occurring}
+
+
+def failures_of(report: Mapping[str, Any]) -> list[str]:
+    """Return the misses of a report that fail a run, each with the name of its dataset."""
+    return _with_names(report, "failures")
+
+
+def undeclared_of(report: Mapping[str, Any]) -> list[str]:
+    """Return the misses of source data that params.yaml does not declare, each with its dataset."""
+    return _with_names(report, "undeclared")
+
+
+def entries_of(report: Mapping[str, Any]) -> str:
+    """Return YAML for ``audit.inherited`` of params.yaml that declares every undeclared miss."""
+    return "".join(facts["entry"] for facts in report["datasets"].values())
+
+
+def _with_names(report: Mapping[str, Any], kind: str) -> list[str]:
+    return [f"{name}, {miss}" for name, facts in report["datasets"].items() for miss in facts[kind]]
+
+
+def verdict_of(checks: Sequence[Mapping[str, Any]], gate: str) -> Verdict:
+    """Return the worst verdict of a gate's checks."""
+    verdicts: list[Verdict] = [check["verdict"] for check in checks if check["gate"] == gate]
+    return max(verdicts, key=VERDICTS.index)
+
+
+def shown_number(value: float, correlation: bool) -> str:
+    """Return a measured value in the form for reports."""
+    if correlation:
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.2f} %"

@@ -1,0 +1,1 @@
+"""The datasets to audit: one module per file format."""

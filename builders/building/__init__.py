@@ -1,0 +1,1 @@
+"""The stage `build`: makes the instances of a corpus's datasets from its records."""

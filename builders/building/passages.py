@@ -1,0 +1,161 @@
+"""The rows of datasets that are made of passages of one corpus."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from builders.building.made import Made
+from builders.plan.datasets import PassageDataset
+from builders.sampling.lengths import level_lengths
+from builders.sampling.order import first_ranks, in_keyed_order
+from builders.sampling.passages import Passage, is_finished
+from builders.sampling.same_text import without_repeated
+from builders.sampling.sharing import share_out
+from builders.store.dataset_files import Counts, Rows
+from builders.store.record_files import read_records
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import SPLITS, Record
+
+# Passages held in memory per passage that rows can take, as some turn out unusable.
+SPARE = 2
+
+
+def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
+    """Return the rows of each dataset; the datasets share the documents of their corpus.
+
+    Args:
+        datasets: those of the corpus.
+        records: the file of its documents or dialogues.
+        corpus: its entry in params.yaml.
+
+    Raises:
+        InputError: the records are missing or of another kind, or one has no split.
+    """
+    passages, counts = _collect(datasets, read_records(records, corpus.facts.records))
+    eligible: dict[str, list[str]] = {}
+    for name, found in passages.items():
+        for document_id in dict.fromkeys(passage.document_id for passage in found):
+            eligible.setdefault(document_id, []).append(name)
+    need = {d.name: sum(d.rows) * d.task.documents_a_row for d in datasets}
+    owner = share_out(eligible, need, corpus.seed, corpus.name)
+    rows: dict[str, Rows] = {}
+    documents: dict[str, set[str]] = {}
+    for d in datasets:
+        offered = _offered(d, passages[d.name], owner, datasets)
+        unique, repeated = without_repeated(offered)
+        levelled = unique
+        if shown := d.task.level_lengths:
+            levelled = level_lengths(unique, shown, d.draw)
+        rows[d.name], used = _one_dataset(d, levelled)
+        documents[d.name] = {passage.document_id for passage in used}
+        finished = counts[d.name]["passages"]["found"]
+        finished -= counts[d.name]["passages"]["unfinished_sentence"]
+        counts[d.name]["passages"] |= {
+            "not_needed": finished - len(passages[d.name]),
+            "of_another_dataset": len(passages[d.name]) - len(offered),
+            "repeated_sentence": repeated,
+            "length_tells": len(unique) - len(levelled),
+            "beyond_quota_or_balance": len(levelled) - len(used),
+            "used": len(used),
+        }
+        if donors := _donors(rows[d.name], used):
+            counts[d.name]["donors"] = donors
+            if d.donors != "same_topic":
+                del donors["without_shared_topic"]
+    for name, used_here in documents.items():
+        others = set().union(*(documents[other] for other in documents if other != name))
+        counts[name]["documents"] |= {
+            "used": len(used_here),
+            "used_in_another_dataset_too": len(used_here & others),
+        }
+    return [Made(rows[d.name], list(d.task.labels), counts[d.name]) for d in datasets]
+
+
+def _offered(
+    dataset: PassageDataset,
+    passages: Sequence[Passage],
+    owner: dict[str, str],
+    datasets: Sequence[PassageDataset],
+) -> list[Passage]:
+    """Return the passages that a dataset may take, in the order in which it takes them.
+
+    Passages of the documents assigned to it come first. If both tasks lend documents, those of
+    other datasets follow: a large corpus fills every dataset without them, so that the datasets
+    have no document in common.
+    """
+    lends = {d.name: d.task.lends_documents for d in datasets}
+    ordered = in_keyed_order(passages, dataset.draw, "select")
+    assigned = [p for p in ordered if owner[p.document_id] == dataset.name]
+    if not lends[dataset.name]:
+        return assigned
+    others = [p for p in ordered if owner[p.document_id] != dataset.name]
+    return assigned + [p for p in others if lends[owner[p.document_id]]]
+
+
+def _collect(
+    datasets: Sequence[PassageDataset], records: Iterator[Record]
+) -> tuple[dict[str, list[Passage]], dict[str, Counts]]:
+    """Return the passages that each dataset could use, and counts of those that it could not."""
+    passages: dict[str, list[Passage]] = {d.name: [] for d in datasets}
+    counts = {
+        d.name: {
+            "documents": {"read": 0, "without_passage": 0},
+            "passages": {"found": 0, "unfinished_sentence": 0},
+        }
+        for d in datasets
+    }
+    needs = {
+        d.name: {s: SPARE * d.quota(s) * d.task.documents_a_row for s in SPLITS} for d in datasets
+    }
+    bounds = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
+    for record in records:
+        for d in datasets:
+            found = d.task.passages(record, d.draw)
+            finished = [p for p in found if all(map(is_finished, p.sentences))]
+            count = counts[d.name]
+            count["documents"]["read"] += 1
+            count["documents"]["without_passage"] += not found
+            count["passages"]["found"] += len(found)
+            count["passages"]["unfinished_sentence"] += len(found) - len(finished)
+            passages[d.name] += finished
+            if len(passages[d.name]) > bounds[d.name]:
+                passages[d.name] = first_ranks(passages[d.name], needs[d.name])
+                bounds[d.name] = 2 * max(len(passages[d.name]), SPARE * sum(d.rows))
+    return {d.name: first_ranks(passages[d.name], needs[d.name]) for d in datasets}, counts
+
+
+def _one_dataset(
+    dataset: PassageDataset, passages: Sequence[Passage]
+) -> tuple[Rows, list[Passage]]:
+    """Return the rows of a dataset and the passages that they were made of."""
+    by_id = {passage.id: passage for passage in passages}
+    rows: Rows = {}
+    used: dict[str, Passage] = {}
+    for split in SPLITS:
+        offered = [p for p in passages if p.split == split]
+        rows[split] = dataset.task.instances(offered, dataset.draw, dataset.quota(split))
+        for row in rows[split]:
+            source = by_id[row.pop("passage")]
+            row.setdefault("id", source.id)
+            row["document_id"] = source.document_id
+            for name in (source.id, row.get("donor_id")):
+                if name is not None:
+                    used[name] = by_id[name]
+    return rows, list(used.values())
+
+
+def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:
+    """Count the donors, and those that violate the requested policy; empty without donors."""
+    by_id = {passage.id: passage for passage in passages}
+    pairs = [
+        (by_id[row["id"]], by_id[row["donor_id"]])
+        for split in SPLITS
+        for row in rows[split]
+        if row.get("donor_id") is not None
+    ]
+    if not pairs:
+        return {}
+    return {
+        "used": len(pairs),
+        "of_the_same_document": sum(a.document_id == b.document_id for a, b in pairs),
+        "without_shared_topic": sum(set(a.topics).isdisjoint(b.topics) for a, b in pairs),
+    }

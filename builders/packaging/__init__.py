@@ -1,0 +1,1 @@
+"""The stages `package` and `publish`: all instances to one folder and to the Hub."""

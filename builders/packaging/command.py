@@ -1,0 +1,48 @@
+"""`probeta package`: put all instances in one folder for the Hugging Face Hub."""
+
+import argparse
+from pathlib import Path
+
+from corpora_recipes.running.commands import add_params
+
+HELP = """\
+examples:
+  probeta package --instances data/instances --audit data/audit/audit.json --out dist/hub
+
+The folder has the Parquet files of every dataset, the dataset card and a Croissant description.
+"""
+
+
+def add_packaged(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name what is packaged."""
+    add_params(parser)
+    parser.add_argument(
+        "--instances",
+        type=Path,
+        default=Path("data/instances"),
+        metavar="DIR",
+        help="folder that `probeta build` and `compose` wrote (default: data/instances)",
+    )
+    parser.add_argument(
+        "--audit",
+        type=Path,
+        default=Path("data/audit/audit.json"),
+        metavar="FILE.json",
+        help="file that `probeta audit` wrote (default: data/audit/audit.json)",
+    )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta package`."""
+    add_packaged(parser)
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="DIR", help="folder for the package"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Package all instances."""
+    from builders.packaging.hub import package
+    from builders.plan.groups import load_groups
+
+    package(load_groups(options.params), options.instances, options.audit, options.out)

@@ -1,0 +1,1 @@
+"""The datasets and rankings of params.yaml, checked."""

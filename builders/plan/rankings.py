@@ -1,0 +1,254 @@
+"""The rankings of params.yaml and their collections, checked."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from builders.plan.collections import Collection
+from builders.plan.datasets import Dataset, ExampleDataset, check_version, datasets_of
+from builders.plan.origins import origins_of
+from builders.tasks import ranking
+from builders.tasks.task import Column, Unit
+from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.errors import InputError
+
+# The kinds of records whose words can be counted.
+RUNNING_TEXT = ("documents", "dialogues")
+_KEYS = ("task", "language", "version", "pairs", "background")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingDataset(Dataset):
+    """A dataset composed of collections of one or more corpora.
+
+    Attributes:
+        pairs: the collections with the paraphrases.
+        background: the collections with the texts to rank; if empty, those of the pairs.
+        vocabulary: the corpus whose most frequent words are ranked too, if any.
+        probed: paths of the collections that a probe is trained on. The test part of such a
+            collection is left out; a collection without parts is used whole.
+    """
+
+    pairs: Sequence[Collection]
+    background: Sequence[Collection]
+    vocabulary: Corpus | None
+    probed: Sequence[str]
+
+    @property
+    def corpora(self) -> list[Corpus]:
+        """Its corpora, each once."""
+        return _corpora((*self.pairs, *self.background), self.vocabulary)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """The names of its collections and corpora."""
+        return {
+            "pairs": [collection.path for collection in self.pairs],
+            "background": [collection.path for collection in self.background],
+            "vocabulary": self.vocabulary.name if self.vocabulary else "",
+            "without_test": list(self.probed),
+        }
+
+    def columns(self) -> dict[str, Column]:
+        """Return the columns of its instances, none of them an answer."""
+        return self.task.columns({})
+
+    def about(self) -> dict[str, Any]:
+        """Return the facts stored with the data."""
+        return self._about(self.name, "examples") | {"parts": self.parts}
+
+
+def rankings_of(
+    rankings: Mapping[str, Mapping[str, Any]], corpora: Sequence[Corpus], sources: str
+) -> list[RankingDataset]:
+    """Return the rankings of params.yaml, in its order.
+
+    Args:
+        rankings: its ``rankings``.
+        corpora: every entry of ``corpora``.
+        sources: its ``sources``; samples have their own licence.
+
+    Raises:
+        InputError: an entry has an unknown key, task, corpus or collection, a language that is not
+            that of its corpora, no pairs, or the name of a corpus or of another dataset.
+    """
+    return [_ranking(name, entry, corpora, sources) for name, entry in rankings.items()]
+
+
+def _ranking(
+    name: str, entry: Mapping[str, Any], corpora: Sequence[Corpus], sources: str
+) -> RankingDataset:
+    where = f"params.yaml: rankings.{name}"
+    if taken := [c.name for c in corpora if name == c.name or name in c.datasets]:
+        raise InputError(
+            where,
+            expected="a name that differs from those of corpora and their datasets",
+            found=f"{name}, which corpora.{taken[0]} uses",
+            todo="rename the ranking: its name is a folder and a config of the package",
+        )
+    asked = entry.get("task")
+    task = next((task for task in ranking.TASKS if task.name == asked), None)
+    if task is None:
+        raise InputError(
+            f"{where}.task",
+            expected=f"one of {', '.join(task.name for task in ranking.TASKS)}",
+            found="nothing" if asked is None else repr(asked),
+            todo="write one of these tasks",
+        )
+    known = [*_KEYS, "vocabulary"] if task.unit == "word" else _KEYS
+    if unknown := sorted(set(map(str, entry)) - set(known)):
+        raise InputError(
+            where,
+            expected=f"keys among {', '.join(known)} (for the task {task.name})",
+            found=", ".join(unknown),
+            todo="correct or remove the key",
+        )
+    version = entry.get("version", "1.0.0")
+    check_version(version, where)
+    language = entry.get("language")
+    if not isinstance(language, str):
+        raise InputError(
+            f"{where}.language",
+            expected="the language of its corpora, such as es",
+            found="nothing" if language is None else repr(language),
+            todo="write the code of a language",
+        )
+    finder = _Finder(corpora, language, task.unit)
+    pairs = finder.collections(entry.get("pairs"), 2, f"{where}.pairs")
+    background: list[Collection] = []
+    if "background" in entry:
+        background = finder.collections(entry["background"], 1, f"{where}.background")
+    vocabulary = None
+    if "vocabulary" in entry:
+        vocabulary = finder.vocabulary(entry["vocabulary"], f"{where}.vocabulary")
+    used = _corpora((*pairs, *background), vocabulary)
+    for corpus in used:
+        if language != corpus.language:
+            raise InputError(
+                f"{where}.language",
+                expected=f"{corpus.language}, the language of corpora.{corpus.name}",
+                found=repr(language),
+                todo="correct the language, or name corpora in it",
+            )
+    origins = origins_of(used, sources)
+    return RankingDataset(
+        name=name,
+        task=task,
+        language=language,
+        seed=pairs[0].corpus.seed,
+        licence="; ".join(dict.fromkeys(origin.licence for origin in origins)),
+        sample=any(origin.sample for origin in origins),
+        version=version,
+        pairs=pairs,
+        background=background,
+        vocabulary=vocabulary,
+        probed=[c.path for c in (*pairs, *background) if _is_probed(c, sources)],
+    )
+
+
+def _corpora(collections: Iterable[Collection], vocabulary: Corpus | None) -> list[Corpus]:
+    """Return the corpora of some collections and of the vocabulary, each once."""
+    found = {collection.corpus.name: collection.corpus for collection in collections}
+    if vocabulary is not None:
+        found.setdefault(vocabulary.name, vocabulary)
+    return list(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """Finds the collections and the corpora that the entry of a ranking names.
+
+    Attributes:
+        corpora: every entry of ``corpora`` in params.yaml.
+        language: of the ranking; only corpora in it are suggested.
+        unit: of the ranked texts.
+    """
+
+    corpora: Sequence[Corpus]
+    language: str
+    unit: Unit
+
+    def collections(self, named: object, texts: int, where: str) -> list[Collection]:
+        """Return the collections named in a list: corpus, or corpus/collection.
+
+        Args:
+            named: the value in params.yaml.
+            texts: the number of texts per example.
+            where: the list, for messages.
+        """
+        wanted = {
+            1: f"single {self.unit}s",
+            2: f"pairs of {self.unit}s with a score, or without score and label",
+        }[texts]
+        if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
+            raise InputError(
+                where,
+                expected=f"a list of corpora with {wanted}, or of corpus/collection",
+                found="nothing" if named is None else repr(named),
+                todo="name one corpus or more",
+            )
+        corpora = {c.name: c for c in self.corpora if self._fitting(c, texts)}
+        found: dict[str, Collection] = {}
+        for name in named:
+            corpus = corpora.get(name.partition("/")[0])
+            fitting = self._fitting(corpus, texts) if corpus else []
+            chosen = [c for c in fitting if name in (c.corpus.name, c.path)]
+            if not chosen:
+                near = [c.path for c in fitting] or self._near(corpora)
+                raise InputError(
+                    where,
+                    expected=f"{wanted}: one of {', '.join(near) or '(no corpus has any)'}",
+                    found=repr(name),
+                    todo="correct the name, or add the corpus",
+                )
+            if repeated := [c.path for c in chosen if c.path in found]:
+                raise InputError(
+                    where,
+                    expected="each collection once",
+                    found=f"{repeated[0]} twice, the second time as {name!r}",
+                    todo="remove one of the names",
+                )
+            found |= {c.path: c for c in chosen}
+        return list(found.values())
+
+    def vocabulary(self, named: object, where: str) -> Corpus:
+        """Return the corpus of running text with a name."""
+        corpora = {c.name: c for c in self.corpora if c.facts.records in RUNNING_TEXT}
+        if not isinstance(named, str) or named not in corpora:
+            near = ", ".join(self._near(corpora)) or "(no corpus has any)"
+            raise InputError(
+                where,
+                expected=f"a corpus of {' or '.join(RUNNING_TEXT)}: {near}",
+                found=repr(named),
+                todo="correct the name, or add the corpus",
+            )
+        return corpora[named]
+
+    def _fitting(self, corpus: Corpus, texts: int) -> list[Collection]:
+        """Return the collections of a corpus that can be ranked."""
+        return [
+            Collection(corpus, name)
+            for name, facts in corpus.facts.collections.items()
+            if facts.texts == texts
+            and facts.unit == self.unit
+            and (texts == 1 or _may_mean_the_same(facts))
+        ]
+
+    def _near(self, corpora: Mapping[str, Corpus]) -> list[str]:
+        """Return the names of those corpora that are in the language of the ranking."""
+        return [name for name, corpus in corpora.items() if corpus.language == self.language]
+
+
+def _may_mean_the_same(facts: CollectionFacts) -> bool:
+    """Return whether pairs have scores, or no labels, as a label may mean "not a paraphrase"."""
+    return facts.scale is not None or facts.labels is None
+
+
+def _is_probed(collection: Collection, sources: str) -> bool:
+    """Return whether a probe is trained on a dataset that is made of a collection."""
+    return any(
+        dataset.task.trained
+        for dataset in datasets_of(collection.corpus, sources)
+        if isinstance(dataset, ExampleDataset) and dataset.collection == collection.name
+    )

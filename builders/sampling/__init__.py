@@ -1,0 +1,1 @@
+"""All random choices of the builders, by keyed hashing."""

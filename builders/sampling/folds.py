@@ -1,0 +1,108 @@
+"""The splits of labelled examples: the source's parts, or folds if it has none."""
+
+from collections.abc import Sequence
+
+from builders.sampling.same_text import mark
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.records import SPLITS, Example, Split
+
+Marks = tuple[int, ...]
+# As SentEval's cross-validation (Conneau and Kiela 2018, section 4, "10-fold").
+FOLDS = 10
+
+
+def assign(
+    examples: Sequence[Example], seed: int, name: str, *, trained: bool
+) -> tuple[dict[str, Split], dict[str, int]]:
+    """Decide the split, or the fold, of each example.
+
+    The last part of the source is test, its first is train. Without a part in between, a tenth of
+    train is held out for validation. With one part or no parts, the rows get folds.
+
+    Args:
+        examples: of one collection.
+        seed: the run's seed.
+        name: of the collection, so that all datasets made of it have the same splits.
+        trained: whether a probe is trained on them; if not, all examples are test.
+
+    Returns:
+        Example id to split, and example id to fold; empty without folds. With
+        folds, every split is "train".
+    """
+    if not trained:
+        return {example.id: "test" for example in examples}, {}
+    parts = _parts(examples)
+    tested = tested_part(examples)
+    if tested is None:
+        return dict.fromkeys((e.id for e in examples), "train"), folds(examples, seed, name)
+    names: dict[Split | None, Split] = {parts[0]: "train", tested: "test"}
+    splits = {example.id: names.get(example.split, "validation") for example in examples}
+    if len(parts) == 2:
+        train = [example for example in examples if splits[example.id] == "train"]
+        held_out = folds(train, seed, name)
+        splits |= {key: "validation" for key, fold in held_out.items() if fold == 0}
+    return splits, {}
+
+
+def tested_part(examples: Sequence[Example]) -> Split | None:
+    """Return the source's part of a collection that a probe is tested on.
+
+    It is the last part present; None with fewer than two, as rows get folds then.
+    """
+    parts = _parts(examples)
+    return parts[-1] if len(parts) > 1 else None
+
+
+def _parts(examples: Sequence[Example]) -> list[Split]:
+    """Return the source's parts that a collection has, in order."""
+    present = {example.split for example in examples}
+    return [part for part in SPLITS if part in present]
+
+
+def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
+    """Return the fold of each example, by id.
+
+    Examples of one document, or with the same text (or pair), are in the same fold. Folds are
+    stratified: these groups are dealt to the folds class by class (the class of a group is that of
+    its example with the first id), in the order of a keyed hash, so that the numbers of groups per
+    class differ by one at most between folds.
+
+    Args:
+        examples: of one collection.
+        seed: the run's seed.
+        name: of the collection.
+    """
+    classes: dict[str, list[tuple[int, list[Example]]]] = {}
+    for group in _inseparable(examples):
+        first = min(group, key=lambda example: example.id)
+        rank = keyed_hash(seed, name, first.id, "fold")
+        classes.setdefault(first.label or "", []).append((rank, group))
+    fold_of: dict[str, int] = {}
+    dealt = 0
+    for label in sorted(classes):
+        for _, group in sorted(classes[label], key=lambda entry: entry[0]):
+            fold_of |= dict.fromkeys((example.id for example in group), dealt % FOLDS)
+            dealt += 1
+    return fold_of
+
+
+def _inseparable(examples: Sequence[Example]) -> list[list[Example]]:
+    """Return the groups of examples that documents and texts link, directly or through others."""
+    leader: dict[str | Marks, str | Marks] = {}
+
+    def find(key: str | Marks) -> str | Marks:
+        while (above := leader.setdefault(key, key)) != key:
+            leader[key] = key = leader[above]
+        return key
+
+    for example in examples:
+        leader[find(example.document_id)] = find(same_text(example))
+    groups: dict[str | Marks, list[Example]] = {}
+    for example in examples:
+        groups.setdefault(find(example.document_id), []).append(example)
+    return list(groups.values())
+
+
+def same_text(example: Example) -> Marks:
+    """Return the key by which two examples have the same text, or pair of texts."""
+    return tuple(map(mark, example.texts))

@@ -1,0 +1,1 @@
+"""Rows on disk: schema, shards, files of records."""

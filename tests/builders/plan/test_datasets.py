@@ -1,0 +1,71 @@
+"""What params.yaml says of datasets: the collection that a task gets, and what is refused."""
+
+from dataclasses import replace
+
+import pytest
+from conftest import COLLECTIONS
+
+from builders.building.building import MAKERS
+from builders.plan.datasets import Dataset, datasets_of
+from builders.plan.rankings import RankingDataset
+from corpora_recipes.running.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected", "found"),
+    [
+        ({"task": "sentence_classification"}, "opinions, words", "nothing"),
+        ({"task": "sentence_classification", "collection": "captions"}, "one text", "captions"),
+        ({"task": "similarity", "collection": "opinions"}, "a pair of texts with a score", "opin"),
+        ({"task": "pair_classification", "collection": "none"}, "one of captions", "none"),
+        ({"task": "similarity", "rows": [2, 2, 2]}, "task, version, collection", "rows"),
+        ({"task": "sentence_position"}, "relatedness, sentence_classification", "position"),
+    ],
+)
+def test_entries_that_do_not_fit(example_corpus, entry, expected, found) -> None:
+    with pytest.raises(InputError) as error:
+        datasets_of(replace(example_corpus, datasets={"sent": entry}), "upstream")
+    assert expected in error.value.expected
+    assert found in error.value.found
+
+
+def test_a_task_that_no_collection_fits_is_named(example_corpus) -> None:
+    facts = replace(example_corpus.facts, collections={"words": COLLECTIONS["words"]})
+    corpus = replace(example_corpus, facts=facts, datasets={"r": {"task": "relatedness"}})
+    with pytest.raises(InputError) as error:
+        datasets_of(corpus, "upstream")
+    assert error.value.where.endswith("datasets.r.task")
+    assert "linguistic_probing, sentence_classification" in error.value.expected
+
+
+def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:
+    corpus = replace(example_corpus, datasets={"r": {"task": "relatedness"}})
+    (dataset,) = datasets_of(corpus, "upstream")
+    assert dataset.collection == "captions"
+
+
+def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
+    make_corpus, example_corpus
+) -> None:
+    trees = make_corpus()
+    trees = replace(
+        trees,
+        facts=replace(trees.facts, records="trees"),
+        datasets={"dr_mine": {"task": "discourse_relations"}},
+    )
+    entry = {"task": "discourse_coherence", "donors": "same_topic", "rows": [40, 16, 16]}
+    corpora = (make_corpus(datasets={"dc_mine": entry}), example_corpus, trees)
+    abouts = [dataset.about() for c in corpora for dataset in datasets_of(c, "upstream")]
+    assert {tuple(about) for about in abouts} == {tuple(abouts[0])}
+    kinds = [(a["records"], a["rows"], a["donors"], a["collection"]) for a in abouts]
+    assert kinds == [
+        ("documents", [40, 16, 16], "same_topic", ""),
+        ("examples", [10_000, 4_000, 4_000], "random", "opinions"),
+        ("trees", [10_000, 4_000, 4_000], "random", ""),
+    ]
+    assert [about["corpus"] for about in abouts] == [c.name for c in corpora]
+
+
+def test_build_makes_every_kind_of_dataset_but_rankings() -> None:
+    kinds = {kind.__name__ for kind in Dataset.__subclasses__()}
+    assert {kind.__name__ for kind in MAKERS} == kinds - {RankingDataset.__name__}

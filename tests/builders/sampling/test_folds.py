@@ -1,0 +1,88 @@
+"""Splits of labelled examples: parts of the source, held-out validation, folds."""
+
+from collections import Counter
+
+import pytest
+from conftest import caption, opinion
+from hypothesis import given
+from hypothesis import strategies as st
+
+from builders.sampling.folds import FOLDS, assign, folds, same_text
+
+
+def test_parts_of_the_source_stay() -> None:
+    examples = [opinion(n, s) for s in ("train", "validation", "test") for n in range(5)]
+    splits, of_fold = assign(examples, 1, "sent", trained=True)
+    assert splits == {example.id: example.split for example in examples}
+    assert of_fold == {}
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [("train", "test"), ("train", "validation"), ("validation", "test")]
+)
+def test_of_two_parts_the_last_is_test_and_a_tenth_of_the_first_is_held_out(first, last) -> None:
+    examples = [opinion(n, first) for n in range(40)] + [opinion(n, last) for n in range(10)]
+    splits, of_fold = assign(examples, 1, "sent", trained=True)
+    assert of_fold == {}
+    assert Counter(splits.values()) == {"train": 36, "validation": 4, "test": 10}
+    assert {splits[e.id] for e in examples if e.split == last} == {"test"}
+    held_out = Counter(e.label for e in examples if splits[e.id] == "validation")
+    assert held_out == {"negative": 2, "positive": 2}
+
+
+@pytest.mark.parametrize("split", [None, "train", "validation"])
+def test_of_one_part_or_none_there_are_folds(split) -> None:
+    examples = [opinion(n, split) for n in range(60)]
+    splits, of_fold = assign(examples, 1, "sent", trained=True)
+    assert set(splits.values()) == {"train"}
+    by_class = Counter((of_fold[e.id], e.label) for e in examples)
+    assert by_class == {(k, c): 3 for k in range(FOLDS) for c in ("negative", "positive")}
+
+
+def test_where_nothing_is_trained_all_is_test() -> None:
+    examples = [caption(n, split="train") for n in range(4)]
+    splits, of_fold = assign(examples, 1, "sts", trained=False)
+    assert set(splits.values()) == {"test"}
+    assert of_fold == {}
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("abcdefghijklmnñ"), st.sampled_from(["x", "y", "z"])), max_size=80
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_folds_are_even_hold_a_text_together_and_ignore_the_order(drawn, random) -> None:
+    examples = [
+        opinion(number, texts=(f"{letter} …",), label=label)
+        for number, (letter, label) in enumerate(drawn)
+    ]
+    found = folds(examples, 7, "sent")
+    of_text: dict[object, set[int]] = {}
+    for example in examples:
+        of_text.setdefault(same_text(example), set()).add(found[example.id])
+    assert all(len(own) == 1 for own in of_text.values())
+    sizes = Counter(next(iter(own)) for own in of_text.values())
+    assert max(sizes.values(), default=0) - min((sizes[k] for k in range(FOLDS)), default=0) <= 1
+    shuffled = sorted(examples, key=lambda example: random.random())
+    assert folds(shuffled, 7, "sent") == found
+
+
+def test_examples_of_one_document_are_not_parted() -> None:
+    examples = [opinion(n, "train", document_id=f"premise {n // 3}") for n in range(90)]
+    # The text of 0 stands again in the document of 89, so that both documents hang together.
+    examples.append(opinion(90, "train", texts=examples[0].texts, document_id="premise 29"))
+    examples += [opinion(n, "test") for n in range(100, 110)]
+    splits, _ = assign(examples, 1, "sent", trained=True)
+    of_document: dict[str, set[str]] = {}
+    for example in examples:
+        of_document.setdefault(example.document_id, set()).add(splits[example.id])
+    assert all(len(own) == 1 for own in of_document.values())
+    assert of_document["premise 0"] == of_document["premise 29"]
+    held_out = [e for e in examples if splits[e.id] == "validation"]
+    assert 9 <= len(held_out) <= 12
+
+
+def test_folds_depend_on_the_seed() -> None:
+    examples = [opinion(n) for n in range(60)]
+    assert folds(examples, 1, "sent") != folds(examples, 2, "sent")
