@@ -1,4 +1,4 @@
-"""The instances to evaluate on: folders of Parquet files with a description in their schema."""
+"""The instances of an evaluation: folders of Parquet files with a description in their schema."""
 
 import re
 from collections import defaultdict
@@ -9,21 +9,23 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from builders.schemas import Target, about_of, labels_of
+from builders.store.schema import about_of, labels_of
 from builders.tasks import TASKS
-from corpora_recipes.errors import InputError
+from builders.tasks.task import Answer
+from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
-_REBUILD = "build the dataset again with `python -m builders`"
+_REBUILD = "build the dataset again with `probeta build`"
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """One dataset as it lies on disk.
+    """A dataset on disk.
 
     Attributes:
         name: unique among the datasets of a run.
@@ -31,10 +33,10 @@ class Dataset:
         corpus: name of the corpus it was built from.
         language: BCP 47 code.
         version: of the dataset.
-        labels: names of the classes, in the order of their numbers; none if there are only scores.
+        labels: names of the classes, in the order of their numbers; empty if there are only scores.
         columns: names of the columns.
-        files: the shards of each split that there is, in order; all three splits, or only train,
-            whose rows have folds, or, if nothing is trained for the task, only test.
+        files: the shards of each split, in order: of all three splits; only of train, if its rows
+            have folds; or only of test, if nothing is trained for the task.
     """
 
     name: str
@@ -58,19 +60,19 @@ class Dataset:
 
     @property
     def trained(self) -> bool:
-        """Whether a probe is trained; if not, the embeddings themselves answer."""
+        """Whether a probe is trained; if not, the answers come from the embeddings directly."""
         return TASKS[self.task].trained
 
     @property
-    def target(self) -> Target:
-        """The column that is asked for; "neighbours" if none is."""
+    def target(self) -> Answer:
+        """The column to predict; "neighbours" if there is no such column."""
         return TASKS[self.task].target
 
     def read(self, split: Split, columns: Sequence[str]) -> "pa.Table":
         """Return columns of a split.
 
         Raises:
-            InputError: a column is not there, holds a null, or a file is damaged.
+            InputError: a column is missing or has a null, or a file is damaged.
         """
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -87,7 +89,7 @@ class Dataset:
                         found=f"no {', '.join(missing)} among {', '.join(names)}",
                         todo=_REBUILD,
                     )
-                # ParquetFile reads the file alone; read_table would take folder names for columns.
+                # ParquetFile reads only the file; read_table would take folder names for columns.
                 table = pq.ParquetFile(file).read(columns=list(columns))
             except (pa.ArrowException, OSError) as error:
                 raise InputError(
@@ -103,9 +105,7 @@ class Dataset:
         whole = sha256()
         for files in self.files.values():
             for file in files:
-                with file.open("rb") as stream:
-                    own = _file_digest(stream)
-                whole.update(f"{own}  {file.name}\n".encode())
+                whole.update(f"{sha256_of(file)}  {file.name}\n".encode())
         return whole.hexdigest()
 
 
@@ -118,13 +118,13 @@ def find_datasets(root: Path) -> list[Dataset]:
             train if there is a column ``fold``, only test if nothing is trained for the task.
 
     Raises:
-        InputError: there are none, a split or a shard is missing, two have the same name, a task
-            is unknown, or a file does not describe itself.
+        InputError: no dataset was found, a split or a shard is missing, two datasets have the same
+            name, a task is unknown, or a file has no description.
     """
     folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
         lambda: defaultdict(dict)
     )
-    # What begins with a dot is the unfinished output of a killed run.
+    # A name with a dot in front is the unfinished output of a killed run.
     for file in [*root.glob("[!.]*/*.parquet"), *root.glob("[!.]*/[!.]*/*.parquet")]:
         if match := _SHARD.fullmatch(file.name):
             split: Split = match[1]  # type: ignore[assignment]
@@ -133,7 +133,7 @@ def find_datasets(root: Path) -> list[Dataset]:
         raise InputError(
             root,
             expected="folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on",
-            found="none" if root.is_dir() else "no such folder",
+            found="no such file" if root.is_dir() else "no such folder",
             todo="run `dvc repro`, or pass the folder of the instances with --instances",
         )
     datasets: dict[str, Dataset] = {}
@@ -143,8 +143,8 @@ def find_datasets(root: Path) -> list[Dataset]:
         if dataset.name in datasets:
             raise InputError(
                 folder,
-                expected="a dataset name of its own",
-                found=f"{dataset.name!r}, as in {datasets[dataset.name].folder}",
+                expected="one dataset per name",
+                found=f"{dataset.name!r} also in {datasets[dataset.name].folder}",
                 todo="rename one of the two in params.yaml",
             )
         datasets[dataset.name] = dataset
@@ -152,7 +152,7 @@ def find_datasets(root: Path) -> list[Dataset]:
 
 
 def find_probed(root: Path) -> list[Dataset]:
-    """Find the datasets under a folder that a probe answers, see ``find_datasets``."""
+    """Find the datasets under a folder with a column to predict, see ``find_datasets``."""
     return [dataset for dataset in find_datasets(root) if dataset.target != "neighbours"]
 
 
@@ -162,7 +162,7 @@ def _shards(folder: Path, split: Split, found: dict[Path, int]) -> tuple[Path, .
     if [file.name for file in files] != expected:
         raise InputError(
             folder,
-            expected=f"all shards of the split {split}, {max(found.values())} in number",
+            expected=f"all {max(found.values())} shards of the split {split}",
             found=", ".join(file.name for file in files),
             todo=_REBUILD,
         )
@@ -172,15 +172,15 @@ def _shards(folder: Path, split: Split, found: dict[Path, int]) -> tuple[Path, .
 def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
     description: tuple[dict[str, Any], list[str], list[str]] | None = None
     for file in chain.from_iterable(files.values()):
-        own = _metadata(file)
-        if description is not None and own != description:
+        facts_of_file = _metadata(file)
+        if description is not None and facts_of_file != description:
             raise InputError(
                 file,
-                expected=f"the description that the other files have: {description}",
-                found=str(own),
+                expected=f"the description of the other files: {description}",
+                found=str(facts_of_file),
                 todo=f"empty {folder} and {_REBUILD}",
             )
-        description = own
+        description = facts_of_file
     assert description is not None
     facts, labels, columns = description
     if facts["task"] not in TASKS:
@@ -188,7 +188,7 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
             folder,
             expected=f"a task of {', '.join(sorted(TASKS))}",
             found=repr(facts["task"]),
-            todo="correct `task:` in params.yaml, or add the task to builders/tasks.py",
+            todo="write one of these at `task:` in params.yaml, or add the task to builders/tasks/",
         )
     _check_splits(folder, list(files), facts["task"], columns)
     return Dataset(
@@ -215,9 +215,9 @@ def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[st
             folder,
             expected=f"the splits {', '.join(whole)}"
             + (
-                f"; or {wanted[0]} alone"
+                f"; or only {wanted[0]}"
                 if wanted != whole
-                else "; or train alone, with a column fold"
+                else "; or only train, with a column fold"
             )
             + f" (task {task})",
             found=f"{', '.join(splits)}",
@@ -239,7 +239,7 @@ def _check_no_null(file: Path, name: str, column: "pa.Array") -> None:
 
 
 def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
-    """Return what a file says of itself: its facts, and the names of its classes and columns."""
+    """Return the description in a file: its facts, and the names of its classes and columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -256,9 +256,3 @@ def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
             todo=_REBUILD,
         ) from None
     return facts, labels, schema.names
-
-
-def _file_digest(stream: Any) -> str:
-    from hashlib import file_digest
-
-    return file_digest(stream, "sha256").hexdigest()

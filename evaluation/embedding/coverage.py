@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from corpora_recipes.outputs import whole_file
-from evaluation.encoders import Encoder
-from evaluation.features import unique_texts
-from evaluation.instances import Dataset
+from corpora_recipes.running.outputs import whole_file
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import unique_texts
+from evaluation.encoders.encoder import Encoder
 
 FILE = "coverage.json"
 

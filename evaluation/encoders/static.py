@@ -1,62 +1,50 @@
 """Static word vectors (word2vec, GloVe, fastText), averaged over the tokens of a text."""
 
-import gzip
-import re
-import struct
-import zlib
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.hashing import sha256_of
+from evaluation.encoders.vector_files import (
+    BLOCK_ROWS,
+    Header,
+    no_file,
+    open_vectors,
+    read_blocks,
+    read_header,
+    read_vectors,
+)
+from evaluation.encoders.word_vectors import WordVectors
 
 if TYPE_CHECKING:
-    import numpy as np
     from tqdm import tqdm
 
-    Vectors = np.ndarray[Any, np.dtype[np.float32]]
-
-# fasttext.cc: FASTTEXT_FILEFORMAT_MAGIC_INT32, as the bytes with which a file begins.
-FASTTEXT_MAGIC = struct.pack("<i", 793712314)
-FASTTEXT_VERSIONS = (11, 12)
-FASTTEXT_SUPERVISED = 3
-FASTTEXT_MODELS = (1, 2, FASTTEXT_SUPERVISED)
-# dictionary.cc: the token that ends a sentence; it has no n-grams.
-FASTTEXT_END = "</s>"
-GZIP_MAGIC = b"\x1f\x8b"
-READ_BYTES = 1 << 22
-# A line, or a word, without an end within so many bytes is none.
-LONGEST_BYTES = 1 << 20
-BLOCK_ROWS = 4096
-NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-COUNT = re.compile(rb"\d{1,18}")
+    from evaluation.arrays import Floats
 
 
 @dataclass(frozen=True)
 class StaticVectors:
     """The mean of a text's word vectors, read from a file.
 
-    A token that the file does not have is looked up in lower case; what is not there either is left
-    out, and a text without any known token gets zeros. With a model of fastText (``.bin``) it gets
-    the mean of its character n-grams instead (Bojanowski et al. 2017, TACL 5, section 3.2), as
-    fastText itself does it.
+    A token that is not in the file is looked up in lower case; if it is not found either, it is
+    left out. A text without any known token gets zeros. With a model of fastText (``.bin``)
+    an unknown token gets the mean of its character n-grams instead (Bojanowski et al. 2017, TACL 5,
+    section 3.2), as in fastText itself.
 
     The formats, each also compressed with gzip:
 
-    - word2vec's and fastText's text: a line "COUNT DIMENSION", then a word and its numbers a line;
-    - GloVe's text: the same without the first line. A word may contain blanks there (". . ." in
-      glove.840B): the vector is what the last DIMENSION fields say, and such a word never matches
-      a token. If what stands before them ends in a number, the line counts as too long;
-    - word2vec's binary format (``.bin``): the first line, then a word, a blank and the float32;
+    - word2vec's and fastText's text: a line "COUNT DIMENSION", then one word per line with its
+      numbers;
+    - GloVe's text: the same without the first line. A word may contain spaces there (". . ." in
+      glove.840B): the vector is the last DIMENSION fields, and such a word never matches a token.
+      If the word before them ends in a number, the line counts as too long;
+    - word2vec's binary format (``.bin``): the first line, then a word, a space and the float32;
     - fastText's own ``.bin`` (version 11 or 12), words and n-grams, unless it is quantised.
 
-    Files from the web have words that are not UTF-8. They are read, and never match a token. A word
-    that comes twice is an error: which of its vectors is meant cannot be known.
+    Files trained on web text have words that are not UTF-8. They are read, and never match a token.
+    A repeated word is an error, since its vector is ambiguous.
 
     Attributes:
         path: the file; the name of a binary one ends in ``.bin`` or ``.bin.gz``.
@@ -77,7 +65,7 @@ class StaticVectors:
 
     @property
     def dimension(self) -> int:
-        """Length of a vector, which the file begins with."""
+        """Length of a vector, from the file's first line or header."""
         return _dimension(*_stamp(self.path))
 
     @property
@@ -89,17 +77,17 @@ class StaticVectors:
         """See ``Encoder.check``."""
         _ = self.dimension
 
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by blanks.
+    def encode(self, texts: Sequence[str]) -> "Floats":
+        """Return float32 [len(texts), 1, dimension]; the texts are tokens joined by spaces.
 
         Raises:
-            InputError: the file is not what it should be.
+            InputError: the file is not a valid file of word vectors.
         """
         import numpy as np
 
         table = _load(*_stamp(self.path))
-        # Each different token once: with fastText a vector is the mean of some twenty others.
-        known: dict[str, Vectors | None] = {}
+        # Each distinct token once: with fastText a vector is the mean of about twenty vectors.
+        known: dict[str, Floats | None] = {}
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
         for row, text in enumerate(texts):
             found = []
@@ -112,23 +100,23 @@ class StaticVectors:
                 vectors[row, 0] = np.mean(found, axis=0, dtype=np.float64)
         return vectors
 
-    def vocabulary(self) -> Iterator[tuple[list[str], "Vectors"]]:
-        """Give the file's words and their vectors, float32 [words, dimension], in its order.
+    def vocabulary(self) -> Iterator[tuple[list[str], "Floats"]]:
+        """Yield the file's words and their vectors, float32 [words, dimension], in its order.
 
-        They come in blocks, and but for fastText's ``.bin`` no more than that is in memory. So a
-        word that comes twice is not noticed. The words of fastText's ``.bin`` are those of its
+        They come in blocks; except for fastText's ``.bin``, only one block is in memory, so that
+        repeated words are not detected. The words of fastText's ``.bin`` are those of its
         dictionary, with the vectors that ``encode`` gives them.
 
         Raises:
-            InputError: the file is not what it should be.
+            InputError: the file is not a valid file of word vectors.
         """
         import numpy as np
 
         stamp = _stamp(self.path)
-        with _opened(self.path) as file, _bar(*stamp[:2]) as bar:
-            header = _read_header(file)
-            if isinstance(header, _Header):
-                yield from _rows(file, header, bar)
+        with open_vectors(self.path) as file, _bar(*stamp[:2]) as bar:
+            header = read_header(file)
+            if isinstance(header, Header):
+                yield from read_blocks(file, header, bar)
                 return
         table = _load(*stamp)
         words = list(table.rows)
@@ -137,12 +125,12 @@ class StaticVectors:
             yield block, np.array([table.vector(word) for word in block])
 
     def coverage(self, texts: Sequence[str]) -> dict[str, int]:
-        """Return the number of tokens, and of those that the file's words do not have.
+        """Return the number of tokens, and of tokens that are not among the file's words.
 
         With fastText's ``.bin`` the words of its dictionary count, not the n-grams.
 
         Raises:
-            InputError: the file is not what it should be.
+            InputError: the file is not a valid file of word vectors.
         """
         table = _load(*_stamp(self.path))
         rows = [table.row(token) for text in texts for token in _tokens(text)]
@@ -153,120 +141,34 @@ def _tokens(text: str) -> list[str]:
     return [token for token in text.split(" ") if token]
 
 
-@dataclass(frozen=True)
-class _Words:
-    """Words and their vectors.
-
-    Attributes:
-        rows: word to row.
-        matrix: float32 [len(rows), dimension].
-    """
-
-    rows: dict[str, int]
-    matrix: "Vectors"
-
-    def row(self, token: str) -> int | None:
-        """Return the row of a token, or of its lower-cased form, or None."""
-        row = self.rows.get(token)
-        return self.rows.get(token.lower()) if row is None else row
-
-    def vector(self, token: str) -> "Vectors | None":
-        """Return the vector of a token, or None if it has none."""
-        row = self.row(token)
-        return None if row is None else self.matrix[row]
-
-
-@dataclass(frozen=True)
-class _Subwords(_Words):
-    """A fastText model: below the words, the matrix has one row for each bucket of n-grams.
-
-    Attributes:
-        buckets: number of buckets.
-        shortest: length of the shortest n-gram in characters.
-        longest: length of the longest; 0 if there are none.
-    """
-
-    buckets: int
-    shortest: int
-    longest: int
-
-    def vector(self, token: str) -> "Vectors | None":
-        """Return the mean over the word, if it is known, and its n-grams; None without either."""
-        import numpy as np
-
-        row = self.row(token)
-        if row is None:
-            word, rows = token, []
-        else:
-            word, rows = (token if token in self.rows else token.lower()), [row]
-        if word != FASTTEXT_END and self.buckets:
-            first = len(self.rows)
-            rows += [
-                first + hashed % self.buckets
-                for hashed in ngram_hashes(f"<{word}>", self.shortest, self.longest)
-            ]
-        if not rows:
-            return None
-        mean: Vectors = self.matrix[rows].mean(axis=0, dtype=np.float64).astype(np.float32)
-        return mean
-
-
-def ngram_hashes(word: str, shortest: int, longest: int) -> Iterator[int]:
-    """Give the hashes of a word's character n-grams as fastText computes them.
-
-    Source: fastText, dictionary.cc, computeSubwords and hash: the 32-bit FNV-1a of the UTF-8 bytes,
-    each with its sign extended; no n-gram is a single "<" or ">" at the word's ends.
-
-    Args:
-        word: with its "<" and ">".
-        shortest: length of the shortest n-gram in characters.
-        longest: length of the longest.
-    """
-    letters = [letter.encode() for letter in word]
-    for start in range(len(letters)):
-        hashed = 2166136261
-        for end in range(start, min(start + longest, len(letters))):
-            for byte in letters[end]:
-                signed = byte if byte < 128 else byte | 0xFFFFFF00
-                hashed = (hashed ^ signed) * 16777619 & 0xFFFFFFFF
-            length = end - start + 1
-            bracket = length == 1 and start in (0, len(letters) - 1)
-            if length >= shortest and not bracket:
-                yield hashed
-
-
 def _stamp(path: str) -> tuple[str, int, int]:
-    """Return what the caches know a file by: path, size, time of its last change."""
+    """Return the cache key of a file: path, size, time of its last change."""
     try:
         found = Path(path).stat()
     except OSError as error:
-        raise _no_file(path, error) from None
+        raise no_file(path, error) from None
     return path, found.st_size, found.st_mtime_ns
 
 
 @lru_cache(maxsize=8)
 def _digest(path: str, size: int, changed: int) -> str:
     try:
-        with Path(path).open("rb") as stream:
-            return file_digest(stream, "sha256").hexdigest()[:16]
+        return sha256_of(Path(path))[:16]
     except OSError as error:
-        raise _no_file(path, error) from None
+        raise no_file(path, error) from None
 
 
 @lru_cache(maxsize=8)
 def _dimension(path: str, size: int, changed: int) -> int:
-    with _opened(path) as file:
-        return _read_header(file).dimension
+    with open_vectors(path) as file:
+        return read_header(file).dimension
 
 
-# One only: a table may take several GiB.
+# Only one: a table may take several GiB.
 @lru_cache(maxsize=1)
-def _load(path: str, size: int, changed: int) -> _Words:
-    with _opened(path) as file, _bar(path, size) as bar:
-        header = _read_header(file)
-        if isinstance(header, _Model):
-            return _read_model(file, header, bar)
-        return _collect(file, header, _rows(file, header, bar))
+def _load(path: str, size: int, changed: int) -> WordVectors:
+    with open_vectors(path) as file, _bar(path, size) as bar:
+        return read_vectors(file, bar)
 
 
 def _bar(path: str, size: int) -> "tqdm[Any]":
@@ -275,419 +177,3 @@ def _bar(path: str, size: int) -> "tqdm[Any]":
     return tqdm(
         total=size, desc=Path(path).name, unit="B", unit_scale=True, leave=False, disable=None
     )
-
-
-def _no_file(path: str, error: OSError) -> InputError:
-    return InputError(
-        path,
-        expected="a file of word vectors",
-        found=error.strerror or str(error),
-        todo="correct the encoder's `path` in params.yaml",
-    )
-
-
-class _File:
-    """A file read in large blocks, from which small pieces are taken.
-
-    Attributes:
-        path: as it was given.
-        zipped: whether it is compressed with gzip.
-        position: number of (uncompressed) bytes taken.
-        read: number of bytes of the file read.
-    """
-
-    def __init__(self, path: str, raw: BinaryIO) -> None:
-        self.path = path
-        self.zipped = raw.read(2) == GZIP_MAGIC
-        raw.seek(0)
-        self._raw = raw
-        self._stream = gzip.GzipFile(fileobj=raw) if self.zipped else raw
-        self._data = b""
-        self._at = 0
-        self.position = 0
-
-    @property
-    def read(self) -> int:
-        return self._raw.tell()
-
-    def _more(self) -> bool:
-        more = self._stream.read(READ_BYTES)
-        self._data = self._data[self._at :] + more
-        self._at = 0
-        return bool(more)
-
-    def peek(self, count: int) -> bytes:
-        """Return the next bytes without taking them, fewer at the end."""
-        while len(self._data) - self._at < count and self._more():
-            pass
-        return self._data[self._at : self._at + count]
-
-    def take(self, count: int) -> bytes:
-        """Take so many bytes.
-
-        Raises:
-            EOFError: there are fewer.
-        """
-        piece = self.peek(count)
-        if len(piece) < count:
-            raise EOFError
-        self._at += count
-        self.position += count
-        return piece
-
-    def until(self, end: bytes) -> bytes:
-        """Take all up to a byte, which is left out.
-
-        Raises:
-            EOFError: the byte does not come, or not soon.
-        """
-        while (at := self._data.find(end, self._at, self._at + LONGEST_BYTES)) < 0:
-            if len(self._data) - self._at >= LONGEST_BYTES or not self._more():
-                raise EOFError
-        piece = self._data[self._at : at]
-        self.position += at + 1 - self._at
-        self._at = at + 1
-        return piece
-
-    def unpack(self, layout: str) -> tuple[Any, ...]:
-        """Take the little-endian numbers that a layout of ``struct`` says.
-
-        Raises:
-            EOFError: the file ends before.
-        """
-        return struct.unpack(f"<{layout}", self.take(struct.calcsize(f"<{layout}")))
-
-    def error(self, position: str, *, expected: str, found: str, todo: str) -> InputError:
-        """Return the error of a place in the file."""
-        where = f"{self.path}, {position}" if position else self.path
-        return InputError(where, expected=expected, found=found, todo=todo)
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[_File]:
-    """Open a file; what the disk or the decompression find wrong becomes an InputError."""
-    try:
-        with Path(path).open("rb") as raw:
-            yield _File(path, raw)
-    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(
-            path,
-            expected="a whole file",
-            found=f"its end in the middle, or damaged data {error}".rstrip(),
-            todo="download the file again",
-        ) from None
-    except OSError as error:
-        raise _no_file(path, error) from None
-
-
-@dataclass(frozen=True)
-class _Header:
-    """What a file begins with.
-
-    Attributes:
-        dimension: length of a vector.
-        count: number of words; None if the file does not say.
-        binary: whether vectors are float32 or text.
-    """
-
-    dimension: int
-    count: int | None
-    binary: bool
-
-    def place(self, row: int) -> str:
-        """Return where a row stands in the file."""
-        if self.binary:
-            return f"word {row + 1}"
-        return f"line {row + (1 if self.count is None else 2)}"
-
-
-@dataclass(frozen=True)
-class _Model:
-    """The arguments of a fastText model that its vectors depend on."""
-
-    dimension: int
-    buckets: int
-    shortest: int
-    longest: int
-
-
-def _read_header(file: _File) -> _Header | _Model:
-    """Take the header, and tell by it which format the file has."""
-    if file.peek(4) == FASTTEXT_MAGIC:
-        return _read_arguments(file)
-    binary = Path(file.path).name.removesuffix(".gz").endswith(".bin")
-    # A mark before the first word, unless it is that word.
-    if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
-        file.take(len(BOM_UTF8))
-    first = file.peek(LONGEST_BYTES).partition(b"\n")[0]
-    fields = first.rstrip(b" \r").split(b" ")
-    count: int | None
-    if len(fields) == 2 and all(COUNT.fullmatch(field) for field in fields):
-        file.until(b"\n")
-        count, dimension = map(int, fields)
-    elif binary:
-        raise file.error(
-            "line 1",
-            expected="COUNT DIMENSION, as word2vec's binary files begin, or a fastText model",
-            found=_shown(first),
-            todo="name the file without .bin if it is text; else get it again",
-        )
-    else:
-        count = None
-        numbers = [bool(NUMBER.fullmatch(field)) for field in fields[1:]]
-        # The last fields that are numbers: the word may have blanks.
-        dimension = next(
-            (i for i, number in enumerate(reversed(numbers)) if not number), len(numbers)
-        )
-    if not 0 < dimension <= LONGEST_BYTES or count == 0:
-        raise file.error(
-            "line 1",
-            expected="COUNT DIMENSION, both above 0 and possible, or a word and its numbers",
-            found=_shown(first) if first else "nothing",
-            todo="give a file of word2vec, GloVe or fastText",
-        )
-    return _Header(dimension, count, binary)
-
-
-def _shown(data: bytes) -> str:
-    text = repr(data[:60].decode("utf-8", "replace"))
-    return f"{text} …" if len(data) > 60 else text
-
-
-def _rows(file: _File, header: _Header, bar: Any) -> Iterator[tuple[list[str], "Vectors"]]:
-    """Read words and vectors in blocks, checked but for words that come twice."""
-    read = _binary_rows if header.binary else _text_rows
-    return _checked(file, header, read(file, header), bar)
-
-
-def _checked(
-    file: _File, header: _Header, blocks: Iterator[tuple[list[bytes], "Vectors"]], bar: Any
-) -> Iterator[tuple[list[str], "Vectors"]]:
-    """Give words and vectors as they are read, and look for what no file should have."""
-    import numpy as np
-
-    count = 0
-    for words, vectors in blocks:
-        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if bad.size:
-            raise file.error(
-                header.place(count + int(bad[0])),
-                expected="finite numbers in the range of float32",
-                found=f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
-                todo="remove the word (and correct the header), or get the file again",
-            )
-        # So that words which are no UTF-8 stay different from each other, and from all tokens.
-        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
-        count += len(words)
-        bar.update(file.read - bar.n)
-    if header.count not in (None, count):
-        raise file.error(
-            "line 1",
-            expected=f"the number of words that follow, {count}",
-            found=f"{header.count}",
-            todo="get the file again, or correct its first line",
-        )
-
-
-def _collect(file: _File, header: _Header, blocks: Iterator[tuple[list[str], "Vectors"]]) -> _Words:
-    """Gather words and vectors while they are read."""
-    import numpy as np
-
-    rows: dict[str, int] = {}
-    matrix = np.empty((0, header.dimension), np.float32)
-    for words, vectors in blocks:
-        first = len(rows)
-        for row, word in enumerate(words, first):
-            known = rows.setdefault(word, row)
-            if known != row:
-                raise file.error(
-                    header.place(row),
-                    expected="each word once",
-                    found=f"{_shown(word.encode('utf-8', 'surrogateescape'))}, which "
-                    f"{header.place(known)} has already",
-                    todo="remove one of the two (and correct the header)",
-                )
-        if len(rows) > len(matrix):
-            # In place, so that no copy stands beside it.
-            matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
-        matrix[first : len(rows)] = vectors
-    matrix.resize((len(rows), header.dimension), refcheck=False)
-    return _Words(rows, matrix)
-
-
-def _text_rows(file: _File, header: _Header) -> Iterator[tuple[list[bytes], "Vectors"]]:
-    """Read the lines of a text file in blocks."""
-    row = 0
-    while file.peek(1):
-        words: list[bytes] = []
-        numbers: list[str] = []
-        while len(words) < BLOCK_ROWS and file.peek(1):
-            try:
-                line = file.until(b"\n")
-            except EOFError:
-                line = file.take(len(file.peek(LONGEST_BYTES)))
-            word, rest = _split_line(file, header, row + len(words), line)
-            words.append(word)
-            numbers.append(rest.decode("latin-1"))
-        try:
-            vectors = _numbers(numbers)
-        except ValueError:
-            raise _bad_number(file, header, row, numbers) from None
-        yield words, vectors
-        row += len(words)
-
-
-def _numbers(lines: list[str]) -> "Vectors":
-    import numpy as np
-
-    return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
-
-
-def _split_line(file: _File, header: _Header, row: int, line: bytes) -> tuple[bytes, bytes]:
-    """Return the word of a line, and its numbers, which are as many as there should be."""
-    # word2vec and fastText write a blank after the last number.
-    line = line.rstrip(b" \r")
-    word, _, numbers = line.partition(b" ")
-    found = numbers.count(b" ") + bool(numbers)
-    if found > header.dimension:
-        parts = line.rsplit(b" ", header.dimension)
-        word, numbers = parts[0].rstrip(b" "), line[len(parts[0]) + 1 :]
-    blank, last = word.rpartition(b" ")[1:]
-    if not word or found < header.dimension or (blank and NUMBER.fullmatch(last)):
-        source = "line 1" if row or header.count is not None else "most files"
-        raise file.error(
-            header.place(row),
-            expected=f"a word and {header.dimension} numbers with one blank between them, "
-            f"as {source} says",
-            found=f"{found} fields after the word: {_shown(line)}",
-            todo="correct the line or the header, or get the file again",
-        )
-    return word, numbers
-
-
-def _bad_number(file: _File, header: _Header, row: int, numbers: list[str]) -> InputError:
-    """Return the error of the first line whose fields are not all numbers."""
-    for line in numbers:
-        try:
-            _numbers([line])
-        except ValueError:
-            fields = line.split(" ")
-            strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
-            return file.error(
-                header.place(row),
-                expected=f"{header.dimension} numbers",
-                found=repr((strange or fields)[0]),
-                todo="correct the line, or get the file again",
-            )
-        row += 1
-    return file.error("", expected="numbers", found="something else", todo="get the file again")
-
-
-def _binary_rows(file: _File, header: _Header) -> Iterator[tuple[list[bytes], "Vectors"]]:
-    """Read the words of a binary file of word2vec in blocks."""
-    import numpy as np
-
-    assert header.count is not None
-    size = 4 * header.dimension
-    for first in range(0, header.count, BLOCK_ROWS):
-        words: list[bytes] = []
-        numbers: list[bytes] = []
-        for row in range(first, min(first + BLOCK_ROWS, header.count)):
-            try:
-                # The original program ends a vector with a line feed, others do not.
-                words.append(file.until(b" ").lstrip(b"\n"))
-                numbers.append(file.take(size))
-            except EOFError:
-                raise file.error(
-                    header.place(row),
-                    expected=f"{header.count} words, a blank and {size} bytes after each, as "
-                    "line 1 says",
-                    found=f"the end of the file after {row} words"
-                    if len(file.peek(size)) < size
-                    else f"no blank within {LONGEST_BYTES} bytes",
-                    todo="get the file again; it is not whole, or line 1 is wrong",
-                ) from None
-        yield words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
-    if rest := file.peek(LONGEST_BYTES).strip(b"\n"):
-        raise file.error(
-            f"after word {header.count}",
-            expected=f"the end of the file after {header.count} words of dimension "
-            f"{header.dimension}, as line 1 says",
-            found=f"{len(rest)} bytes or more",
-            todo="get the file again, or correct its first line",
-        )
-
-
-def _read_arguments(file: _File) -> _Model:
-    """Take magic number, version and arguments of a fastText model (args.cc, Args::load)."""
-    _, version = file.unpack("ii")
-    arguments = file.unpack("12id")
-    dimension, model, buckets, shortest, longest = (arguments[i] for i in (0, 7, 8, 9, 10))
-    if version not in FASTTEXT_VERSIONS or model not in FASTTEXT_MODELS or dimension < 1:
-        raise file.error(
-            "",
-            expected="a fastText model (cbow, skipgram or supervised) of version 11 or 12",
-            found=f"version {version}, model {model}, dimension {dimension}",
-            todo="convert the model with a newer fastText, or give its vectors as text (.vec)",
-        )
-    if version == 11 and model == FASTTEXT_SUPERVISED:
-        # fasttext.cc, loadModel: they were trained without n-grams, whatever the file says.
-        longest = 0
-    return _Model(dimension, buckets, shortest, longest)
-
-
-def _read_model(file: _File, header: _Model, bar: Any) -> _Subwords:
-    """Read what follows the arguments (dictionary.cc, fasttext.cc, densematrix.cc: load)."""
-    import numpy as np
-
-    todo = "give the model that is not quantised, or its vectors as text (.vec)"
-    expected = "a model whose matrix is dense"
-    entries, words, _, _, pruned = file.unpack("iiiqq")
-    if pruned >= 0:
-        raise file.error("", expected=expected, found="a quantised, pruned one", todo=todo)
-    rows: dict[str, int] = {}
-    for _ in range(entries):
-        word = file.until(b"\0").decode("utf-8", "surrogateescape")
-        _, kind = file.unpack("qb")
-        # 1: a label of a supervised model; the labels come after the words.
-        if kind == 0:
-            rows[word] = len(rows)
-    (quantised,) = file.unpack("?")
-    if quantised:
-        raise file.error("", expected=expected, found="a quantised one", todo=todo)
-    count, dimension = file.unpack("qq")
-    if len(rows) != words or (count, dimension) != (words + header.buckets, header.dimension):
-        raise file.error(
-            "",
-            expected=f"{words} different words, a matrix of {words + header.buckets} times "
-            f"{header.dimension}",
-            found=f"{len(rows)} words, a matrix of {count} times {dimension}",
-            todo="get the file again",
-        )
-    offset = file.position
-    # An uncompressed model is mapped: of its several GiB only the rows that are used are held.
-    matrix = np.empty((count if file.zipped else 0, dimension), np.float32)
-    for first in range(0, count, BLOCK_ROWS):
-        last = min(first + BLOCK_ROWS, count)
-        try:
-            block = np.frombuffer(file.take(4 * (last - first) * dimension), "<f4")
-        except EOFError:
-            raise file.error(
-                f"row {first + 1} of the matrix or later",
-                expected=f"{count} rows of {dimension} float32",
-                found="the end of the file",
-                todo="get the file again; it is not whole",
-            ) from None
-        if not np.isfinite(block).all():
-            raise file.error(
-                f"rows {first + 1} to {last} of the matrix",
-                expected="finite numbers",
-                found="NaN or an infinite number",
-                todo="get the file again",
-            )
-        if file.zipped:
-            matrix[first:last] = block.reshape(-1, dimension)
-        bar.update(file.read - bar.n)
-    if not file.zipped:
-        matrix = np.memmap(file.path, "<f4", "r", offset, (count, dimension))
-    return _Subwords(rows, matrix, header.buckets, header.shortest, header.longest)

@@ -1,4 +1,4 @@
-"""Hidden states of any transformer: of the Hugging Face Hub, or of a local folder."""
+"""Hidden states of any transformer, from the Hugging Face Hub or a local folder."""
 
 import inspect
 import logging
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from evaluation.encoders.encoder import option
 from evaluation.encoders.pretrained import (
-    Revision,
     Source,
     check_packages,
     find_model,
@@ -19,46 +19,36 @@ from evaluation.encoders.pretrained import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
+
+    from evaluation.arrays import Floats
 
 POOLINGS = ("mean", "cls", "max", "last")
 DTYPES = ("float32", "bfloat16")
-# In tokens; a batch of longer texts holds as many tokens as a whole one of this length. All hidden
+# In tokens; a batch of longer texts has as many tokens as a full batch of this length. All hidden
 # states of BERT-base then take 0.2 GB.
 _LENGTH = 128
-# What the configurations of the models that transformers knows call these numbers; of a model with
-# encoder and decoder, the encoder's come first.
+# Names of these numbers in the configurations of transformers; for a model with encoder and
+# decoder, the encoder's come first.
 _LAYER_COUNTS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layer", "n_layers")
 _DIMENSIONS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 
 
-class _Layer:
-    """The option `layer`: set to "avg", "all" or a number; read as the layer that stands for it."""
-
-    def __get__(self, encoder: "Transformer | None", owner: object) -> str:
-        asked: str = "avg" if encoder is None else vars(encoder)["asked_layer"]
-        return "avg" if asked == "all" else asked
-
-    def __set__(self, encoder: "Transformer", asked: str) -> None:
-        vars(encoder)["asked_layer"] = asked
-
-
-# Without __eq__ and __repr__: they would look for the model.
+# Without __eq__ and __repr__, which would look for the model.
 @dataclass(frozen=True, eq=False, repr=False)
 class Transformer:
     """The hidden states of a transformer, pooled over the tokens of a text.
 
-    Layer "0" is what the first layer gets, the embeddings of the tokens, "1" what it gives, and the
-    last one what the model gives (in many decoders after a further normalisation). "avg" is the
+    Layer "0" is the input of the first layer (the token embeddings), "1" its output, and the last
+    layer the output of the model (in many decoders after a further normalisation). "avg" is the
     mean of all of them, "0" included, as in Chen et al. (2019, "Evaluation benchmarks and learning
     criteria for discourse-aware sentence representations") and Araujo et al. (2022, "Evaluation
     benchmarks for Spanish sentence representations"); those pool by `cls`. With `pooling: max` it
     is the mean of the layers' maxima.
 
     The tokeniser is the model's, with its special tokens, which are pooled like the others (as in
-    sentence-transformers); it alone decides about lower case. Of a text that is too long the end is
-    cut, and the number of such texts is logged. A text without any token gets zeros. Of a model
+    sentence-transformers); only the tokeniser lower-cases. Too long texts are truncated at the end,
+    and their number is logged. A text without any token gets zeros. Of a model
     with encoder and decoder the encoder is used. A GPU is used if there is one. Vectors vary by
     rounding with the device, the number of threads and the versions of the libraries, none of which
     is part of ``options``.
@@ -66,11 +56,10 @@ class Transformer:
     Attributes:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
             with config.json, weights and tokeniser.
-        revision: of the Hub: branch, tag or commit. Reads as the commit that it is, or as a digest
-            of the folder's files.
+        asked_revision: the option `revision`: branch, tag or commit of the Hub.
         pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
-        layer: "avg", the number of a layer, or "all": every layer and "avg", from one pass, of
-            which "avg" stands for the encoder.
+        asked_layer: the option `layer`: "avg", the number of a layer, or "all": every layer and
+            "avg", from one pass, with "avg" as the main layer.
         batch: number of texts that are encoded together, of nearly the same length; fewer of
             texts that are longer than 128 tokens.
         max_length: in tokens; less if the model can only take less.
@@ -78,9 +67,9 @@ class Transformer:
     """
 
     model: str
-    revision: Revision = Revision()  # noqa: RUF009 (a descriptor)
+    asked_revision: str = option("revision", "main")
     pooling: str = "mean"
-    layer: _Layer = _Layer()
+    asked_layer: str = option("layer", "avg")
     batch: int = 32
     max_length: int = 512
     dtype: str = "float32"
@@ -102,8 +91,13 @@ class Transformer:
 
     @property
     def source(self) -> Source:
-        """The model, once it is found."""
-        return find_model(self.model, vars(self)["asked_revision"], "config.json")
+        """The model, after it was found."""
+        return find_model(self.model, self.asked_revision, "config.json")
+
+    @property
+    def revision(self) -> str:
+        """The commit of the Hub, or a digest of the folder's files."""
+        return self.source.revision
 
     @property
     def dimension(self) -> int:
@@ -111,10 +105,15 @@ class Transformer:
         return self._number(_DIMENSIONS)
 
     @property
+    def layer(self) -> str:
+        """The main layer: that of the option; of all layers, "avg"."""
+        return "avg" if self.asked_layer == "all" else self.asked_layer
+
+    @property
     def layers(self) -> tuple[str, ...]:
-        """The one layer asked for, or all, "avg" last."""
+        """The layer of the option, or all layers and "avg", which is last."""
         count = self._number(_LAYER_COUNTS)
-        if vars(self)["asked_layer"] == "all":
+        if self.asked_layer == "all":
             return (*map(str, range(count + 1)), "avg")
         if self.layer != "avg" and int(self.layer) > count:
             raise self.source.error(
@@ -141,11 +140,11 @@ class Transformer:
         if is_local(self.model):
             _ = self.layers
 
-    def encode(self, texts: Sequence[str]) -> "np.ndarray[Any, np.dtype[np.float32]]":
+    def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), len(layers), dimension].
 
         Raises:
-            InputError: a package is missing, or the model is not one that can be used.
+            InputError: a package is missing, or the model cannot be used.
         """
         import numpy as np
 
@@ -153,8 +152,8 @@ class Transformer:
         vectors = np.zeros((len(texts), len(layers), self.dimension), np.float32)
         if not texts:
             return vectors
-        # A single layer needs those below it, and one more: what a layer gets is the hidden state
-        # as it is, while what the last one gives may be normalised.
+        # A single layer needs the layers below it, and one more: the input of a layer is the raw
+        # hidden state, while the output of the last layer may be normalised.
         count = self._number(_LAYER_COUNTS)
         deepest = count if layers[-1] == "avg" else min(int(layers[-1]) + 1, count)
         loaded = _load(self.source, count, deepest, self.dtype)
@@ -168,7 +167,7 @@ class Transformer:
                 len(texts),
                 limit,
             )
-        # The longest first: what is too much for the memory is so at once.
+        # The longest first: if memory is not enough, this fails at once.
         order = sorted(
             filter(lengths.__getitem__, range(len(texts))), key=lambda row: -lengths[row]
         )
@@ -182,7 +181,7 @@ class Transformer:
                     f"embeddings and {loaded.depth} layers of dimension {self.dimension}, as "
                     "config.json says",
                     f"hidden states of the dimensions {', '.join(map(str, found))}",
-                    "use a model of text that gives all its hidden states",
+                    "use a text model that returns all its hidden states",
                 )
             vectors[rows] = _pool(states, mask, self.pooling, layers).cpu().numpy()
         return vectors
@@ -194,7 +193,7 @@ class Transformer:
             raise self.source.error(
                 f"one of {', '.join(names)} in config.json",
                 f"{', '.join(sorted(config))}",
-                "use a model of text; of a model of several kinds, save the part for text",
+                "use a text model; of a multimodal model, save the text part",
             )
         return int(found)
 
@@ -237,7 +236,7 @@ def _load(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
     """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers.
 
     Raises:
-        InputError: transformers is missing, or the model is not whole.
+        InputError: transformers is missing, or the model is incomplete.
     """
     torch, transformers = load_packages("transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
@@ -247,18 +246,18 @@ def _load(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
         if tokenizer.eos_token is None:
             raise source.error(
                 "a tokeniser with a token for padding, or one for the end of a text",
-                "neither",
+                "neither of them",
                 "set `tokenizer.pad_token` to any token and save the tokeniser again",
             )
         tokenizer.pad_token = tokenizer.eos_token
     model, info = source.load(
         transformers.AutoModel, dtype=getattr(torch, dtype), output_loading_info=True
     )
-    # The pooler is not used; models that were trained without one have none.
+    # The pooler is not used, and some models have no weights for it.
     if missing := sorted(key for key in info["missing_keys"] if "pooler" not in key):
         raise source.error(
             "weights for the whole model",
-            f"none for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}",
+            f"no weights for {', '.join(missing[:3])}{' and others' if len(missing) > 3 else ''}",
             f"save the model again; its config.json may be another model's{source.again}",
         )
     model.config.use_cache = False
@@ -267,7 +266,7 @@ def _load(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
         limit = min(limit, positions)
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
-    # RoBERTa and its like count positions from the number of the padding token on.
+    # RoBERTa and similar models count positions from the id of the padding token on.
     embeddings: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if (padding := getattr(embeddings, "padding_idx", None)) is not None:
         limit = min(limit, embeddings.num_embeddings - padding - 1)
@@ -296,14 +295,14 @@ def _pool(
     pooled = []
     for state in wanted:
         if pooling == "cls":
-            own = state[:, 0].float()
+            vector = state[:, 0].float()
         elif pooling == "last":
-            own = state[rows, lengths - 1].float()
+            vector = state[rows, lengths - 1].float()
         elif pooling == "max":
-            own = state.masked_fill(~mask[:, :, None], -torch.inf).amax(1).float()
+            vector = state.masked_fill(~mask[:, :, None], -torch.inf).amax(1).float()
         else:
-            own = torch.einsum("btd,bt->bd", state.float(), mask.float()) / lengths[:, None]
-        pooled.append(own)
+            vector = torch.einsum("btd,bt->bd", state.float(), mask.float()) / lengths[:, None]
+        pooled.append(vector)
     if layers[-1] == "avg":
         pooled.append(torch.stack(pooled).mean(0))
     return torch.stack(pooled[-len(layers) :], 1)

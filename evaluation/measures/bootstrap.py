@@ -8,14 +8,12 @@ the difference of their resampled metrics is the paired bootstrap.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from corpora_recipes.hashing import keyed_hash
-from evaluation.metrics import Metric, Values, metric_of, terms
-
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
+from evaluation.arrays import Doubles, Values
+from evaluation.measures.metrics import Metric, metric_of, terms
 
 # Efron and Tibshirani 1993, chapter 13: a percentile interval wants 1,000 resamples or more.
 RESAMPLES = 2000
@@ -46,8 +44,8 @@ def resample(
 
     Args:
         metric: which.
-        gold: what is right, [rows].
-        predictions: what was answered, [sets, rows], by so many encoders, layers or starts.
+        gold: correct answers, [rows].
+        predictions: of several encoders, layers or starts, [sets, rows].
         documents: ids of the documents, [rows].
         key: seed of the draws.
 

@@ -1,30 +1,30 @@
-"""What predictions are measured by: accuracy, or correlation with the scores people gave."""
+"""Metrics: accuracy, or correlation with human scores."""
 
 import warnings
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-Metric = Literal["accuracy", "pearson"]
-Values = np.ndarray[Any, np.dtype[Any]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
+from evaluation.arrays import Doubles, Values
 
-# Below this share of their overall variance, rows do not vary but for rounding.
+Metric = Literal["accuracy", "pearson"]
+
+# Below this share of their overall variance, rows vary by rounding only.
 ROUNDING = 1e-12
 
 
 def measure(metric: Metric, gold: Values, predicted: Values) -> float:
-    """Return the metric of predictions, of which there are one or more."""
+    """Return the metric of one or more predictions."""
     return float(np.mean(gold == predicted)) if metric == "accuracy" else pearson(gold, predicted)
 
 
 def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -> dict[str, float]:
-    """Return all that is measured of predictions, by name.
+    """Return all metrics of predictions, by name.
 
     Args:
         metric: "accuracy", which is measured alone, or "pearson", with Spearman's correlation.
-        gold: what is right, [rows].
-        predicted: what was answered, [rows].
+        gold: correct answers, [rows].
+        predicted: predictions, [rows].
         subsets: the name of each row's subset, empty for none, [rows]; correlations are measured
             in each of them too, named "pearson, <subset>" and so on.
     """

@@ -1,14 +1,13 @@
 """Similarity without a probe: the cosine of two embeddings, as SentEval scores STS; or 1/(1+l2)."""
 
-from typing import Any
-
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
+from evaluation.arrays import Doubles, Floats
 
-# float32 tells no more; unrounded, two pairs of equal texts would not have equal ranks.
+# The precision of float32; unrounded, two pairs of equal texts would not have equal ranks.
 DECIMALS = 6
+# Vectors that are in memory in float64 at a time.
+_BLOCK = 8192
 
 
 def cosines(one: Floats, other: Floats) -> Doubles:
@@ -39,6 +38,16 @@ def inverse_distances(one: Floats, other: Floats) -> Doubles:
     distances = np.linalg.norm(one.astype(np.float64) - other, axis=1)
     found: Doubles = 1 / (1 + distances)
     return found
+
+
+def norms_of(vectors: Floats) -> Doubles:
+    """Return the lengths of vectors, float64 [n], read in blocks."""
+    squares = np.empty(len(vectors))
+    for first in range(0, len(vectors), _BLOCK):
+        block = vectors[first : first + _BLOCK].astype(np.float64)
+        # In float64 no float32's square is too large, or so small that it is lost.
+        squares[first : first + len(block)] = np.square(block).sum(axis=1)
+    return np.sqrt(squares)
 
 
 def _unit(vectors: Floats) -> Doubles:

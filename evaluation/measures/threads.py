@@ -8,7 +8,7 @@ def one_thread() -> Any:
 
     And faster: processes work in parallel, a small fit on two threads takes many times as long.
     """
-    # scipy brings a BLAS of its own, and only a library that is loaded can be limited.
+    # scipy has its own BLAS, and only a library that is loaded can be limited.
     import scipy.linalg  # noqa: F401
     from threadpoolctl import threadpool_limits
 

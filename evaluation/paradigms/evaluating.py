@@ -9,28 +9,28 @@ from typing import Literal
 
 import numpy as np
 
-from corpora_recipes.errors import InputError
-from evaluation.bootstrap import bootstrap_key, interval, resample_means
-from evaluation.embeddings import EmbeddingStore
-from evaluation.encoders import Description, Encoder, Form, describe
-from evaluation.features import text_columns
-from evaluation.instances import Dataset
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import text_columns
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.embedding.vocabulary import Vocabulary, open_vocabulary
+from evaluation.encoders.encoder import Description, Encoder, Form, describe
+from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.measures.threads import one_thread
 from evaluation.paradigms.neighbours import Neighbours
-from evaluation.paradigms.results import FORMAT, ClusterScore, ParadigmResults, ParadigmScore
 from evaluation.paradigms.suggestion import run_tests
 from evaluation.paradigms.vocabulary import (
     Casing,
     Forms,
-    Vocabulary,
-    fold,
+    cased,
+    forms_of,
     make_vocabulary,
-    open_vocabulary,
 )
-from evaluation.threads import one_thread
-from evaluation.versions import encoder_facts, library_versions
+from evaluation.results.paradigms import FORMAT, ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.results.versions import encoder_facts, library_versions
 
 _VOCABULARIES = ("own", "shared")
-_REBUILD = "build the dataset again with `python -m builders`"
+_REBUILD = "build the dataset again with `probeta build`"
 
 
 def evaluate_paradigms(
@@ -46,7 +46,7 @@ def evaluate_paradigms(
     """Score every dataset of paradigms.
 
     Neighbours are looked for among the words of all word rankings of the dataset's language and
-    its own terms ("shared"), and where the encoder has a vocabulary of its own also among that
+    its own terms ("shared"), and, where the encoder has its own vocabulary, also among its words
     ("own"). Layers besides the main one get the shared vocabulary in the first casing alone.
 
     Args:
@@ -59,7 +59,7 @@ def evaluate_paradigms(
         casings: in which words are compared.
 
     Returns:
-        The results; they tell which datasets had no vocabulary to look in.
+        The results, with the datasets for which there was no vocabulary.
 
     Raises:
         InputError: the store lacks a text or the encoder's vocabulary; or a dataset has no
@@ -208,7 +208,7 @@ def _spaces(
     encoder: Description,
     casings: Sequence[Casing],
 ) -> Iterator[tuple[_Paradigms, _Space]]:
-    """Give each dataset with every space that it is scored in."""
+    """Yield each dataset with every space in which it is scored."""
     # An own vocabulary may be large: its words are in memory in one casing at a time.
     if own is not None:
         for casing in casings:
@@ -222,7 +222,7 @@ def _spaces(
             words = dict(shared[one.dataset.language].encoded)
             for cluster in one.clusters:
                 for term, encoded in cluster.terms.items():
-                    words.setdefault(fold(term, casing), fold(encoded, casing))
+                    words.setdefault(cased(term, casing), cased(encoded, casing))
             for layer in encoder.layers if casing == casings[0] else [encoder.layer]:
                 vocabulary = make_vocabulary(words, store, layer)
                 yield one, _make_space("shared", vocabulary, layer, casing)
@@ -231,7 +231,7 @@ def _spaces(
 def _make_space(
     name: Literal["own", "shared"], vocabulary: Vocabulary, layer: str, casing: Casing
 ) -> _Space:
-    forms = vocabulary.forms(casing)
+    forms = forms_of(vocabulary, casing)
     neighbours = Neighbours(vocabulary.vectors, vocabulary.norms, forms.words)
     left_out = vocabulary.left_out | {"same_form": vocabulary.directed - len(forms.rows)}
     return _Space(name, layer, casing, forms, left_out, neighbours)
@@ -244,7 +244,7 @@ def _score(
     rows = space.forms.rows
     # Terms that fall together count once.
     terms = [
-        list(dict.fromkeys(fold(term, space.casing) for term in cluster.terms))
+        list(dict.fromkeys(cased(term, space.casing) for term in cluster.terms))
         for cluster in one.clusters
     ]
     tested = run_tests(

@@ -1,13 +1,10 @@
 """The nearest words by cosine: exact, with little memory, each word asked for once."""
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
-Rows = np.ndarray[Any, np.dtype[np.int64]]
+from evaluation.arrays import Doubles, Floats, Rows
 
 COUNT = 30
 """How many neighbours of a word count (Sumbler et al. 2018)."""
@@ -17,16 +14,6 @@ _BLOCK_WORDS = 8192
 _BLOCK_QUERIES = 4096
 # Unit roundoff of float32.
 _ROUNDOFF = 2.0**-24
-
-
-def norms_of(vectors: Floats) -> Doubles:
-    """Return the lengths of vectors, float64 [n], read in blocks."""
-    squares = np.empty(len(vectors))
-    for first in range(0, len(vectors), _BLOCK_WORDS):
-        block = vectors[first : first + _BLOCK_WORDS].astype(np.float64)
-        # In float64 no float32's square is too large, or so small that it is lost.
-        squares[first : first + len(block)] = np.square(block).sum(axis=1)
-    return np.sqrt(squares)
 
 
 class Neighbours:
@@ -69,10 +56,10 @@ def nearest(vectors: Floats, norms: Doubles, words: Rows, asked: Rows, count: in
 
     The cosine is that of float64, and of two words with the same, to the bit, the first row counts
     as nearer.
-    Products in float32 only sort out what is too far off for certain: the error of one is bounded
-    whatever the order of its sum (Higham 2002, "Accuracy and stability of numerical algorithms",
-    section 3.1), and what is as near as the last of the nearest but for that error is computed in
-    float64.
+    Products in float32 only sort out words that are certainly too far off: the error of one is
+    bounded whatever the order of its sum (Higham 2002, "Accuracy and stability of numerical
+    algorithms", section 3.1), and words that may be as near as the last of the nearest, given that
+    error, are computed in float64.
 
     Args:
         vectors: float32 [n, dimension]; may be memory-mapped, and is read once.

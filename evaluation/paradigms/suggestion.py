@@ -2,8 +2,8 @@
 
 After Sumbler et al. 2018, on the 30 nearest words by cosine. Shares are of counts: nothing is
 rounded before the last division. In both, terms out of the vocabulary are removed first, and a
-cluster with fewer than three left scores 0; the script that was published with ParaLex does so in
-the suggestion test alone, and lets such terms count as missed in the coherence of neighbourhoods.
+cluster with fewer than three terms left scores 0; the script published with ParaLex does so only in
+the suggestion test, and counts such terms as missed in neighbourhood coherence.
 """
 
 from collections import Counter
@@ -13,24 +13,24 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from builders.tasks.paradigms import FEWEST_TERMS
 from evaluation.paradigms.neighbours import Neighbours
-from evaluation.paradigms.results import FEWEST_TERMS
 
 ITERATIONS = 3
-"""How many times seeds are added after the first suggestions."""
+"""Number of times that seeds are added after the first suggestions."""
 MOST_SUGGESTIONS = 200
-"""With more suggestions than these the search has gone astray and ends."""
+"""With more suggestions than these the search has lost its cluster and ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the tests say of a cluster, all 0 if it has fewer than three terms.
+    """The scores of a cluster, all 0 if it has fewer than three terms.
 
     Attributes:
         suggestion: the mean over all pairs of seeds of the share of targets found.
-        deviation: the standard deviation of that share over the pairs, which are all there are.
-        coherence: the share of ordered pairs of terms of which the second is among the neighbours
-            of the first.
+        deviation: the standard deviation of that share over all pairs (of the population).
+        coherence: the share of ordered pairs of terms whose second term is among the neighbours of
+            the first.
     """
 
     suggestion: float
@@ -46,7 +46,7 @@ def run_tests(
     Args:
         clusters: rows of the terms of each, all different.
         neighbours: of all words.
-        threshold: of coherence: how many seeds must suggest a word for it to become a seed.
+        threshold: number of seeds that must suggest a word for it to become a seed.
     """
     enough = [terms if len(terms) >= FEWEST_TERMS else [] for terms in clusters]
     coherent = coherent_pairs(enough, neighbours)
@@ -72,9 +72,9 @@ def found_targets(
     """Return how many targets each pair of seeds finds.
 
     Every pair of a cluster's terms are seeds once, and the others are the targets. Suggestions are
-    the neighbours of seeds that are no seeds. Then, three times at most, the suggestions that are
+    the neighbours of seeds, without the seeds. Then, three times at most, the suggestions that are
     neighbours of ``threshold`` seeds or more, and the targets among them, join the seeds, and there
-    are new suggestions. What is a target and was suggested once is found.
+    are new suggestions. A target that was suggested once is found.
 
     Args:
         clusters: rows of the terms of each, all different.
@@ -83,7 +83,7 @@ def found_targets(
         threshold: of coherence.
 
     Returns:
-        For each cluster a number a pair, in the order of ``itertools.combinations``.
+        For each cluster, one number per pair, in the order of ``itertools.combinations``.
     """
     found: list[list[int]] = []
     searches: list[tuple[int, int, _Search]] = []
@@ -112,7 +112,7 @@ _Search = Generator[set[int], None, int]
 
 
 def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold: int) -> _Search:
-    """Give the words whose neighbours it needs next; return the number of targets found."""
+    """Yield the words whose neighbours it needs next; return the number of targets found."""
     seeds: set[int] = set()
     support: Counter[int] = Counter()
     found: set[int] = set()
@@ -122,7 +122,7 @@ def _search(pair: set[int], targets: set[int], neighbours: Neighbours, threshold
         unknown = {seed for seed in joining if seed not in neighbours}
         for seed in joining - unknown:
             support.update(neighbours[seed])
-        # Often what is known is enough to tell that there are too many.
+        # The known neighbours are often enough to see that there are too many.
         if unknown and len(support.keys() - seeds) <= MOST_SUGGESTIONS:
             yield unknown
             for seed in unknown:

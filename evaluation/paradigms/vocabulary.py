@@ -1,87 +1,18 @@
-"""The words that neighbours are looked for among: an encoder's own, or those of word rankings.
+"""The words among which neighbours are looked for, in a casing."""
 
-An encoder that is a file of word vectors has a vocabulary of its own. `embed` copies it once into
-the folder ``vocabulary`` of the encoder's store, from where it is memory-mapped:
-
-    vectors.npy      float32 [n, dimension], in the order of the file
-    norms.npy        float64 [n], their lengths
-    words.json       the words
-    vocabulary.json  which encoder they are from, and how many came twice
-"""
-
-import json
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
-from zipfile import BadZipFile
+from typing import Literal
 
 import numpy as np
 
 from corpora_recipes.casing import lower_case
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import locked_folder, whole_folder
-from evaluation.embeddings import EmbeddingStore, fingerprint
-from evaluation.encoders import Described, Encoder
-from evaluation.paradigms.neighbours import Doubles, Floats, Rows, norms_of
+from evaluation.arrays import Rows
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.embedding.vocabulary import Vocabulary
+from evaluation.measures.similarity import norms_of
 
-if TYPE_CHECKING:
-    from io import BufferedWriter
-
-Casing = Literal["as_is", "fold"]
-FOLDER = "vocabulary"
-FORMAT = 1
-
-
-@runtime_checkable
-class HasWords(Protocol):
-    """An encoder with a vocabulary of its own."""
-
-    def vocabulary(self) -> Iterator[tuple[list[str], Floats]]:
-        """Give all words and their vectors, float32 [words, dimension], in blocks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """Words and their vectors.
-
-    Attributes:
-        words: each once; the more frequent ones come first, if their order says that.
-        vectors: float32 [n, dimension], finite; may be memory-mapped.
-        norms: their lengths, float64 [n]; a word with the length 0 has no direction and is none.
-        repeated: number of words that were left out as they had come before.
-    """
-
-    words: list[str]
-    vectors: Floats
-    norms: Doubles
-    repeated: int = 0
-
-    def forms(self, casing: Casing) -> "Forms":
-        """Return where each word stands in one casing."""
-        rows: dict[str, int] = {}
-        without = set()
-        for row, (word, has_vector) in enumerate(zip(self.words, self.norms > 0, strict=True)):
-            form = fold(word, casing)
-            if has_vector:
-                rows.setdefault(form, row)
-            else:
-                without.add(form)
-        return Forms(rows, without - rows.keys())
-
-    @property
-    def directed(self) -> int:
-        """The number of words that have a direction."""
-        return int((self.norms > 0).sum())
-
-    @property
-    def left_out(self) -> dict[str, int]:
-        """Reason to the number of words that are none."""
-        return {
-            "no_vector": int((self.norms == 0).sum()),
-            "repeated_word": self.repeated,
-        }
+Casing = Literal["as_is", "lower"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +33,24 @@ class Forms:
         return np.fromiter(self.rows.values(), np.int64, len(self.rows))
 
 
-def fold(word: str, casing: Casing) -> str:
+def cased(word: str, casing: Casing) -> str:
     """Return a word in a casing: as it is, or in lower case."""
-    return lower_case(word) if casing == "fold" else word
+    return lower_case(word) if casing == "lower" else word
+
+
+def forms_of(vocabulary: Vocabulary, casing: Casing) -> Forms:
+    """Return the words of a vocabulary in one casing."""
+    rows: dict[str, int] = {}
+    without = set()
+    for row, (word, has_vector) in enumerate(
+        zip(vocabulary.words, vocabulary.norms > 0, strict=True)
+    ):
+        form = cased(word, casing)
+        if has_vector:
+            rows.setdefault(form, row)
+        else:
+            without.add(form)
+    return Forms(rows, without - rows.keys())
 
 
 def make_vocabulary(texts: Mapping[str, str], store: EmbeddingStore, layer: str) -> Vocabulary:
@@ -120,109 +66,3 @@ def make_vocabulary(texts: Mapping[str, str], store: EmbeddingStore, layer: str)
     """
     vectors = store.lookup(list(texts.values()), layer)
     return Vocabulary(list(texts), vectors, norms_of(vectors))
-
-
-def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
-    """Copy the encoder's own vocabulary into its store, unless it is there.
-
-    What another encoder left there goes.
-
-    Args:
-        folder: of the embedding store.
-        encoder: whose it is.
-
-    Returns:
-        The number of words, or None if the encoder has none of its own.
-
-    Raises:
-        InputError: the encoder cannot read its words.
-    """
-    with locked_folder(folder, "embed", wait=True):
-        if not isinstance(encoder, HasWords):
-            shutil.rmtree(folder / FOLDER, ignore_errors=True)
-            return None
-        found = _read(folder / FOLDER, encoder)
-        if found is None:
-            with whole_folder(folder / FOLDER) as temporary:
-                _write(temporary, encoder, encoder.vocabulary())
-            found = _read(folder / FOLDER, encoder)
-            assert found is not None
-        return len(found.words)
-
-
-def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
-    """Open what ``write_vocabulary`` wrote.
-
-    Args:
-        folder: of the embedding store.
-        encoder: whose vocabulary it is.
-
-    Returns:
-        The vocabulary, or None if the encoder has none of its own.
-
-    Raises:
-        InputError: it is not there, or another encoder's, or damaged.
-    """
-    if not isinstance(encoder, HasWords):
-        return None
-    found = _read(folder / FOLDER, encoder)
-    if found is None:
-        raise InputError(
-            folder / FOLDER,
-            expected=f"the words of {fingerprint(encoder)}",
-            found="those of another encoder, or no whole vocabulary"
-            if (folder / FOLDER).exists()
-            else "no such folder",
-            todo="run `python -m evaluation embed` with this encoder first",
-        )
-    return found
-
-
-def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], Floats]]) -> None:
-    rows: dict[str, None] = {}
-    norms: list[Doubles] = []
-    given = dimension = 0
-    with (folder / "vectors.npy").open("wb") as stream:
-        _write_header(stream, 0, 0)
-        start = stream.tell()
-        for words, vectors in blocks:
-            first, dimension = len(rows), vectors.shape[1]
-            kept = np.ones(len(words), np.bool_)
-            for place, word in enumerate(words):
-                known = len(rows)
-                rows[word] = None
-                kept[place] = len(rows) > known
-            block = np.ascontiguousarray(vectors[kept], "<f4")
-            assert len(block) == len(rows) - first
-            stream.write(block.tobytes())
-            norms.append(norms_of(block))
-            given += len(words)
-        # Only now it is known how many there are; numpy leaves room for the number.
-        stream.seek(0)
-        _write_header(stream, len(rows), dimension)
-        assert stream.tell() == start
-    np.save(folder / "norms.npy", np.concatenate([*norms, np.empty(0)]))
-    (folder / "words.json").write_text(json.dumps(list(rows)), "ascii")
-    about = {"format": FORMAT, **fingerprint(encoder), "repeated": given - len(rows)}
-    (folder / "vocabulary.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
-
-
-def _write_header(stream: "BufferedWriter", rows: int, dimension: int) -> None:
-    header = {"descr": "<f4", "fortran_order": False, "shape": (rows, dimension)}
-    np.lib.format.write_array_header_1_0(stream, header)
-
-
-def _read(folder: Path, encoder: Described) -> Vocabulary | None:
-    """Return the vocabulary in a folder, or None if it is not the encoder's, or damaged."""
-    try:
-        about: dict[str, Any] = json.loads((folder / "vocabulary.json").read_bytes())
-        repeated = about.pop("repeated")
-        if about != {"format": FORMAT, **fingerprint(encoder)}:
-            return None
-        words = json.loads((folder / "words.json").read_bytes())
-        norms = np.load(folder / "norms.npy")
-        vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-        whole = len(words) == len(norms) == len(vectors)
-    except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError):
-        return None
-    return Vocabulary(words, vectors, norms, repeated) if whole else None

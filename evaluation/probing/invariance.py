@@ -1,6 +1,6 @@
-"""Gate 10: what scores must not depend on, measured by probing every dataset five times.
+"""Gate 10, invariance of scores, measured by probing every dataset five times.
 
-Each pass is a process of its own, which probes the datasets one after the other with the encoder
+Each pass is a separate process, which probes the datasets one after the other with the encoder
 ``char_hash``, by the protocol ``standard``, and gives the predictions for test (of all folds, where
 a dataset has folds):
 
@@ -25,20 +25,22 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.commands import run
-from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.outputs import read_report, whole_file
 from corpora_recipes.records import Split
+from corpora_recipes.running.commands import run
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
+from evaluation.arrays import Floats
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from evaluation.features import PairFeatures
-    from evaluation.instances import Dataset
-    from evaluation.metrics import Metric
+    from evaluation.data.features import PairFeatures
+    from evaluation.data.instances import Dataset
+    from evaluation.measures.metrics import Metric
 
-FORMAT = 1
+from evaluation.results.invariance import FORMAT
+
 ENCODER = "char_hash"
 # Few columns and rows: a dependence shows in any number of them.
 OPTIONS = {"dimension": 64}
@@ -107,11 +109,11 @@ def measure(
         instances: the folder of the instances.
         out: JSON file to write.
         seed: the run's seed.
-        workers: number of passes at once; what is measured does not depend on it.
+        workers: number of passes at once; the result does not depend on it.
         pair_features: the features of pair_classification.
 
     Returns:
-        What stands in the file: ``datasets``, name to ``digest`` (of its files), ``metric``,
+        The content of the file: ``datasets``, name to ``digest`` (of its files), ``metric``,
         ``test_rows``, for each of ``limits`` the share of changed predictions (for each of
         ``correlation_limits`` the difference, if the metric is "pearson"), and ``verdict``, "pass"
         or "miss".
@@ -121,7 +123,7 @@ def measure(
     """
     from tqdm import tqdm
 
-    from evaluation.instances import find_probed
+    from evaluation.data.instances import find_probed
 
     datasets = find_probed(instances)
     passes = [PLAIN, *chain.from_iterable(CHANGED.values())]
@@ -193,12 +195,12 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
     """
     import numpy as np
 
+    from evaluation.data.instances import find_probed
+    from evaluation.data.rows import probe_rows, read_rows
     from evaluation.encoders import make_encoder
-    from evaluation.features import Floats
-    from evaluation.instances import find_probed
-    from evaluation.metrics import measure as measured
-    from evaluation.probing import METRICS, Probing, answer, part_of, read_rows
-    from evaluation.threads import one_thread
+    from evaluation.measures.metrics import measure as measured
+    from evaluation.measures.threads import one_thread
+    from evaluation.probing.probing import METRICS, Probing, answer
 
     encoder = make_encoder(ENCODER, OPTIONS)
 
@@ -212,24 +214,13 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
         for split in dataset.files:
             rows = read_rows(dataset, split, encoder.form)
             some = _some(rows, ROWS[split], seed, dataset)
-            parts[split] = part_of(dataset, split, some, encoder.form, lookup, pair_features)
+            parts[split] = probe_rows(dataset, split, some, encoder.form, lookup, pair_features)
         with one_thread():
             own = answer(dataset, parts, seed, Probing(pair_features=pair_features))
         metric, predicted = METRICS[dataset.target], own.predictions[0]
         value = measured(metric, own.asked.y, predicted)
         found[dataset.name] = Outcome(metric, value, predicted.tolist())
     return found
-
-
-def read_invariance(path: Path) -> dict[str, Any]:
-    """Read what ``measure`` wrote.
-
-    Raises:
-        InputError: the file is missing, or in another format.
-    """
-    return read_report(
-        path, FORMAT, "what `python -m evaluation invariance` wrote", "measure it again"
-    )
 
 
 def _some(rows: "pa.Table", count: int, seed: int, dataset: "Dataset") -> "pa.Table":
@@ -259,12 +250,12 @@ def _changed(one: Outcome, other: Outcome) -> float:
 
 
 def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass) -> Outcomes:
-    """Run a pass in a process of its own: Python takes PYTHONHASHSEED at its start only."""
+    """Run a pass in a separate process: Python takes PYTHONHASHSEED at its start only."""
     process = subprocess.run(
         [
             sys.executable,
             "-m",
-            "evaluation.invariance",
+            "evaluation.probing.invariance",
             instances,
             str(seed),
             pair_features,
@@ -279,7 +270,7 @@ def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass)
             instances,
             expected="datasets that can be probed",
             found=process.stderr.strip(),
-            todo="see there",
+            todo=f"correct what the message above names; it is of probing with {ENCODER}, {one}",
         )
     return {name: Outcome(**own) for name, own in json.loads(process.stdout).items()}
 

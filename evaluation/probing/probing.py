@@ -4,14 +4,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.executors import open_executor
 from corpora_recipes.records import Split
-from evaluation.bootstrap import (
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import open_executor
+from evaluation.arrays import Floats, Values
+from evaluation.data.features import PairFeatures
+from evaluation.data.instances import Dataset
+from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
+from evaluation.embedding.coverage import read_coverage
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.encoders.encoder import Description, Encoder, describe
+from evaluation.measures.bootstrap import (
     COVERAGE,
     FEW_DOCUMENTS,
     RESAMPLES,
@@ -19,25 +26,16 @@ from evaluation.bootstrap import (
     interval,
     resample,
 )
-from evaluation.coverage import read_coverage
-from evaluation.embeddings import EmbeddingStore
-from evaluation.encoders import Description, Encoder, Form, describe
-from evaluation.features import Lookup, PairFeatures, features, text_columns
-from evaluation.instances import Dataset
-from evaluation.metrics import Metric, Values, measure, measures
-from evaluation.probes import PROTOCOLS
-from evaluation.probes.problem import Floats, Labels, Problem
-from evaluation.results import FORMAT, Predictions, Results, Score
-from evaluation.similarity import cosines
-from evaluation.threads import one_thread
-from evaluation.versions import encoder_facts, library_versions
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from evaluation.measures.metrics import Metric, measure, measures
+from evaluation.measures.similarity import cosines
+from evaluation.measures.threads import one_thread
+from evaluation.probing.protocols import PROTOCOLS
+from evaluation.probing.protocols.problem import Problem, Protocol
+from evaluation.results.probes import FORMAT, Predictions, Results, Score
+from evaluation.results.versions import encoder_facts, library_versions
 
 METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
-"""What is asked for to what the answers are measured by."""
-_MORE = "build the dataset again with more documents, or leave it out of params.yaml"
+"""Kind of answer to its metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Probing:
     """How datasets are probed: `probing` in params.yaml.
 
     Attributes:
-        protocol: a key of ``evaluation.probes.PROTOCOLS``.
+        protocol: a key of ``evaluation.probing.protocols.PROTOCOLS``.
         engine: one of the protocol's.
         pair_features: the features of pair_classification.
     """
@@ -55,31 +53,13 @@ class Probing:
     pair_features: PairFeatures = "difference_product"
 
     def as_protocol(self) -> dict[str, Any]:
-        """Return what results say of their protocol."""
+        """Return the protocol for results."""
         return {
             "name": self.protocol,
             "version": PROTOCOLS[self.protocol].version,
             "engine": self.engine,
             "pair_features": self.pair_features,
         }
-
-
-def make_probing(params: Mapping[str, str]) -> Probing:
-    """Return what `probing` in params.yaml says, as ``corpora_recipes.params`` read it.
-
-    Raises:
-        InputError: the protocol does not run on the engine.
-    """
-    probing = Probing(**params)  # type: ignore[arg-type]
-    engines = PROTOCOLS[probing.protocol].engines
-    if probing.engine not in engines:
-        raise InputError(
-            "params.yaml: probing.engine",
-            expected=f"an engine of the protocol {probing.protocol}: {', '.join(engines)}",
-            found=repr(probing.engine),
-            todo="correct the value, or leave it out",
-        )
-    return probing
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +102,11 @@ def probe_datasets(
     # Once and here: the workers get what was found out.
     known = describe(encoder)
     dimension = EmbeddingStore(store, known).dimension
+    protocol = PROTOCOLS[probing.protocol]
     # The longest first, so that at the end no process is left alone with one of them.
     jobs = sorted(
         ((dataset, layer) for dataset in datasets for layer in known.layers),
-        key=lambda job: (-_effort(job[0]), job[0].name, known.layers.index(job[1])),
+        key=lambda job: (-_effort(job[0], protocol), job[0].name, known.layers.index(job[1])),
     )
     probed: list[Probed] = []
     # What a GPU computes, one process computes.
@@ -162,16 +143,15 @@ def probe_datasets(
     return results, [one.predictions for one in probed]
 
 
-def _effort(dataset: Dataset) -> int:
-    """Return what the time of a probe roughly grows with."""
+def _effort(dataset: Dataset, protocol: Protocol) -> int:
+    """Return a number that the time of a probe roughly grows with."""
     import pyarrow.parquet as pq
 
     files = chain.from_iterable(dataset.files.values())
     rows: int = sum(pq.read_metadata(file).num_rows for file in files)
-    # A hidden layer, which a protocol may give coherence, costs as many classes do; of ten folds,
-    # each is probed without each other one.
-    classes = 1000 if dataset.task == "discourse_coherence" else max(1, len(dataset.labels))
-    return rows * classes * (10 if dataset.folds else 1)
+    # Of ten folds, each is probed without each other one.
+    times = 10 if dataset.folds else 1
+    return rows * times * protocol.effort(dataset.task, max(1, len(dataset.labels)))
 
 
 def probe_dataset(
@@ -228,7 +208,7 @@ def probe_dataset(
 
 def _read_parts(
     dataset: Dataset, layer: str, encoder: Description, store: Path, pair_features: PairFeatures
-) -> dict[Split, "Part"]:
+) -> dict[Split, ProbeRows]:
     """Return all rows of a dataset; the store, which can be large, is closed again."""
     opened = EmbeddingStore(store, encoder)
 
@@ -236,7 +216,7 @@ def _read_parts(
         return opened.lookup(texts, layer)
 
     return {
-        split: part_of(
+        split: probe_rows(
             dataset,
             split,
             read_rows(dataset, split, encoder.form),
@@ -246,27 +226,6 @@ def _read_parts(
         )
         for split in dataset.files
     }
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Rows as a probe takes them, an array a column.
-
-    Attributes:
-        x: features, float32 [rows, features].
-        y: class numbers int64 [rows], or scores float64 [rows].
-        ids: of the rows.
-        documents: ids of the documents.
-        subsets: names of the subsets; all empty if the dataset has none.
-        folds: numbers of the folds; all 0 if the dataset has none.
-    """
-
-    x: Floats
-    y: Values
-    ids: Values
-    documents: Values
-    subsets: Values
-    folds: Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,73 +241,16 @@ class Answered:
         validation: see ``Score``.
     """
 
-    asked: Part
+    asked: ProbeRows
     predictions: Values
     majority: Values
     chosen: dict[str, list[float]]
     validation: float | None
 
 
-def read_rows(dataset: Dataset, split: Split, form: Form) -> "pa.Table":
-    """Return the rows of a split with the columns that ``part_of`` needs."""
-    columns = ["id", "document_id", dataset.target, *text_columns(dataset.task, form)]
-    columns += [name for name in ("subset", "fold") if name in dataset.columns]
-    return dataset.read(split, columns)
-
-
-def part_of(
-    dataset: Dataset,
-    split: Split,
-    rows: "pa.Table",
-    form: Form,
-    lookup: Lookup,
-    pair_features: PairFeatures,
-) -> Part:
-    """Return features and labels, or scores, of rows of a split.
-
-    Args:
-        dataset: whose rows they are.
-        split: theirs.
-        rows: some or all of ``read_rows``.
-        form: the form of text that the encoder takes.
-        lookup: texts to embeddings, float32 [number of texts, dimension].
-        pair_features: the features of pair_classification.
-
-    Raises:
-        InputError: there are no rows, a label is out of range, a score is no number, or a row has
-            a wrong number of texts, one without embedding, or features that are not finite.
-    """
-    y = rows[dataset.target].to_numpy()
-    if dataset.target == "score":
-        y = y.astype(np.float64)
-    _check_targets(dataset, split, y)
-    try:
-        # What overflows is looked for below.
-        with np.errstate(over="ignore", invalid="ignore"):
-            x = features(dataset.task, rows, form, lookup, pair_features)
-    except InputError as error:
-        raise InputError(
-            f"{dataset.folder}, {split}: {error.where}",
-            expected=error.expected,
-            found=error.found,
-            todo=error.todo,
-        ) from None
-    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
-    if len(bad):
-        raise InputError(
-            f"{dataset.folder}, {split}: row {bad[0]} {rows['id'][bad[0]]}",
-            expected="features within the range of float32",
-            found="embeddings so large that their products or differences are not",
-            todo="scale the encoder's vectors down",
-        )
-    subsets, folds = (
-        rows[name].to_numpy() if name in rows.column_names else np.full(len(y), missing)
-        for name, missing in (("subset", ""), ("fold", 0))
-    )
-    return Part(x, y, rows["id"].to_numpy(), rows["document_id"].to_numpy(), subsets, folds)
-
-
-def answer(dataset: Dataset, parts: Mapping[Split, Part], seed: int, probing: Probing) -> Answered:
+def answer(
+    dataset: Dataset, parts: Mapping[Split, ProbeRows], seed: int, probing: Probing
+) -> Answered:
     """Answer the rows of test, or all rows where there are folds; within ``one_thread``.
 
     Args:
@@ -381,7 +283,7 @@ def answer(dataset: Dataset, parts: Mapping[Split, Part], seed: int, probing: Pr
                 dataset.files["validation"][0],
                 expected="two rows or more in validation, to choose a probe by",
                 found="one",
-                todo=_MORE,
+                todo=MORE,
             )
         problem = Problem(
             dataset.name,
@@ -397,9 +299,9 @@ def answer(dataset: Dataset, parts: Mapping[Split, Part], seed: int, probing: Pr
 
 
 def _learnt(
-    dataset: Dataset, parts: Mapping[Split, Part]
+    dataset: Dataset, parts: Mapping[Split, ProbeRows]
 ) -> Iterator[tuple[Values, Values | slice]]:
-    """Give the targets that are learnt from, and the rows that are asked with them.
+    """Yield the targets to learn from, and the rows that are tested with them.
 
     Raises:
         InputError: there are fewer than three folds.
@@ -414,32 +316,13 @@ def _learnt(
             dataset.files["train"][0],
             expected="three folds or more",
             found=f"the numbers {', '.join(map(str, numbers))}",
-            todo=_MORE,
+            todo=MORE,
         )
     for number in numbers:
         yield y[folds != number], folds == number
 
 
-def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:
-    where = dataset.files[split][0]
-    if not len(y):
-        raise InputError(where, expected="one row or more", found="none", todo=_MORE)
-    if dataset.target == "label":
-        right = (y >= 0) & (y < len(dataset.labels))
-        expected = f"labels 0 … {len(dataset.labels) - 1}"
-    else:
-        right, expected = np.isfinite(y), "finite scores"
-    if not right.all():
-        row = int(np.flatnonzero(~right)[0])
-        raise InputError(
-            where,
-            expected=expected,
-            found=f"{y[row]} in row {row} of {split}",
-            todo="build the dataset again with `python -m builders`",
-        )
-
-
-def _check_classes(dataset: Dataset, parts: Mapping[Split, Part]) -> None:
+def _check_classes(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:
     """Check that every class that is asked for can be learnt."""
     if dataset.target != "label":
         return
@@ -463,5 +346,5 @@ def _too_alike(dataset: Dataset, value: Any) -> InputError:
         dataset.files["train"][0],
         expected=f"two {'classes' if label else 'scores'} or more in train",
         found=f"only {dataset.labels[value] if label else float(value)!r}",
-        todo=_MORE,
+        todo=MORE,
     )

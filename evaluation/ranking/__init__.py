@@ -1,1 +1,1 @@
-"""EvalRank: how high an encoder ranks what means the same (Wang, Kuo and Li 2022)."""
+"""EvalRank: how highly an encoder ranks paraphrases and synonyms (Wang, Kuo and Li 2022)."""

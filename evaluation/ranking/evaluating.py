@@ -1,15 +1,15 @@
-"""EvalRank with one encoder: ranks on all ranking datasets, and similarities beside them.
+"""EvalRank with one encoder: ranks on all ranking datasets, and scores of similarity.
 
 Wang, Kuo and Li 2022, "Just Rank: Rethinking Evaluation with Word and Sentence Similarities": mean
 reciprocal rank and hits of the positives among all texts, by cosine and by 1 / (1 + l2); and their
-finding that post-processing lifts the correlation with people's scores and not the ranks, which is
-why the datasets of similarity are scored here too.
+finding that post-processing improves the correlation with human scores and not the ranks, which is
+why the similarity datasets are scored here too.
 
-Where the code that was published with the paper does otherwise: it centres all sentence vectors
+Differences from the code published with the paper: it centres all sentence vectors
 (here the post-processing "centre"), gives words without a vector the mean of all (here their pairs
-have the rank of chance, and are counted), takes two components from words (here "abtt" takes
+have the rank of chance, and are counted), removes two components from words (here "abtt" removes
 d / 100), lets ties count in favour of the positive and other positives against it (here see
-``ranks``), and computes the positive's score by another product than the others'.
+``ranks``), and computes the positive's score with another matrix product than the other scores.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,18 +20,21 @@ from typing import Any
 
 import numpy as np
 
-from builders.ranking import TASKS
-from corpora_recipes.errors import InputError
-from evaluation.bootstrap import bootstrap_key, interval, resample_means
-from evaluation.embeddings import EmbeddingStore
-from evaluation.encoders import Description, Encoder, Form, describe
-from evaluation.features import Floats, text_columns, unique_texts
-from evaluation.instances import Dataset
-from evaluation.metrics import Values, pearson, spearman
-from evaluation.probing import Probing, part_of, read_rows
+from builders.tasks.ranking import TASKS
+from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
+from evaluation.data.instances import Dataset
+from evaluation.data.rows import probe_rows, read_rows
+from evaluation.data.texts import text_columns, unique_in
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.encoders.encoder import Description, Encoder, Form, describe
+from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.measures.metrics import pearson, spearman
+from evaluation.measures.similarity import cosines, inverse_distances
+from evaluation.measures.threads import one_thread
 from evaluation.ranking.postprocessing import Name, postprocess
-from evaluation.ranking.ranks import Doubles, Rows, Similarity, rank_positives
-from evaluation.ranking.results import (
+from evaluation.ranking.ranks import Similarity, rank_positives
+from evaluation.results.rankings import (
     FORMAT,
     HITS,
     MEASURES,
@@ -42,13 +45,11 @@ from evaluation.ranking.results import (
     SimilarityScore,
     measure_pairs,
 )
-from evaluation.similarity import cosines, inverse_distances
-from evaluation.threads import one_thread
-from evaluation.versions import encoder_facts, library_versions
+from evaluation.results.versions import encoder_facts, library_versions
 
 RANKED = tuple(task.name for task in TASKS)
 
-# What is done to the vectors, and how they are compared then.
+# A post-processing of vectors, and a similarity.
 _Way = tuple[Name, Similarity]
 
 
@@ -67,20 +68,20 @@ def rank_datasets(
     Args:
         name: key of the encoder's entry in params.yaml.
         encoder: whose vectors the store holds.
-        datasets: in any order; those of other tasks are passed over.
+        datasets: in any order; those of other tasks are skipped.
         store: folder of the embedding store.
         seed: the run's seed.
-        similarities: one or more; layers other than the main one have the first alone.
-        postprocessings: one or more; layers other than the main one have none. Texts that are not
-            more than the vectors' components are not whitened.
+        similarities: one or more; layers other than the main one have only the first.
+        postprocessings: one or more; layers other than the main one have none. Vectors are not
+            whitened if there are no more texts than dimensions.
 
     Returns:
-        The results; and the ranks of the main layer's vectors as they are, if those were asked
-        for, by dataset, then in the order of the similarities.
+        The results; and the ranks of the main layer's vectors as they are, if they are among
+        ``postprocessings``, by dataset, then in the order of the similarities.
 
     Raises:
-        InputError: the store lacks a text or has a vector that is not finite, or a dataset is not
-            as it should be.
+        InputError: the store lacks a text or has a vector that is not finite, or a dataset is
+            invalid.
     """
     from tqdm import tqdm
 
@@ -127,13 +128,13 @@ def rank_datasets(
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """The texts of a ranking dataset and the pairs that are asked for.
+    """The texts of a ranking dataset and its pairs.
 
     Attributes:
         digest: SHA-256 of the dataset's files.
         texts: in one form.
-        ids: of the texts, [texts].
-        groups: of the texts that positives link, an id for each text, [texts].
+        ids: ids of the texts, [texts].
+        groups: ids of the groups of texts linked by positives, [texts].
         queries: row of each pair's query, int64 [pairs].
         positives: row of each pair's positive, int64 [pairs].
     """
@@ -150,24 +151,25 @@ def _read(dataset: Dataset, form: Form) -> _Texts:
     """Read a ranking dataset.
 
     Raises:
-        InputError: two rows have the same id, positives are no other rows, or there are none.
+        InputError: two rows have the same id, a positive is not another row, or there are no
+            positives.
     """
     (column,) = text_columns(dataset.task, form)
     table = dataset.read("test", ["id", column, "positives", "document_id"])
     ids = table["id"].to_pylist()
-    rows = {own: row for row, own in enumerate(ids)}
+    rows = {text: row for row, text in enumerate(ids)}
     queries, positives = [], []
     for row, linked in enumerate(table["positives"].to_pylist()):
-        # What is no row is put as wrong as the row itself.
+        # An unknown id is as wrong as the row itself.
         found = [rows.get(positive, row) for positive in linked]
         if rows[ids[row]] != row or row in found or len({*found}) < len(found):
             raise InputError(
                 dataset.files["test"][0],
-                expected="rows with ids of their own, and as positives ids of other rows, none "
-                "twice",
+                expected="a unique id in each row, and positives that are ids of other rows, each "
+                "once",
                 found=f"the id {ids[row]} with the positives {', '.join(linked) or '(none)'} in "
                 f"row {row} of test",
-                todo="build the dataset again with `python -m builders`",
+                todo="build the dataset again with `probeta build`",
             )
         queries += [row] * len(found)
         positives += found
@@ -175,8 +177,8 @@ def _read(dataset: Dataset, form: Form) -> _Texts:
         raise InputError(
             dataset.files["test"][0],
             expected="positives in some rows",
-            found="none",
-            todo="name other pairs in params.yaml: rankings, and build the dataset again",
+            found="no positives",
+            todo="name other pairs at `rankings:` in params.yaml, and run `probeta compose` again",
         )
     groups = table["document_id"].to_numpy()
     pairs = np.array([queries, positives], np.int64)
@@ -192,22 +194,21 @@ def _rank(
     ways: Sequence[_Way],
     seed: int,
 ) -> Iterator[tuple[RankScore, Doubles]]:
-    """Give the score of one layer for each way to compare, with the ranks, float64 [pairs].
+    """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs].
 
-    Zeros are what a text without known words gets: such a text has no vector, whatever it is
-    compared by, and is no candidate. A pair with one has the rank of chance, the one that an
-    encoder with one vector for all texts would give it: if it were left out, who knows few words
-    would be asked for few.
+    A text without known words has a vector of zeros: it counts as a text without a vector, for any
+    similarity, and is not a candidate. Its pairs have the rank of chance, that of an encoder with
+    one vector for all texts; otherwise an encoder that knows few words would be tested on few.
     """
     key = bootstrap_key(seed, dataset.name)
     found = store.lookup(asked.texts, layer)
-    present: np.ndarray[Any, np.dtype[np.bool_]] = np.any(found, axis=1)
+    present: Flags = np.any(found, axis=1)
     rows = np.cumsum(present) - 1
     asking = present[asked.queries] & present[asked.positives]
     queries, positives = rows[asked.queries[asking]], rows[asked.positives[asking]]
     texts = [asked.texts[row] for row in np.flatnonzero(present)]
     whole = found if present.all() else found[present]
-    # Of all texts but the query and its other positives, the middle one.
+    # The middle of all texts except the query and its other positives.
     by_chance = (len(found) - np.bincount(asked.queries)[asked.queries] + 1) / 2
     for (postprocessing, similarity), vectors in _vectors(dataset.name, texts, whole, ways):
         own = rank_positives(vectors, queries, positives, similarity)
@@ -234,7 +235,7 @@ def _rank(
 
 
 def _keep(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
-    """Return the ranks that a score is of, with the ids of the pairs, in the order of those."""
+    """Return the ranks behind a score, with the ids of the pairs, sorted by those."""
     queries, positives = asked.ids[asked.queries], asked.ids[asked.positives]
     order = np.lexsort((positives, queries))
     return PairRanks(
@@ -248,7 +249,7 @@ def _keep(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
 
 
 def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
-    """Return what is measured of ranks."""
+    """Return the measures of ranks, fields of ``RankScore``."""
     of_pairs = dict(zip(MEASURES, measure_pairs(ranks), strict=True))
     return {
         "mrr": float(of_pairs["MRR"].mean()),
@@ -261,15 +262,21 @@ def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
 def _compare(
     datasets: Sequence[Dataset], encoder: Description, store: EmbeddingStore, ways: Sequence[_Way]
 ) -> Iterator[SimilarityScore]:
-    """Give the main layer's scores of the datasets of similarity in one language.
+    """Yield the main layer's scores on the similarity datasets of one language.
 
-    What is done to the vectors before is fitted on the texts of all of them together: one dataset
+    Post-processing is fitted on the texts of all of them together: one dataset
     may have fewer texts than vectors have components.
     """
     digests = [dataset.digest() for dataset in datasets]
-    rows = [read_rows(dataset, "test", encoder.form) for dataset in datasets]
-    # In one order, whatever that of the sets.
-    texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
+    tables = [
+        {split: read_rows(dataset, split, encoder.form) for split in dataset.files}
+        for dataset in datasets
+    ]
+    columns = text_columns(datasets[0].task, encoder.form)
+    # Sorted, so that the order does not depend on that of sets.
+    texts = sorted(
+        set().union(*(unique_in(table, columns) for own in tables for table in own.values()))
+    )
     places = {text: row for row, text in enumerate(texts)}
     names = ", ".join(dataset.name for dataset in datasets)
     found = store.lookup(texts, encoder.layer)
@@ -279,9 +286,9 @@ def _compare(
             return vectors[[places[text] for text in given]]
 
         compare = cosines if similarity == "cosine" else inverse_distances
-        for dataset, digest, own in zip(datasets, digests, rows, strict=True):
-            part = part_of(dataset, "test", own, encoder.form, lookup, Probing().pair_features)
-            predicted = compare(*np.split(part.x, 2, axis=1))
+        for dataset, digest, own in zip(datasets, digests, tables, strict=True):
+            rows = probe_rows(dataset, "test", own["test"], encoder.form, lookup)
+            predicted = compare(*np.split(rows.x, 2, axis=1))
             yield SimilarityScore(
                 dataset=dataset.name,
                 language=dataset.language,
@@ -289,24 +296,24 @@ def _compare(
                 layer=encoder.layer,
                 similarity=similarity,
                 postprocessing=postprocessing,
-                spearman=spearman(part.y, predicted),
-                pearson=pearson(part.y, predicted),
+                spearman=spearman(rows.y, predicted),
+                pearson=pearson(rows.y, predicted),
             )
 
 
 def _vectors(
     names: str, texts: Sequence[str], found: Floats, ways: Sequence[_Way]
 ) -> Iterator[tuple[_Way, Floats]]:
-    """Give the texts' vectors for each way to compare.
+    """Yield the texts' vectors for each way to compare.
 
-    Not whitened if the texts are not more than the vectors' components: all of them would be
-    equally far from each other, whatever the encoder.
+    Without whitening if there are no more texts than dimensions: all distances would be equal,
+    whatever the encoder.
 
     Args:
-        names: of the datasets, for messages.
+        names: names of the datasets, for messages.
         texts: the texts.
         found: their vectors, float32 [texts, dimension].
-        ways: those with one post-processing follow each other.
+        ways: grouped by post-processing.
 
     Raises:
         InputError: a vector is not finite after post-processing.
@@ -321,7 +328,7 @@ def _vectors(
                 f"{names}, test: {texts[too_large[0]]!r}",
                 expected="a vector of finite numbers after post-processing",
                 found="an infinite or too large number",
-                todo="scale the encoder's vectors down: they are near the end of float32's range",
+                todo="scale the encoder's vectors down: they are near the limit of float32",
             )
         for way in same:
             yield way, vectors

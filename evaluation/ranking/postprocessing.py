@@ -1,4 +1,4 @@
-"""What is done to vectors before they are compared, fitted on the vectors themselves.
+"""Post-processing of vectors before they are compared, fitted on the vectors themselves.
 
 Each is a map x -> (x - centre) A with a symmetric matrix A that does not depend on the signs of
 eigenvectors, nor on their choice where some are equal, unless the last that is taken out and the
@@ -22,12 +22,11 @@ A vector of zeros, which an encoder gives to what it does not know, is not fitte
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
+from evaluation.arrays import Doubles, Floats
 
 Name = Literal["none", "centre", "abtt", "component_removal", "whitening"]
 
@@ -55,7 +54,8 @@ class Postprocessing:
         """Return the vectors' images, float32 of the same shape.
 
         An image that is rounding alone is 0, so that it has no direction: that of a vector which is
-        the mean, or of which all was taken out. One beyond the range of float32 is infinite.
+        the mean, or all of whose components were removed. One beyond the range of float32 is
+        infinite.
         """
         images = np.empty(vectors.shape, np.float32)
         centre = np.linalg.norm(self.centre)
@@ -76,7 +76,7 @@ def postprocess(vectors: Floats, name: Name) -> Floats:
 
     Args:
         vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
-        name: what is done.
+        name: of the post-processing.
     """
     return vectors if name == "none" else fit(vectors, name).apply(vectors)
 
@@ -86,7 +86,7 @@ def fit(vectors: Floats, name: Name) -> Postprocessing:
 
     Args:
         vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
-        name: what is done.
+        name: of the post-processing.
     """
     dimension = vectors.shape[1]
     count = max(1, sum(map(len, _blocks(vectors))))
@@ -117,7 +117,7 @@ def fit(vectors: Floats, name: Name) -> Postprocessing:
 
 
 def _blocks(vectors: Floats) -> Iterator[Doubles]:
-    """Give the vectors that are not 0."""
+    """Yield the vectors that are not 0."""
     for start in range(0, len(vectors), _BLOCK_TEXTS):
         block = vectors[start : start + _BLOCK_TEXTS]
         yield block[block.any(axis=1)].astype(np.float64)

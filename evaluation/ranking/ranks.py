@@ -2,7 +2,7 @@
 
 A positive is ranked among all texts but its query and the query's other positives: the filtered
 ranks of Bordes et al. 2013 ("Translating embeddings for modeling multi-relational data"), so that
-one right answer does not push another down. Of texts with the same score each is as likely to stand
+one right answer does not push another down. Of texts with the same score each is as likely to be
 first as any other: the rank is 1, and 1 for each text above, and 1/2 for each that ties. So an
 encoder with one vector for all texts gets the mean rank, not the first one.
 
@@ -23,15 +23,14 @@ may round them tie.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from evaluation.arrays import Doubles, Flags, Floats, Rows
+
 Similarity = Literal["cosine", "l2"]
 
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
-Rows = np.ndarray[Any, np.dtype[np.int64]]
 
 # What is in memory at a time: so many texts of the background, for each of so many queries; and so
 # many queries' vectors.
@@ -56,7 +55,7 @@ class Ranks:
     """
 
     ranks: Doubles
-    tied: np.ndarray[Any, np.dtype[np.bool_]]
+    tied: Flags
 
 
 def rank_positives(
@@ -70,7 +69,7 @@ def rank_positives(
         vectors: of all texts, float32 [texts, dimension], finite; may be memory-mapped.
         queries: row of each pair's query, int64 [pairs].
         positives: row of each pair's positive, another one than the query.
-        similarity: what is ranked by.
+        similarity: by which texts are ranked.
     """
     ranks, tied = np.full(len(queries), np.nan), np.zeros(len(queries), bool)
     if not len(queries):
@@ -264,7 +263,7 @@ class _Group:
         self._compare(pairs, scores[place], texts.lengths)
 
     def _hide(self, scores: Floats | Doubles, queries: Rows, first: int, texts: _Points) -> None:
-        """Take out of scores, [queries, texts], what is no candidate.
+        """Take texts that are not candidates out of scores, [queries, texts].
 
         Args:
             scores: lowered in place.

@@ -1,13 +1,13 @@
-"""Encoders compared two by two: which differences the test sets can tell from chance.
+"""Pairwise comparison of encoders: the differences that are not due to chance.
 
-The difference of two encoders on a dataset is measured in every bootstrap draw of its documents, on
-the same draws (the paired bootstrap; Efron and Tibshirani 1993, chapter 16; Koehn 2004,
-"Statistical significance tests for machine translation evaluation"). For a group of tasks it is the
-mean over the group's datasets, which are drawn each for itself. Ranks (EvalRank) and clusters
-(ParaLex) are compared in the same way: of those that both encoders have, what is drawn are the
-groups of texts that positives link, and the clusters. Where the interval holds 0 the two are tied.
-The intervals are of single differences: of twenty ties, one is expected to look like a
-difference.
+The difference of two encoders on a dataset is measured on every bootstrap draw of its documents,
+with the same draws for both (the paired bootstrap; Efron and Tibshirani 1993, chapter 16; Koehn
+2004, "Statistical significance tests for machine translation evaluation"). For a group of tasks it
+is the mean over the group's datasets, each drawn separately. Ranks (EvalRank) and clusters
+(ParaLex) are compared in the same way: the groups of texts linked by positives, and the clusters,
+are drawn from those that both encoders have.
+Where the interval contains 0 the two are tied. Each interval is that of a single difference: of
+twenty ties, one is expected to look like a difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,57 +19,65 @@ from typing import Any, Literal
 import numpy as np
 
 from builders.tasks import TASKS
-from corpora_recipes.errors import InputError
-from evaluation.bootstrap import bootstrap_key, interval, resample, resample_means
-from evaluation.metrics import Values, measure
-from evaluation.paradigms.results import MEASURES as PARADIGM_MEASURES
-from evaluation.paradigms.results import ParadigmResults, ParadigmScore
-from evaluation.ranking.results import MEASURES as RANK_MEASURES
-from evaluation.ranking.results import RankingResults, RankScore, measure_pairs, read_ranks
-from evaluation.results import Results, Score, read_predictions
-from evaluation.threads import one_thread
+from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Values
+from evaluation.measures.bootstrap import (
+    bootstrap_key,
+    interval,
+    resample,
+    resample_means,
+)
+from evaluation.measures.metrics import measure
+from evaluation.measures.threads import one_thread
+from evaluation.results.paradigms import MEASURES as PARADIGM_MEASURES
+from evaluation.results.paradigms import ParadigmResults, ParadigmScore
+from evaluation.results.probes import Results, Score, read_predictions
+from evaluation.results.rankings import MEASURES as RANK_MEASURES
+from evaluation.results.rankings import (
+    RankingResults,
+    RankScore,
+    measure_pairs,
+    read_ranks,
+)
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 
-# Scores that are the same may differ by rounding.
+# Rounding, so that equal scores do not differ by floating-point error.
 _DECIMALS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How two encoders differ, each by its main layer.
+    """The difference of two encoders, each by its main layer.
 
     Attributes:
-        level: what ``what`` is: a dataset, a group of tasks, or a measure of ranks or clusters.
+        level: the kind of ``what``: a dataset, a group of tasks, or a measure of ranks or clusters.
         what: name of the dataset; abbreviation of the group, such as "SP"; or key of the measure,
             such as "evalrank_es mrr cosine".
         one: name of an encoder.
         other: name of another one.
-        rows: number of the rows of test, pairs of texts or clusters that both are compared on.
-        value: score of the one less score of the other, -1 … 1 (correlations -2 … 2).
-        interval: its 95 % bootstrap interval.
+        value: score of ``one`` minus score of ``other``, -1 … 1 (correlations -2 … 2).
+        interval: its bootstrap interval, of ``bootstrap.COVERAGE``.
     """
 
     level: Literal["dataset", "group", "measure"]
     what: str
     one: str
     other: str
-    rows: int
     value: float
     interval: tuple[float, float]
 
     @property
     def tie(self) -> bool:
-        """Whether the interval holds 0."""
+        """Whether the interval contains 0."""
         low, high = self.interval
         return low <= 0 <= high
 
 
 @dataclass(frozen=True, slots=True)
 class _Sampled:
-    """What one encoder reaches on a dataset: in all rows, and in each draw, float64 [2, draws]."""
+    """One encoder's score on a dataset: of all rows, and of each draw, float64 [2, draws]."""
 
-    rows: int
     value: float
     draws: Doubles
 
@@ -85,13 +93,13 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
         The differences: pair by pair in the order of ``results``, datasets by name, then groups.
 
     Raises:
-        InputError: predictions are missing, or two encoders' are of different rows.
+        InputError: predictions are missing, or those of two encoders are of different rows.
     """
     sampled = _sample(results)
     groups: dict[str, set[str]] = {}
     for own, _ in results:
         for score in own.main:
-            groups.setdefault(TASKS[score.task].abbreviation, set()).add(score.dataset)
+            groups.setdefault(TASKS[score.task].group.abbreviation, set()).add(score.dataset)
     found = []
     for one, other in combinations((own.name for own, _ in results), 2):
         shared = sorted(sampled[one].keys() & sampled[other].keys())
@@ -112,7 +120,6 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
                     what,
                     one,
                     other,
-                    sum(sampled[one][d].rows for d in datasets),
                     float(np.mean(values)),
                     interval(np.mean(draws, axis=0)),
                 )
@@ -132,7 +139,7 @@ def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Differ
         pair by pair in the order of ``results``.
 
     Raises:
-        InputError: ranks are missing, or two encoders' are of different pairs.
+        InputError: ranks are missing, or those of two encoders are of different pairs.
     """
     ranked: dict[tuple[str, str], dict[str, tuple[RankScore, Path]]] = {}
     for own, folder in results:
@@ -176,8 +183,8 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
             if [cluster.cluster for cluster in score.clusters] != names:
                 raise InputError(
                     f"results of {name}, dataset {dataset}",
-                    expected=f"the clusters that {first_name} has, {len(names)} in number",
-                    found=f"{len(score.clusters)} clusters, not the same",
+                    expected=f"the {len(names)} clusters in the results of {first_name}",
+                    found=f"{len(score.clusters)} clusters, not the same ones",
                     todo="score all encoders on the same instances: `dvc repro`",
                 )
         values = {
@@ -193,12 +200,12 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
 
 
 def best_of(scores: Mapping[str, float], what: str, differences: Iterable[Difference]) -> set[str]:
-    """Return the encoder with the highest score and those tied with it; none of one alone.
+    """Return the encoder with the highest score and those tied with it, of two or more.
 
     Args:
         scores: encoder to score.
-        what: that they are of, as in ``Difference``.
-        differences: of the encoders, among others.
+        what: the dataset, group or measure of the scores, as in ``Difference``.
+        differences: those of the encoders; others are ignored.
     """
     if len(scores) < 2:
         return set()
@@ -210,7 +217,7 @@ def best_of(scores: Mapping[str, float], what: str, differences: Iterable[Differ
 def _read_pairs(
     dataset: str, similarity: str, encoders: Mapping[str, tuple[RankScore, Path]]
 ) -> tuple[Values, dict[str, Doubles]]:
-    """Return the pairs' groups, [pairs], and encoder to what pairs reach, [measures, pairs]."""
+    """Return the pairs' groups, [pairs], and encoder to the pairs' measures, [measures, pairs]."""
     read = {name: read_ranks(folder, dataset, similarity) for name, (_, folder) in encoders.items()}
     (first_name, first), *_ = read.items()
     for name, own in read.items():
@@ -220,9 +227,9 @@ def _read_pairs(
         ):
             raise InputError(
                 encoders[name][1],
-                expected=f"ranks of the pairs of {dataset} that {first_name} has, "
-                f"{len(first.ranks)} in number",
-                found=f"{len(own.ranks)} pairs, not the same",
+                expected=f"ranks of the {len(first.ranks)} pairs of {dataset} in the results of "
+                f"{first_name}",
+                found=f"{len(own.ranks)} pairs, not the same ones",
                 todo="rank with all encoders on the same instances: `dvc repro`",
             )
     return first.documents, {name: measure_pairs(own.ranks) for name, own in read.items()}
@@ -231,12 +238,12 @@ def _read_pairs(
 def _compare_means(
     whats: Sequence[str], values: Mapping[str, Doubles], documents: Values, key: int
 ) -> list[Difference]:
-    """Compare every two encoders by the means of what they reach.
+    """Compare every two encoders by the means of their values.
 
     Args:
-        whats: what is measured, [measures].
-        values: encoder to what it reaches, float64 [measures, rows].
-        documents: ids of what is drawn, [rows].
+        whats: keys of the measures, [measures].
+        values: encoder to its values, float64 [measures, rows].
+        documents: ids of the groups of rows that are drawn, [rows].
         key: seed of the draws.
     """
     pairs = list(combinations(values, 2))
@@ -252,7 +259,6 @@ def _compare_means(
             what,
             one,
             other,
-            len(documents),
             float(own.mean()),
             interval(drawn[:, place]),
         )
@@ -262,7 +268,7 @@ def _compare_means(
 
 
 def _sample(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, _Sampled]]:
-    """Return encoder to dataset to what it reaches."""
+    """Return encoder to dataset to its score in all draws."""
     probed: dict[str, list[tuple[Results, Path, Score]]] = {}
     for own, folder in results:
         for score in own.main:
@@ -278,16 +284,16 @@ def _sample(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, _Sam
 def _sample_dataset(
     dataset: str, encoders: Sequence[tuple[Results, Path, Score]]
 ) -> dict[str, _Sampled]:
-    """Return encoder to what it reaches on a dataset, all in the same draws."""
+    """Return encoder to its score on a dataset, all in the same draws."""
     read = [read_predictions(folder, dataset, score.layer) for _, folder, score in encoders]
     first = read[0]
     for own, (_, folder, _) in zip(read, encoders, strict=True):
         if not (np.array_equal(own.ids, first.ids) and np.array_equal(own.gold, first.gold)):
             raise InputError(
                 folder,
-                expected=f"predictions for the rows of {dataset} that {encoders[0][0].name} "
-                f"has, {len(first.ids)} in number",
-                found=f"{len(own.ids)} rows, not the same",
+                expected=f"predictions for the {len(first.ids)} rows of {dataset} in the "
+                f"results of {encoders[0][0].name}",
+                found=f"{len(own.ids)} rows, not the same ones",
                 todo="probe all encoders on the same instances: `dvc repro`",
             )
     metric, seed = encoders[0][2].metric, encoders[0][0].seed
@@ -298,7 +304,6 @@ def _sample_dataset(
     for (results, _, _), own in zip(encoders, read, strict=True):
         starts = len(own.predicted)
         found[results.name] = _Sampled(
-            len(own.ids),
             float(np.mean([measure(metric, first.gold, one) for one in own.predicted])),
             draws[:, start : start + starts].mean(axis=1),
         )

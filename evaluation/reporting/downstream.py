@@ -1,4 +1,4 @@
-"""Which evaluation tells about downstream: how scores without a probe go together with probed ones.
+"""Correlation of scores without a probe with scores of probes.
 
 As Wang, Kuo and Li (2022), Tables 3 and 6: over all encoders, Spearman's correlation between each
 intrinsic score (similarity, EvalRank, ParaLex) and each dataset that a probe is trained for. Every
@@ -13,32 +13,33 @@ from statistics import NormalDist, fmean
 import numpy as np
 
 from builders.tasks import TASKS
-from evaluation.bootstrap import COVERAGE
-from evaluation.metrics import spearman
-from evaluation.paradigms.results import ParadigmResults
-from evaluation.ranking.results import RankingResults
-from evaluation.results import Results
+from evaluation.measures.bootstrap import COVERAGE
+from evaluation.measures.metrics import spearman
+from evaluation.results.paradigms import ParadigmResults
+from evaluation.results.probes import Results
+from evaluation.results.rankings import RankingResults
 
 Scores = dict[str, dict[str, float]]
-"""What is scored to encoder to score."""
+"""Name of a score to encoder to score."""
 
-# Two encoders agree or disagree, as a coin would; the interval's variance divides by their number
-# less three.
+# The order of two encoders agrees or disagrees as a coin would; the variance of the interval is
+# divided by the number of encoders minus three.
 LEAST, LEAST_OF_INTERVAL = 3, 4
-# Means of the same numbers in another order are the same score.
+# Rounding, since the mean of the same numbers in another order may differ in the last digits.
 DECIMALS = 12
 SIMILARITY_MEAN = "mean similarity"
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How two scores go together over encoders.
+    """The correlation of two scores over encoders.
 
     Attributes:
-        encoders: number of those that have both scores, three or more.
+        encoders: the number of encoders that have both scores, three or more.
         correlation: Spearman's, -1 … 1.
-        interval: its 95 % interval; None below four encoders, and where both scores give the same
-            order or the opposite one throughout, for which the interval's formula has no value.
+        interval: that of the correlation, covering ``bootstrap.COVERAGE``; None below four
+            encoders, and where the two orders are equal or opposite, for which the formula has no
+            value.
     """
 
     encoders: int
@@ -47,7 +48,7 @@ class Relation:
 
 
 def relate(one: Mapping[str, float], other: Mapping[str, float]) -> Relation | None:
-    """Return how two scores go together over the encoders that have both.
+    """Return the correlation of two scores over the encoders that have both.
 
     The interval is Bonett and Wright's (2000, "Sample size requirements for estimating Pearson,
     Kendall and Spearman correlations", Psychometrika 65): Fisher's z with the variance
@@ -58,13 +59,13 @@ def relate(one: Mapping[str, float], other: Mapping[str, float]) -> Relation | N
         other: encoder to score.
 
     Returns:
-        None below three encoders, or where either score is the same for all of them.
+        The correlation; None below three encoders, or if one score is equal for all of them.
     """
     names = sorted(one.keys() & other.keys())
     sides = [np.array([side[name] for name in names]).round(DECIMALS) for side in (one, other)]
     if len(names) < LEAST or any(np.ptp(side) == 0 for side in sides):
         return None
-    # Ranks are exact, their correlation is rounded.
+    # Ranks are exact; their correlation has rounding errors.
     correlation = round(spearman(*sides), DECIMALS)
     if len(names) < LEAST_OF_INTERVAL or abs(correlation) == 1:
         return Relation(len(names), correlation, None)
@@ -79,11 +80,11 @@ def intrinsic_scores(
     rankings: Sequence[RankingResults],
     paradigms: Sequence[ParadigmResults],
 ) -> Scores:
-    """Return all scores that need no probe, by what they are.
+    """Return all scores that need no probe, by name.
 
-    Of similarity Pearson's correlation for each dataset and, of two or more, its mean; of EvalRank
-    the MRR by cosine of the vectors as they are; of ParaLex suggestion and coherence with the
-    shared vocabulary, in lower case if that was measured.
+    For similarity, Pearson's correlation on each dataset and, if there are two or more, its mean;
+    for EvalRank, the MRR by cosine of the vectors as they are; for ParaLex, suggestion and
+    coherence with the shared vocabulary, in lower case if that was measured.
     """
     similarities = _by_dataset(probed, trained=False)
     found: Scores = {f"{dataset} Pearson": own for dataset, own in similarities.items()}
@@ -98,7 +99,7 @@ def intrinsic_scores(
     for dataset, name, value in sorted(ranks):
         found.setdefault(f"{dataset} MRR", {})[name] = value
     clusters = [(score.dataset, own.name, score) for own in paradigms for score in own.main]
-    casing = "fold" if any(score.casing == "fold" for *_, score in clusters) else "as_is"
+    casing = "lower" if any(score.casing == "lower" for *_, score in clusters) else "as_is"
     for dataset, name, score in sorted(clusters, key=lambda own: own[:2]):
         if (score.vocabulary, score.casing) == ("shared", casing):
             found.setdefault(f"{dataset} suggestion", {})[name] = score.suggestion
@@ -112,11 +113,13 @@ def downstream_scores(probed: Sequence[Results]) -> Scores:
 
 
 def downstream_means(probed: Sequence[Results]) -> Scores:
-    """Return by group of tasks the mean of its datasets that a probe is trained for.
+    """Return for each group of tasks the mean over its datasets that a probe is trained for.
 
-    Encoders that lack one of the datasets have none.
+    An encoder that lacks one of the datasets has no mean.
     """
-    groups = {score.dataset: TASKS[score.task].abbreviation for own in probed for score in own.main}
+    groups = {
+        score.dataset: TASKS[score.task].group.abbreviation for own in probed for score in own.main
+    }
     members: dict[str, list[dict[str, float]]] = {}
     for dataset, scores in downstream_scores(probed).items():
         members.setdefault(groups[dataset], []).append(scores)

@@ -7,29 +7,30 @@ from io import BytesIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from evaluation.report.inputs import Datasets, Inputs
-from evaluation.report.layers import Profile
-from evaluation.report.tables import best_layers
+from evaluation.reporting.inputs import Datasets, Inputs
+from evaluation.reporting.layers import Profile
+from evaluation.reporting.layout import COVERED
+from evaluation.reporting.tables.layers import best_layers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
-# Okabe and Ito 2008, "Color universal design", without black and the yellow that white swallows;
-# a marker of its own for each encoder besides.
+# Okabe and Ito 2008, "Color universal design", without black, and without yellow, which is hard to
+# see on white; each encoder has its marker, too.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "D", "^", "v", "P")
-# So many datasets stand in one column of the figure before there is a second one, the last.
+# With more datasets than this the figure has two columns.
 LONGEST = 16
-# So many pixels is a picture high or wide; matplotlib draws none of 65,536.
+# Most pixels of a picture's height or width; matplotlib refuses 65,536.
 LARGEST = 30_000
 # Standard deviations at which the colours of the heatmap end.
 FARTHEST = 2.5
 
 
 def draw_scores(inputs: Inputs) -> "Figure":
-    """Draw the scores: a line a dataset, a dot an encoder, with intervals and baselines.
+    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines.
 
     Returns:
         A figure of one column, or of two if there are more than ``LONGEST`` datasets.
@@ -47,7 +48,7 @@ def draw_scores(inputs: Inputs) -> "Figure":
         explained = _draw_column(
             axes, encoders, {name: datasets[name] for name in own}, trivial, lines
         )
-    # Left to itself, matplotlib drops what begins with an underscore.
+    # Without handles, matplotlib drops names that begin with an underscore.
     figure.legend(
         [drawn for _, drawn in explained],
         [_plain(name) for name, _ in explained],
@@ -59,7 +60,7 @@ def draw_scores(inputs: Inputs) -> "Figure":
 
 
 def _plain(name: str) -> str:
-    """Return a name as matplotlib writes it, which takes what stands between $ for formulas."""
+    """Return a name escaped for matplotlib, which reads text between $ as a formula."""
     return name.replace("$", r"\$")
 
 
@@ -70,7 +71,7 @@ def _draw_column(
     trivial: dict[str, float],
     height: int,
 ) -> list[tuple[str, Any]]:
-    """Draw the scores on some datasets; return what a legend has to explain, with its name."""
+    """Draw the scores on some datasets; return the handles of a legend, with their names."""
     explained: list[tuple[str, Any]] = []
     any_score = [next(iter(scores.values())) for scores in datasets.values()]
     ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
@@ -101,12 +102,12 @@ def _draw_column(
         dots = axes.errorbar(
             [100 * score.value for _, score in own],
             [line + offset for line, _ in own],
-            # Resampling can leave the score itself just outside of its interval.
+            # The score can be just outside its interval.
             xerr=[
                 [100 * max(0.0, score.value - score.interval[0]) for _, score in own],
                 [100 * max(0.0, score.interval[1] - score.value) for _, score in own],
             ],
-            # Of more encoders than colours, those of one colour differ by their markers.
+            # With more encoders than colours, those with the same colour differ by their markers.
             fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
             color=COLOURS[i % len(COLOURS)],
             markersize=6,
@@ -116,7 +117,7 @@ def _draw_column(
             label=encoder,
         )
         for artist in dots.get_children():
-            # What has no place must not be given room.
+            # An encoder without scores here must not take up space.
             artist.set_in_layout(bool(own))
         explained.append((encoder, dots))
     named = [
@@ -138,7 +139,7 @@ def _draw_column(
             )
             if metric in metrics
         )
-        + " on test, 95 % interval"
+        + f" on test, {COVERED} interval"
     )
     axes.grid(axis="x", color="#dddddd")
     axes.set_axisbelow(True)
@@ -151,8 +152,8 @@ def draw_layers(profiles: Sequence[Profile]) -> "Figure":
     """Draw a heatmap for each encoder: rows are layers, columns datasets.
 
     As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
-    standardised over the layers. Its best layer has a dot, or all that share its score have; what
-    is no layer, such as their average, stands apart below.
+    standardised over the layers. A dot marks its best layer, or all that share the best
+    score; the layers' average is a separate row below.
 
     Args:
         profiles: of one encoder or more.
@@ -174,7 +175,7 @@ def draw_layers(profiles: Sequence[Profile]) -> "Figure":
 
 def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
     count = len(profile.layers)
-    # Upwards from the lowest layer; what stands apart is half a row below it.
+    # Upwards from the lowest layer; the others are half a row below it.
     places = [*range(count), *(-1.5 - i for i in range(len(profile.apart)))]
     columns = range(len(profile.datasets) + 1)
     blocks = [(0.0, count, 0)]
@@ -204,7 +205,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
     start = 0
     for group, own in groupby(profile.groups):
         width = len(list(own))
-        axes.text(start + width / 2, count + 0.2, group, ha="center", va="bottom", fontsize=9)
+        title = group.abbreviation
+        axes.text(start + width / 2, count + 0.2, title, ha="center", va="bottom", fontsize=9)
         if start:
             axes.axvline(start, color="black", linewidth=1)
         start += width
@@ -220,7 +222,7 @@ def image(figure: "Figure", kind: str) -> bytes:
     """Return the figure as "svg" or "png"; the same scores give the same bytes."""
     import matplotlib
 
-    # Neither a date nor random identifiers.
+    # No date, no random identifiers.
     metadata: dict[str, None] = {"svg": {"Date": None}, "png": {"Software": None}}[kind]
     stream = BytesIO()
     with matplotlib.rc_context({"svg.hashsalt": "probeta"}):

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else: no network, no other file."""
+"""The report as one page that needs no network and no other file."""
 
 import json
 from base64 import b64encode
@@ -8,12 +8,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.report import neighbours, tables
-from evaluation.report.figures import FARTHEST, inline
-from evaluation.report.inputs import GROUPS, NEIGHBOURS, Inputs
-from evaluation.report.instances import FAR, LIMIT, LONGEST
-from evaluation.report.layers import Profile
-from evaluation.report.layout import percent
+from evaluation.reporting.figures import FARTHEST, inline
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layers import Profile, profiles
+from evaluation.reporting.layout import percent
+from evaluation.reporting.notes import notes_of
+from evaluation.reporting.sections import sections_of
+from evaluation.reporting.tables.audit import TONES
+from evaluation.reporting.tables.layers import about_layers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,19 +25,13 @@ _FOLDER = Path(__file__).parent
 _SHADES = 5
 
 
-def write_html(
-    inputs: Inputs,
-    profiles: Sequence[Profile],
-    browser: Sequence[dict[str, Any]],
-    figure: "Figure",
-) -> str:
+def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Figure") -> str:
     """Return the page.
 
     Args:
-        inputs: what the report is made of.
-        profiles: the encoders with several layers.
-        browser: what the browser of instances shows.
-        figure: of the scores.
+        inputs: the results.
+        instances: the content of the browser of instances.
+        figure: the figure of the scores.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -48,41 +44,20 @@ def write_html(
         lstrip_blocks=True,
     )
     script = (_FOLDER / "page.js").read_text("utf-8")
-    shown = [tables.averages(inputs), tables.scores(inputs)]
+    sections = groupby(sections_of(inputs, "page"), lambda own: own[0].chapter)
     described = (
         f"Scores of {', '.join(inputs.names)} on {len(inputs.datasets)} datasets with intervals "
         "and baselines; the table of scores has the numbers."
     )
     return environment.get_template("page.html").render(
         inputs=inputs,
-        titles=GROUPS | NEIGHBOURS,
-        introduction=tables.introduction(inputs),
-        averages=shown[0],
-        scores=shown[1],
-        notes=tables.notes(shown),
-        correlations=tables.correlations(inputs),
-        baselines=tables.baselines(inputs),
-        pairs=tables.pairs(inputs),
-        differences=tables.differences(inputs),
-        heatmaps=[_heatmap(profile) for profile in profiles],
-        evalrank=neighbours.evalrank(inputs),
-        rank_differences=neighbours.rank_differences(inputs),
-        postprocessing=neighbours.postprocessing(inputs),
-        paralex=neighbours.paralex(inputs),
-        paradigm_differences=neighbours.paradigm_differences(inputs),
-        clusters=neighbours.clusters(inputs),
-        downstream=neighbours.downstream(inputs),
-        vocabulary=tables.vocabulary(inputs),
-        invariance=tables.invariance(inputs),
-        verdicts=tables.verdicts(inputs),
-        measurements=tables.measurements(inputs),
-        inherited=_inherited(inputs),
-        encoders=tables.encoders(inputs),
+        chapters=[(chapter, list(own)) for chapter, own in sections],
+        titles={group.abbreviation: group.title for group in inputs.audited},
+        tones=TONES,
+        notes_of=notes_of,
+        heatmaps=[_heatmap(profile) for profile in profiles(inputs)],
         figure=Markup(inline(figure, described)),
-        limit=LIMIT,
-        longest=LONGEST,
-        far=FAR,
-        instances=Markup(_json(browser)),
+        instances=Markup(_json(instances)),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -90,20 +65,20 @@ def write_html(
 
 
 def _json(content: object) -> str:
-    """Return JSON that may stand in a script element: without what could end it."""
+    """Return JSON that cannot end the script element that contains it."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _heatmap(profile: Profile) -> dict[str, Any]:
-    """Return what the page draws of a profile: the highest layer on top, as in the figure."""
+    """Return a profile's content for the page: the highest layer on top, as in the figure."""
     count = len(profile.layers)
     order = [*reversed(range(count)), *range(count, len(profile.rows))]
     return {
         "name": profile.name,
         "encoder": profile.encoder,
-        "about": tables.about_layers(profile, "Framed"),
-        "groups": [(group, len(list(own))) for group, own in groupby(profile.groups)],
+        "about": about_layers(profile, "Framed"),
+        "groups": [(group.abbreviation, len(list(own))) for group, own in groupby(profile.groups)],
         "datasets": profile.datasets,
         "rows": [
             {
@@ -128,14 +103,3 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
 def _shade(standard: float) -> str:
     number = round(max(-1.0, min(1.0, standard / FARTHEST)) * _SHADES)
     return f"low-{-number}" if number < 0 else f"high-{number}"
-
-
-def _inherited(inputs: Inputs) -> list[tuple[str, str, str]]:
-    """Return dataset, gate and reason of the misses that a dataset has from its source."""
-    found = []
-    for dataset, facts in inputs.audit.items():
-        occurring = {c["gate"] for c in facts["checks"] if c["verdict"] == "inherited"}
-        for gate, declared in facts.get("inherited", {}).items():
-            if gate in occurring:
-                found.append((dataset, gate, declared["because"]))
-    return found

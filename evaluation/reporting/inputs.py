@@ -1,4 +1,4 @@
-"""What a report is made of, checked: results of the same rows, and their audit."""
+"""The results of a report: checks that all results and the audit are of the same rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,53 +6,43 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from builders.audit import baselines_of, read_audit
+from builders.auditing.report import baselines_of, read_audit
 from builders.tasks import TASKS
-from corpora_recipes.errors import InputError
-from evaluation.comparison import Difference, compare, compare_paradigms, compare_ranks
-from evaluation.invariance import read_invariance
-from evaluation.paradigms.results import ParadigmResults
-from evaluation.ranking.results import RankingResults
-from evaluation.results import Results, Score
+from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, Group
+from corpora_recipes.running.errors import InputError
+from evaluation.reporting.comparison import (
+    Difference,
+    compare,
+    compare_paradigms,
+    compare_ranks,
+)
+from evaluation.reporting.layout import spaced
+from evaluation.results.invariance import read_invariance
+from evaluation.results.paradigms import ParadigmResults
+from evaluation.results.probes import Results, Score
+from evaluation.results.rankings import RankingResults
 
 AnyResults = Results | RankingResults | ParadigmResults
 
 Datasets = Mapping[str, Mapping[str, Score]]
 """Dataset to encoder to the score of its main layer, ordered by group, then by name."""
 
-# The papers' abbreviations of the groups of tasks, in the order of the tables.
-GROUPS = {
-    "SC": "Sentence classification",
-    "SPC": "Sentence pair classification",
-    "SS": "Semantic similarity",
-    "LPT": "Linguistic probing",
-    "SP": "Sentence position",
-    "BSO": "Binary sentence ordering",
-    "DC": "Discourse coherence",
-    "SSP": "Section prediction",
-    "DR": "Discourse relations",
-}
-# Of datasets that nothing is probed on.
-RANKING, PARADIGMS = "EvalRank", "ParaLex"
-NEIGHBOURS = {RANKING: "Ranks of what means the same", PARADIGMS: "Paradigms of words"}
-# The two suites: Araujo et al. 2022, after Conneau and Kiela 2018 and Chen et al. 2019.
-SUITES = {"SentEval": ("SC", "SPC", "SS", "LPT"), "DiscoEval": ("SP", "BSO", "DC", "SSP", "DR")}
 # The name of a baseline that the tables have a row for.
 MAJORITY = "majority"
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a report is made of.
+    """The results of a report.
 
     Attributes:
         encoders: the results, sorted by name, of the same rows, seed and protocol.
         folders: those that the results were read from.
         datasets: the scores of the main layers.
         differences: every two encoders compared.
-        audit: dataset to what the audit says of it, for all datasets of the results.
+        audit: dataset to its entry in the audit, for all datasets of the results.
         baselines: dataset to trivial baseline to its score on test.
-        invariance: what gate 10 measured of them, or None.
+        invariance: the measurements of gate 10, or None.
         rankings: EvalRank's results, sorted by the encoders' names, of the same texts.
         paradigms: ParaLex's results, likewise.
         neighbour_differences: every two encoders compared by them.
@@ -70,16 +60,16 @@ class Inputs:
     neighbour_differences: tuple[Difference, ...] = ()
 
     @property
-    def groups(self) -> dict[str, list[str]]:
-        """Group to the names of its datasets, in the order of ``GROUPS``."""
-        groups: dict[str, list[str]] = {}
+    def groups(self) -> dict[Group, list[str]]:
+        """Group of tasks to the names of its datasets, in the order of ``GROUPS``."""
+        groups: dict[Group, list[str]] = {}
         for name in self.datasets:
-            groups.setdefault(group_of(self.any_score(name)), []).append(name)
+            groups.setdefault(TASKS[self.any_score(name).task].group, []).append(name)
         return groups
 
     @property
-    def audited(self) -> dict[str, list[str]]:
-        """The same with the datasets of EvalRank and ParaLex."""
+    def audited(self) -> dict[Group, list[str]]:
+        """``groups``, with the datasets of EvalRank and ParaLex."""
         return self.groups | _neighbour_datasets(self.rankings, self.paradigms)
 
     @property
@@ -88,7 +78,7 @@ class Inputs:
         return [results.name for results in self.encoders]
 
     def any_score(self, dataset: str) -> Score:
-        """Return a score on a dataset, for what is the same for all encoders."""
+        """Return a score on a dataset, for facts that are the same for all encoders."""
         return next(iter(self.datasets[dataset].values()))
 
     def best_trivial(self, dataset: str) -> tuple[str, float]:
@@ -98,14 +88,10 @@ class Inputs:
         return name, own[name]
 
     def leaks(self, dataset: str) -> bool:
-        """Tell whether the dataset's source has texts in two of its parts."""
+        """Return whether the source of the dataset has the same texts in two splits."""
         checks = self.audit[dataset]["checks"]
-        return any(c["gate"] == "leakage" and c["verdict"] == "inherited" for c in checks)
-
-
-def group_of(score: Score) -> str:
-    """Return the abbreviation of a score's group of tasks."""
-    return TASKS[score.task].abbreviation
+        found = {c["verdict"] for c in checks if c["gate"] == "leakage"}
+        return not found.isdisjoint(("inherited", "undeclared"))
 
 
 def read_inputs(
@@ -115,27 +101,27 @@ def read_inputs(
     rankings: Sequence[tuple[RankingResults, Path]] = (),
     paradigms: Sequence[ParadigmResults] = (),
 ) -> Inputs:
-    """Check that results may stand in one table, and compare them.
+    """Check that results are comparable, and compare them.
 
     Args:
-        results: one an encoder, with the folder that it was read from.
-        audit: the audit.json of the package that was probed. Whether it is of the same contents is
-            for ``python -m builders package`` to check; here only the numbers of rows are compared,
-            and of EvalRank's and ParaLex's datasets whether they are there.
-        invariance: what ``python -m evaluation invariance`` wrote, if it is to be shown.
-        rankings: one an encoder, with the folder, if EvalRank is to be shown.
-        paradigms: one an encoder, if ParaLex is to be shown.
+        results: one per encoder, with the folder that it was read from.
+        audit: the audit.json of the package that was probed. ``probeta package`` checks that it
+            is of the same content; here only the numbers of rows are compared, and the datasets of
+            EvalRank and ParaLex must be listed.
+        invariance: the file that ``probeta invariance`` wrote, if it is to be shown.
+        rankings: one per encoder, with the folder, if EvalRank is to be shown.
+        paradigms: one per encoder, if ParaLex is to be shown.
 
     Raises:
-        InputError: there are no results; two are of one encoder, or of different rows, seeds or
-            protocols; one name stands for two encoders; or the audit or the invariance is not of
-            the same rows.
+        InputError: there are no results; two are of the same encoder, or of different rows, seeds
+            or protocols; two encoders have the same name; or the audit or the invariance is of
+            other rows.
     """
     if not results:
         raise InputError(
             "results",
-            expected="those of one encoder or more",
-            found="none",
+            expected="the results of one encoder or more",
+            found="no results",
             todo="probe an encoder of params.yaml: `dvc repro`",
         )
     ordered = sorted(results, key=lambda own: own[0].name)
@@ -167,22 +153,27 @@ def read_inputs(
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:
-    groups = list(GROUPS)
     scores = [(own.name, score) for own in encoders for score in own.main]
-    order = sorted({(groups.index(group_of(score)), score.dataset) for _, score in scores})
+    order = sorted({(*_place(TASKS[score.task].group), score.dataset) for _, score in scores})
     return {
         dataset: {name: score for name, score in scores if score.dataset == dataset}
-        for _, dataset in order
+        for *_, dataset in order
     }
+
+
+def _place(group: Group) -> tuple[int, str]:
+    """Return the sort key of a group: groups that are not listed come last."""
+    place = GROUPS.index(group) if group in GROUPS else len(GROUPS)
+    return place, group.abbreviation
 
 
 def _neighbour_datasets(
     rankings: Sequence[RankingResults], paradigms: Sequence[ParadigmResults]
-) -> dict[str, list[str]]:
-    """Return group to the names of its datasets, of those that nothing is probed on."""
-    kinds: dict[str, Sequence[RankingResults | ParadigmResults]] = {
-        RANKING: rankings,
-        PARADIGMS: paradigms,
+) -> dict[Group, list[str]]:
+    """Return group to the names of its datasets, for the groups without a probe."""
+    kinds: dict[Group, Sequence[RankingResults | ParadigmResults]] = {
+        EVALRANK: rankings,
+        PARALEX: paradigms,
     }
     found = {
         group: sorted({score.dataset for own in results for score in own.scores})
@@ -192,29 +183,29 @@ def _neighbour_datasets(
 
 
 def _check_comparable(encoders: Sequence[AnyResults], *shared: str) -> None:
-    """Check results of one kind: of different encoders, made in the same way.
+    """Check that results of one kind are of different encoders, and made in the same way.
 
     Args:
         encoders: the results.
-        shared: names of the attributes that all must have in common.
+        shared: names of the attributes that must be equal.
     """
     names: set[str] = set()
     for results in encoders:
         if results.name in names:
-            raise _not_comparable(results.name, "those of one run for each encoder", "two")
+            raise _not_comparable(results.name, "the results of one run per encoder", "two runs")
         names.add(results.name)
         for what in shared:
             own, first = (getattr(one, what) for one in (results, encoders[0]))
             if own != first:
                 raise _not_comparable(
                     results.name,
-                    f"the {what.replace('_', ' ')} of {encoders[0].name}, {first}",
+                    f"the {spaced(what)} of {encoders[0].name}, {first}",
                     str(own),
                 )
 
 
 def _check_same_encoders(results: Sequence[AnyResults]) -> None:
-    """Check that results of several kinds have one seed, and that a name means one encoder."""
+    """Check that results of several kinds have the same seed, and one encoder per name."""
     first: dict[str, AnyResults] = {}
     for own in results:
         same = first.setdefault(own.name, own)
@@ -224,12 +215,12 @@ def _check_same_encoders(results: Sequence[AnyResults]) -> None:
         ):
             if expected != found:
                 raise _not_comparable(
-                    own.name, f"the {what} of all its results, {expected}", str(found)
+                    own.name, f"the same {what} in all its results, {expected}", str(found)
                 )
 
 
 def _check_same_rows(results: Sequence[AnyResults]) -> None:
-    """Check that results of several kinds are of the same files of each dataset."""
+    """Check that results of several kinds were made from the same files of each dataset."""
     digests: dict[str, tuple[str, str]] = {}
     for own in results:
         similarities = own.similarities if isinstance(own, RankingResults) else ()
@@ -260,18 +251,20 @@ def _not_comparable(where: str, expected: str, found: str) -> InputError:
 
 
 def _read_audited(path: Path, datasets: Datasets, others: Sequence[str]) -> dict[str, Any]:
-    """Read an audit of the datasets that were probed, and of others."""
+    """Read the audit of the probed datasets, and of the other ones."""
     report = read_audit(path)
     for dataset in others:
         if dataset not in report["datasets"]:
-            raise _not_audited(path, dataset, "what was audited of it", "no such dataset")
+            raise _not_audited(path, dataset, "its audit", "no such dataset")
     for dataset, scores in datasets.items():
         rows = next(iter(scores.values())).rows
         audited = report["datasets"].get(dataset, {"rows": "no such dataset"})["rows"]
         if audited != rows:
-            raise _not_audited(path, dataset, f"the rows that were probed, {rows}", str(audited))
+            raise _not_audited(
+                path, dataset, f"the numbers of rows that were probed, {rows}", str(audited)
+            )
         if not baselines_of(report, dataset).keys() - {MAJORITY}:
-            raise _not_audited(path, dataset, "trivial baselines besides majority", "none")
+            raise _not_audited(path, dataset, "trivial baselines besides majority", "no other")
     return report
 
 

@@ -1,4 +1,4 @@
-"""The instances that the page shows: some of each dataset's test, with each encoder's answer."""
+"""The instances that the page shows: a sample of each test, with each encoder's answer."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from builders.tasks import TASKS
-from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
-from evaluation.instances import Dataset, find_datasets
-from evaluation.report.inputs import Inputs, group_of
-from evaluation.results import Predictions, read_predictions
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.reporting.inputs import Inputs
+from evaluation.results.probes import Predictions, read_predictions
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# At most so many of a dataset are shown, and of a text so many characters: the page stays small.
+# Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
 LIMIT = 50
 LONGEST = 4000
-# A score is far off if it stands so much higher or lower among its dataset's than the gold one
-# does among theirs, as a share of the rows. Cosines and ratings have no scale in common.
+# A score is far off if its rank among the answers and the gold score's rank among the gold scores
+# differ by more than this share of the rows. Cosines and ratings have no scale in common.
 FAR = 0.25
 
 Values = Mapping[str, Any]
@@ -29,13 +29,13 @@ Values = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A text of an instance.
+class ShownText:
+    """A text of an instance, as the page shows it.
 
     Attributes:
-        units: its units, one after the other; one if it is not divided.
-        tag: where it stands, or what it is, in a word.
-        note: what else is to be said of it.
+        units: its units, one after the other; a single one if it is not divided.
+        tag: its position or its role, in a word.
+        note: a remark on it.
         marked: whether it was moved, swapped or replaced.
     """
 
@@ -46,23 +46,23 @@ class Part:
 
 
 def browsed(inputs: Inputs, instances: Path) -> list[dict[str, Any]]:
-    """Return what the browser of instances shows, as it stands in the page.
+    """Return the content of the browser of instances, as the page's script reads it.
 
     Args:
         inputs: the results, with the folders that the predictions are in.
         instances: the folder of the instances that were probed.
 
     Returns:
-        For each dataset ``name``, ``group``, ``language``, ``question``, ``labels`` (none for
+        For each dataset ``name``, ``group``, ``language``, ``question``, ``labels`` (empty for
         scores), ``encoders`` (those that answered), ``count`` (rows asked), ``columns`` (of
         provenance), ``rows``, and for trees ``trees``, document to its nodes: first and last unit
-        of the left and of the right span, and the class. A row has ``id``, ``parts`` (``Part``),
-        ``gold``, ``told`` (the gold answer in words, and what is said beside it), ``values`` (of
-        the columns), for trees ``tree`` and ``node``, and ``answers``, one an encoder: the answer,
-        whether it is wrong (or far off), and what is said beside it.
+        of the left and of the right span, and the class. A row has ``id``, ``parts``
+        (``ShownText``), ``gold``, ``told`` (the gold answer in words, and a remark beside it),
+        ``values`` (of the columns), for trees ``tree`` and ``node``, and ``answers``, one per
+        encoder: the answer, whether it is wrong (or far off), and a remark beside it.
 
     Raises:
-        InputError: instances are missing or not those that were probed, or predictions are of
+        InputError: instances are missing or are not those that were probed, or predictions are of
             other rows.
     """
     found = {dataset.name: dataset for dataset in find_datasets(instances)}
@@ -77,7 +77,7 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path
             f"{instances}: {name}",
             expected=f"the instances that were probed, SHA-256 {score.digest}",
             found=digest,
-            todo="probe these instances, or pass those that were probed: `dvc repro`",
+            todo="pass the instances that were probed, or probe these: `dvc repro`",
         )
     rows = _rows(dataset)
     predictions = {
@@ -93,7 +93,7 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path
     shown = rows.take(drawn).to_pylist()
     content: dict[str, Any] = {
         "name": name,
-        "group": group_of(score),
+        "group": TASKS[dataset.task].group.abbreviation,
         "language": score.language,
         "question": TASKS[dataset.task].question,
         "labels": list(dataset.labels) if dataset.target == "label" else [],
@@ -103,7 +103,7 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path
         "rows": [
             {
                 "id": row["id"],
-                "parts": [asdict(part) for part in parts_of(dataset, row)],
+                "parts": [asdict(part) for part in shown_texts(dataset, row)],
                 "gold": row[dataset.target],
                 "told": told[place],
                 "values": [_written(dataset, column, row[column]) for column in columns],
@@ -120,60 +120,63 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path
 
 
 def draw(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
-    """Return the places of at most ``LIMIT`` rows, drawn by their ids, in their order."""
+    """Return the numbers of at most ``LIMIT`` rows, drawn by a hash of their ids, in order."""
     order = sorted(range(len(ids)), key=lambda i: keyed_hash(seed, dataset, ids[i], "report"))
     return sorted(order[:LIMIT])
 
 
-def parts_of(dataset: Dataset, row: Values) -> list[Part]:
-    """Return the texts of an instance, with what the task did to them."""
-    return _PARTS.get(dataset.task, _texts)(dataset, row)
+def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
+    """Return the texts of an instance, with the changes that the task made."""
+    return _SHOWN.get(dataset.task, _texts)(dataset, row)
 
 
-def _texts(dataset: Dataset, row: Values) -> list[Part]:
-    texts = [_cut(row[text.natural]) for text in TASKS[dataset.task].texts]
+def _texts(dataset: Dataset, row: Values) -> list[ShownText]:
+    texts: list[str] = []
+    for column in TASKS[dataset.task].texts:
+        value = row[column.natural]
+        texts += [value] if column.kind == "string" else value
     if len(texts) == 1:
-        return [Part((texts[0],))]
-    return [Part((text,), str(number)) for number, text in enumerate(texts, start=1)]
+        return [ShownText((_cut(texts[0]),))]
+    return [ShownText((_cut(text),), str(number)) for number, text in enumerate(texts, start=1)]
 
 
-def _position(dataset: Dataset, row: Values) -> list[Part]:
-    """The first sentence shown was taken from the place that the class names."""
+def _position(dataset: Dataset, row: Values) -> list[ShownText]:
+    """The first sentence was moved to the front from the position that the class names."""
     first, *others = row["sentences"]
     places = [place for place in range(len(others) + 1) if place != row["label"]]
     note = "moved to the front" if row["label"] else "at the front from the beginning"
     return [
-        Part((_cut(first),), str(row["label"] + 1), note, True),
+        ShownText((_cut(first),), str(row["label"] + 1), note, True),
         *(
-            Part((_cut(sentence),), str(place + 1))
+            ShownText((_cut(sentence),), str(place + 1))
             for place, sentence in zip(places, others, strict=True)
         ),
     ]
 
 
-def _ordering(dataset: Dataset, row: Values) -> list[Part]:
+def _ordering(dataset: Dataset, row: Values) -> list[ShownText]:
     swapped = dataset.labels[row["label"]] == "swapped"
     tags = ("2", "1") if swapped else ("1", "2")
     return [
-        Part((_cut(sentence),), tag, "", swapped)
+        ShownText((_cut(sentence),), tag, "", swapped)
         for tag, sentence in zip(tags, row["sentences"], strict=True)
     ]
 
 
-def _coherence(dataset: Dataset, row: Values) -> list[Part]:
+def _coherence(dataset: Dataset, row: Values) -> list[ShownText]:
     return [
-        Part((_cut(sentence),), str(place), f"put in from {row['donor_id']}", True)
+        ShownText((_cut(sentence),), str(place), f"put in from {row['donor_id']}", True)
         if place == row["replaced_position"]
-        else Part((_cut(sentence),), str(place))
+        else ShownText((_cut(sentence),), str(place))
         for place, sentence in enumerate(row["sentences"], start=1)
     ]
 
 
-def _relation(dataset: Dataset, row: Values) -> list[Part]:
-    """The two spans in the order of the text; ``left`` is the nucleus or the first of equals."""
+def _relation(dataset: Dataset, row: Values) -> list[ShownText]:
+    """The two spans in the order of the text; ``left`` is the nucleus, or the first of two."""
     names = ("nucleus", "nucleus") if row["order"] == "NN" else ("nucleus", "satellite")
     spans = [
-        (row[f"{side}_first"], Part(tuple(map(_cut, row[side])), name, _units(row, side)))
+        (row[f"{side}_first"], ShownText(tuple(map(_cut, row[side])), name, _units(row, side)))
         for side, name in zip(("left", "right"), names, strict=True)
     ]
     return [part for _, part in sorted(spans, key=lambda span: span[0])]
@@ -184,37 +187,34 @@ def _units(row: Values, side: str) -> str:
     return f"unit {first}" if first == last else f"units {first} to {last}"
 
 
-_PARTS: Mapping[str, Callable[[Dataset, Values], list[Part]]] = {
+_SHOWN: Mapping[str, Callable[[Dataset, Values], list[ShownText]]] = {
     "sentence_position": _position,
     "sentence_ordering": _ordering,
     "discourse_coherence": _coherence,
     "discourse_relations": _relation,
 }
-"""Task to what makes its parts; the others just have texts."""
+"""Task to the function that shows its texts; other tasks show their texts as they are."""
 
 
 def _told(dataset: Dataset, rows: "pa.Table", drawn: Sequence[int]) -> list[list[str]]:
-    """Return for each drawn row the gold answer in words, and what to say beside it."""
+    """Return for each drawn row the gold answer in words, and a remark beside it."""
     gold = rows[dataset.target].to_numpy()
     if dataset.target == "score":
         ranks = _ranks(gold)
         return [[f"{gold[i]:g}", f"above {100 * ranks[i]:.0f} %"] for i in drawn]
-    words = {
-        "sentence_position": "the first sentence stood in place {}",
-        "section_prediction": "from the {}",
-    }.get(dataset.task, "{}")
+    words = TASKS[dataset.task].gold
     return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
 
 
 def _provenance(dataset: Dataset) -> list[str]:
-    """Return the columns that are neither text nor what is shown anyhow."""
+    """Return the columns that are shown nowhere else."""
     shown = {"id", "split", "also_in", dataset.target}
     shown |= {name for text in TASKS[dataset.task].texts for name in (text.natural, text.tokens)}
     return [name for name in dataset.columns if name not in shown]
 
 
 def _rows(dataset: Dataset) -> "pa.Table":
-    """Return the rows that are asked, with all columns but tokens; nulls stay."""
+    """Return the test rows with all columns except tokens, and with nulls."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -230,20 +230,20 @@ def _checked(own: Predictions, rows: "pa.Table", folder: Path, name: str) -> Pre
         raise InputError(
             folder,
             expected=f"predictions for the {len(rows)} rows of {name}, in their order",
-            found=f"{len(own.ids)} rows, not the same",
-            todo="run the probe again",
+            found=f"{len(own.ids)} rows, not the same ones",
+            todo="run `probeta probe` again for this encoder",
         )
     return own
 
 
 def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[list[Any]]:
-    """Return for each drawn row the answer, whether it is wrong, and what to say beside it."""
+    """Return for each drawn row the answer, whether it is wrong, and a remark beside it."""
     if dataset.target == "label":
         starts = len(own.predicted)
         votes = np.stack(
             [(own.predicted == label).sum(axis=0) for label in range(len(dataset.labels))]
         )
-        # Of labels with equally many votes the first one.
+        # Ties go to the first label.
         answers = votes.argmax(axis=0)
         return [
             [
@@ -266,7 +266,7 @@ def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[l
 
 
 def _ranks(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
-    """Return the share of the other values that each is above, equal ones counted half."""
+    """Return for each value the share of lower values among the others; equal ones count half."""
     from scipy.stats import rankdata
 
     ranks: np.ndarray[Any, Any] = (rankdata(values) - 1) / max(1, len(values) - 1)

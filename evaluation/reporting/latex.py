@@ -2,26 +2,17 @@
 
 from collections.abc import Sequence
 
-from evaluation.report.inputs import Inputs
-from evaluation.report.layers import Profile
-from evaluation.report.layout import Cell, Row, Table
-from evaluation.report.neighbours import neighbour_tables
-from evaluation.report.tables import (
-    averages,
-    baselines,
-    correlations,
-    group_tables,
-    introduction,
-    layers,
-    notes,
-    pairs,
-)
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Cell, Row, Table
+from evaluation.reporting.notes import notes_of
+from evaluation.reporting.sections import sections_of
+from evaluation.reporting.tables.scores import introduction
 
 _HEAD = """\
 % Tables of a report of Probeta; with \\usepackage{booktabs,graphicx} and, for pdflatex,
 % \\usepackage[T1]{fontenc}.
 """
-# What means something to LaTeX, and what text has that its fonts may lack.
+# Characters that are markup in LaTeX, and those that its fonts may lack.
 _WRITTEN = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -43,28 +34,19 @@ _WRITTEN = str.maketrans(
         "¶": r"\P{}",
     }
 )
-# A table that is wider than the text is made to fit.
+# A table that is wider than the text is scaled to fit.
 _FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
 
 
-def write_latex(inputs: Inputs, profiles: Sequence[Profile]) -> str:
-    """Return one table after the other, each a float of its own with notes.
+def write_latex(inputs: Inputs) -> str:
+    """Return one table after the other, each a float with its notes.
 
     Args:
-        inputs: what they are made of.
-        profiles: the encoders with several layers.
+        inputs: the results.
     """
-    found = [
-        averages(inputs),
-        *group_tables(inputs),
-        correlations(inputs),
-        baselines(inputs),
-        pairs(inputs),
-        *map(layers, profiles),
-        *neighbour_tables(inputs),
-    ]
     about = "".join(f"% {paragraph}\n" for paragraph in introduction(inputs))
-    return "\n".join([_HEAD + about, *(latex(table) for table in found if table and table.rows)])
+    found = [table for _, tables in sections_of(inputs, "latex") for table in tables]
+    return "\n".join([_HEAD + about, *(latex(table) for table in found if table.rows)])
 
 
 def latex(table: Table) -> str:
@@ -91,7 +73,7 @@ def latex(table: Table) -> str:
             *(
                 rf"\par\smallskip\parbox{{\textwidth}}{{\footnotesize {written(mark)} "
                 rf"{written(note)}}}"
-                for mark, note in notes([table]).items()
+                for mark, note in notes_of([table]).items()
             ),
             r"\end{table*}",
             "",
@@ -123,5 +105,5 @@ def _cell(cell: Cell) -> str:
     marks = " ".join(map(written, cell.marks))
     marks = rf"\textsuperscript{{{marks}}}" if marks else ""
     strong = rf"\textbf{{{text}}}" if cell.strong else text
-    # A line that begins with a bracket would be taken for an option of the one before.
+    # LaTeX reads a bracket at the beginning of a line as an option of the line before.
     return f"{strong}{marks}" if not strong.startswith("[") else f"{{}}{strong}{marks}"

@@ -1,8 +1,8 @@
-"""How scores change over the layers of an encoder.
+"""The scores over the layers of an encoder.
 
 As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the scores of each
-dataset are standardised over the layers, and the best layer of each is marked, or all that share
-its score.
+dataset are standardised over the layers, and its best layer is marked, or all layers that share
+the best score.
 """
 
 from collections.abc import Iterable
@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from evaluation.report.inputs import SUITES, Inputs
-from evaluation.report.layout import unused_name
-from evaluation.results import Results
+from builders.tasks.groups import GROUPS, Group
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import unused_name
+from evaluation.results.probes import Results
 
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
-# Means over random starts that differ by less are the same score.
+# Scores that differ by less are equal: they are means over random starts.
 _SAME = 1e-9
 
 
@@ -27,14 +28,14 @@ class Profile:
 
     Attributes:
         encoder: its name.
-        name: the same of letters, digits and hyphens, unique in a report.
+        name: the same in letters, digits and hyphens, unique in a report.
         layers: the numbered layers, the lowest first.
-        apart: what else was probed, such as the layers' average.
+        apart: the other vectors that were probed, such as the layers' average.
         datasets: those that every layer was probed on, group by group.
         groups: the group of each of them.
         values: scores, float64 [layers, then apart; datasets].
-        standard: the same less the mean of the numbered layers, divided by their standard deviation
-            (0 where they do not differ).
+        standard: ``values`` minus the mean of the numbered layers, divided by their standard
+            deviation (0 where they do not differ).
         best: for each dataset the indices of the numbered layers that share the best score.
     """
 
@@ -43,7 +44,7 @@ class Profile:
     layers: tuple[str, ...]
     apart: tuple[str, ...]
     datasets: tuple[str, ...]
-    groups: tuple[str, ...]
+    groups: tuple[Group, ...]
     values: Doubles
     standard: Doubles
     best: tuple[tuple[int, ...], ...]
@@ -53,10 +54,10 @@ class Profile:
         """The names of the rows of ``values``."""
         return self.layers + self.apart
 
-    def average_best(self, groups: Iterable[str]) -> float | None:
-        """Return the mean number of the best layer over the datasets of groups, if there are any.
+    def average_best(self, groups: Iterable[Group]) -> float | None:
+        """Return the mean number of the best layer over the datasets of groups, None without any.
 
-        Chen et al. (2019), Table 6. Of layers that share the best score their mean counts.
+        Chen et al. (2019), Table 6. Of layers that share the best score, the mean number counts.
         """
         wanted = set(groups)
         found = [
@@ -67,14 +68,18 @@ class Profile:
         return fmean(found) if found else None
 
     def average_bests(self) -> dict[str, float]:
-        """Return ``average_best`` of each suite that there are datasets of, and of all."""
-        all_groups = {"all datasets": tuple(self.groups)}
-        found = {name: self.average_best(groups) for name, groups in (SUITES | all_groups).items()}
+        """Return ``average_best`` of each suite that has datasets, and of all datasets."""
+        suites = {
+            suite: [group for group in self.groups if group.suite == suite]
+            for suite in dict.fromkeys(group.suite for group in GROUPS if group.suite)
+        }
+        members = suites | {"all datasets": self.groups}
+        found = {name: self.average_best(groups) for name, groups in members.items()}
         return {name: value for name, value in found.items() if value is not None}
 
 
 def profiles(inputs: Inputs) -> list[Profile]:
-    """Return a profile of every encoder that was probed on two numbered layers or more."""
+    """Return the profile of every encoder that was probed on two numbered layers or more."""
     found: dict[str, Profile] = {}
     for own in inputs.encoders:
         profile = _profile(own, unused_name(own.name, found), inputs)

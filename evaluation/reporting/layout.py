@@ -1,18 +1,21 @@
-"""Tables without a format: what stands in them, and how numbers are written."""
+"""Tables independent of a format: their cells, and the format of numbers."""
 
 import re
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from itertools import chain, count
 from typing import Literal
 
-from evaluation.comparison import Difference
+from evaluation.measures.bootstrap import COVERAGE
+from evaluation.reporting.comparison import Difference
 
 NONE = "–"
-BOLD = "and what the paired test cannot tell from it"
+# The coverage of all intervals.
+COVERED = f"{100 * COVERAGE:.0f} %"
+BOLD = "and those that the paired test cannot distinguish from it"
 
 Kind = Literal["fact", "encoder", "published"]
-Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "miss"]
+Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +23,14 @@ class Cell:
     """A cell of a table.
 
     Attributes:
-        text: what stands in it.
-        detail: what stands beside it, less visibly.
-        marks: of ``evaluation.report.tables.NOTES``.
-        value: what rows are sorted by; None for the text.
-        strong: whether it stands out.
-        tone: what it says at a glance; never the only sign of it.
-        strip: of a score, the interval's ends and what is to be beaten.
-        unit: of ``value``, where a column has several; rows are sorted by it first.
+        text: its content.
+        detail: further content, shown less visibly beside it.
+        marks: of ``evaluation.reporting.notes.NOTES``.
+        value: the sort key of rows; None to sort by the text.
+        strong: whether it is bold.
+        tone: its meaning as a colour; the text says the same.
+        strip: for a score, the interval's ends and the baseline to beat.
+        unit: of ``value``, in a column of several units; rows are sorted by unit first.
     """
 
     text: str
@@ -46,8 +49,8 @@ class Row:
 
     Attributes:
         cells: the first one names the row.
-        kind: whether it is of an encoder, of what others published, or something else.
-        group: the group of tasks that it is of, if it is of one.
+        kind: a row of an encoder, of published scores, or of other facts.
+        group: abbreviation of its group of tasks, if it has one.
     """
 
     cells: tuple[Cell, ...]
@@ -57,16 +60,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table without a format.
+    """A table independent of a format.
 
     Attributes:
         name: of letters, digits and hyphens, unique in a report.
         title: heading and caption.
         header: the names of the columns.
-        rows: each as long as the header; where there are none, what it is about is all there is.
-        about: what to know before reading it, a paragraph each.
-        texts: so many columns at the left are text, the others are numbers.
-        caption: what of the introduction a table needs that stands alone, as in a paper.
+        rows: each as long as the header; without rows, only ``about`` is shown.
+        about: paragraphs that explain it.
+        texts: number of text columns at the left; the others are numbers.
+        caption: the explanation that a table in a paper needs.
     """
 
     name: str
@@ -89,24 +92,28 @@ def signed(value: float) -> str:
     return "0.0" if text == "+0.0" else text
 
 
+def bracketed(ends: tuple[float, float], write: Callable[[float], str] = percent) -> str:
+    """Return an interval."""
+    return f"[{', '.join(map(write, ends))}]"
+
+
 def named(encoder: str) -> Cell:
     """Return the cell that names an encoder in a row."""
     return Cell(encoder, strong=True)
 
 
 def percent_cell(value: float | None, detail: str = "", strong: bool = False) -> Cell:
-    """Return the cell of a share or a correlation, None for none."""
+    """Return the cell of a share or a correlation; None if there is no value."""
     return Cell(percent(value), detail, (), value, strong)
 
 
 def difference_cell(difference: Difference | None) -> Cell:
-    """Return the cell of a difference of two encoders, None for none."""
+    """Return the cell of a difference of two encoders; None if there is no difference."""
     if difference is None:
         return Cell(NONE)
-    low, high = difference.interval
     return Cell(
         signed(difference.value),
-        f"[{signed(low)}, {signed(high)}]" + " tie" * difference.tie,
+        bracketed(difference.interval, signed) + " tie" * difference.tie,
         (),
         difference.value,
         not difference.tie,
@@ -115,24 +122,25 @@ def difference_cell(difference: Difference | None) -> Cell:
 
 
 def tone(difference: Difference) -> Tone:
-    """Return how the first of two encoders stands to the second."""
+    """Return how the first of two encoders compares to the second."""
     if difference.tie:
         return "tie"
     return "better" if difference.value > 0 else "worse"
 
 
 def about_differences(drawn: str) -> str:
-    """Return what to know of differences.
+    """Return an explanation of the differences.
 
     Args:
-        drawn: what the bootstrap resamples, such as "the clusters".
+        drawn: the units that the bootstrap resamples, such as "the clusters".
     """
     return (
-        "Points that the first encoder is ahead of the second, with the 95 % interval of the "
-        f"difference by the paired bootstrap: both are measured in the same resamples of {drawn}. "
-        "Where the interval holds 0 the two are tied: the test cannot tell them apart. The "
-        "intervals are of single differences: of twenty ties, one is expected to look like a "
-        "difference. Differences in bold are no ties."
+        "Score of the first encoder minus that of the second, in points, with the "
+        f"{COVERED} interval of the difference by the paired bootstrap: both are measured on the "
+        f"same resamples of {drawn}. "
+        "Where the interval contains 0 the two are tied: the test cannot distinguish them. Each "
+        "interval is that of a single difference: of twenty ties, one is expected to look like a "
+        "difference. Differences in bold are not ties."
     )
 
 
@@ -142,7 +150,7 @@ def headings(*names: str) -> tuple[Cell, ...]:
 
 
 def spaced(name: str) -> str:
-    """Return a name in words."""
+    """Return a name with spaces for underscores."""
     return name.replace("_", " ")
 
 
@@ -152,11 +160,11 @@ def titled(name: str) -> str:
 
 
 def unused_name(wanted: str, used: Container[str]) -> str:
-    """Return a name of letters, digits and hyphens that is as wanted as can be.
+    """Return a name of letters, digits and hyphens, as similar to the wanted one as possible.
 
     Args:
         wanted: any text.
-        used: what it must not be.
+        used: names that are taken.
     """
     plain = re.sub("[^A-Za-z0-9]+", "-", wanted).strip("-") or "encoder"
     numbered = (f"{plain}-{place}" for place in count(2))

@@ -1,43 +1,31 @@
 """The report as Markdown, as GitHub reads it."""
 
-from collections.abc import Sequence
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Cell, Table, titled
+from evaluation.reporting.notes import notes_of
+from evaluation.reporting.sections import sections_of
+from evaluation.reporting.tables.scores import introduction
 
-from evaluation.report.inputs import Inputs
-from evaluation.report.layers import Profile
-from evaluation.report.layout import Cell, Table
-from evaluation.report.tables import (
-    group_tables,
-    introduction,
-    layers,
-    notes,
-    report_tables,
-)
-
-# What Markdown would take for markup, where it can stand in a name or a note.
+# Characters in names or notes that Markdown would read as markup.
 _ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\*|<`"})
 
 
-def write_markdown(inputs: Inputs, profiles: Sequence[Profile]) -> str:
+def write_markdown(inputs: Inputs) -> str:
     """Return the report.
 
     Args:
-        inputs: what it is made of.
-        profiles: the encoders with several layers.
+        inputs: the results.
     """
-    tables = report_tables(inputs, profiles)
-    last_scores = group_tables(inputs)[-1].name
-    last_layers = layers(profiles[-1]).name if profiles else None
     lines = ["# Scores", ""]
     for paragraph in introduction(inputs):
         lines += [_escaped(paragraph), ""]
-    for table in tables:
-        lines += markdown(table)
-        if table.name == last_scores:
-            for mark, note in notes(tables).items():
-                lines += [_escaped(f"{mark} {note}"), ""]
-            lines += ["![Scores](figures/scores.svg)", ""]
-        if table.name == last_layers:
-            lines += ["![Scores of layers](figures/layers.svg)", ""]
+    for section, tables in sections_of(inputs, "markdown"):
+        for table in tables:
+            lines += markdown(table)
+        for mark, note in notes_of(tables).items():
+            lines += [_escaped(f"{mark} {note}"), ""]
+        if section.figure:
+            lines += [f"![{titled(section.figure)}](figures/{section.figure}.svg)", ""]
     return "\n".join(lines)
 
 

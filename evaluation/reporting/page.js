@@ -5,8 +5,8 @@ const NONE = "–";
 const PER_PAGE = 10;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/* Tables that sort: headers become buttons; cells without a value stay at the end, and numbers of
-   one unit together. */
+/* Sorting: headers become buttons; cells without a value stay last, numbers are sorted within
+   their unit. */
 
 function valueOf(row, column) {
   const cell = row.cells[column];
@@ -15,9 +15,9 @@ function valueOf(row, column) {
   return text === NONE ? null : text;
 }
 
-function compare(one, other) {
-  if (typeof one === "number" && typeof other === "number") return one - other;
-  return collator.compare(String(one), String(other));
+function compare(left, right) {
+  if (typeof left === "number" && typeof right === "number") return left - right;
+  return collator.compare(String(left), String(right));
 }
 
 function sortBy(table, column, descending) {
@@ -44,7 +44,7 @@ function makeSortable(table) {
     header.append(button);
     button.addEventListener("click", () => {
       const before = header.getAttribute("aria-sort");
-      // What is a number is first shown with the largest on top.
+      // Numbers are first sorted with the largest on top.
       const descending = before ? before === "ascending" : header.classList.contains("number");
       for (const other of headers) other.removeAttribute("aria-sort");
       header.setAttribute("aria-sort", descending ? "descending" : "ascending");
@@ -53,7 +53,7 @@ function makeSortable(table) {
   });
 }
 
-/* Tables that filter. */
+/* Filters of tables. */
 
 function folded(text) {
   return text.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
@@ -94,7 +94,7 @@ function showPairs(table, encoder) {
   }
 }
 
-/* Boxes that scroll sideways show at their edges that there is more. */
+/* Boxes that scroll sideways show a shadow at an edge with more content beyond it. */
 
 function makeHinting(frame) {
   const scroller = frame.firstElementChild;
@@ -107,7 +107,7 @@ function makeHinting(frame) {
   };
   scroller.addEventListener("scroll", update, { passive: true });
   const observer = new ResizeObserver(update);
-  for (const own of [scroller, ...scroller.children]) observer.observe(own);
+  for (const box of [scroller, ...scroller.children]) observer.observe(box);
 }
 
 /* The browser of instances. */
@@ -148,7 +148,7 @@ function answerElement(dataset, name, [answer, wrong, beside]) {
   return item;
 }
 
-/* A tree of spans: the whole text on top, each node divided into nucleus and satellite. */
+/* A tree of spans: the whole text on top, each node with its nucleus and its satellite. */
 function treeElement(dataset, row) {
   const nodes = dataset.trees[row.tree];
   const last = Math.max(...nodes.map((node) => Math.max(node[1], node[3])));
@@ -167,7 +167,7 @@ function treeElement(dataset, row) {
     const depth = open.length;
     open.push(end);
     deepest = Math.max(deepest, depth);
-    const own = row.node.every((place, index) => place === node[index]);
+    const isRow = row.node.every((place, index) => place === node[index]);
     const label = dataset.labels[node[4]];
     const title = `${label}, units ${start + 1} to ${end + 1}`;
     const group = drawing("g", {}, drawing("title", {}, document.createTextNode(title)));
@@ -176,7 +176,7 @@ function treeElement(dataset, row) {
         group.append(drawing("rect", {
           x: (from - first) * width, y: depth * height, width: (to - from + 1) * width,
           height: height - 3, rx: 3,
-          class: own ? "own" : nucleus ? "nucleus" : "satellite",
+          class: isRow ? "own" : nucleus ? "nucleus" : "satellite",
         }));
       }
     );
@@ -208,8 +208,8 @@ function instanceElement(dataset, row) {
   const parts = element("ol", { className: "parts" });
   parts.append(...row.parts.map((part) => partElement(part, dataset.language)));
   const answers = element("ul", { className: "answers" });
-  const [told, beside] = row.told;
-  const gold = element("li", { className: "gold" }, "gold: ", element("b", {}, told));
+  const [answer, beside] = row.told;
+  const gold = element("li", { className: "gold" }, "gold: ", element("b", {}, answer));
   if (beside) gold.append(" ", element("small", {}, beside));
   answers.append(gold);
   dataset.encoders.forEach((name, index) => {
@@ -218,7 +218,7 @@ function instanceElement(dataset, row) {
   const facts = element("dl");
   [["id", row.id], ...dataset.columns.map((name, index) => [name, row.values[index]])].forEach(
     ([name, value]) => {
-      // Where documents do not matter, a row is its own.
+      // Without documents, the id of a row is its document_id.
       if (value !== NONE && !(name === "document_id" && value === row.id)) {
         facts.append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
       }
@@ -245,12 +245,12 @@ function makeBrowser(datasets) {
   );
   const option = (value, text) => element("option", { value }, text);
   let place = 0;
-  let own = datasets[0];
+  let current = datasets[0];
 
   const groups = new Map();
-  for (const one of datasets) {
-    if (!groups.has(one.group)) groups.set(one.group, element("optgroup", { label: one.group }));
-    groups.get(one.group).append(option(one.name, one.name));
+  for (const { group, name } of datasets) {
+    if (!groups.has(group)) groups.set(group, element("optgroup", { label: group }));
+    groups.get(group).append(option(name, name));
   }
   dataset.append(...groups.values());
 
@@ -258,12 +258,12 @@ function makeBrowser(datasets) {
     const answers = row.answers.map((answer) => answer[1]);
     if (encoder.value === "all") return answers.every(Boolean);
     if (encoder.value === "any") return answers.some(Boolean);
-    return answers[own.encoders.indexOf(encoder.value)];
+    return answers[current.encoders.indexOf(encoder.value)];
   }
 
   function shown() {
     const words = folded(find.value).split(/\s+/).filter(Boolean);
-    return own.rows.filter((row) =>
+    return current.rows.filter((row) =>
       (!wrong.checked || isWrong(row)) &&
       (gold.value === "" || String(row.gold) === gold.value) &&
       words.every((word) => searched(row).includes(word))
@@ -275,27 +275,27 @@ function makeBrowser(datasets) {
     const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
     place = Math.min(place, pages - 1);
     const some = rows.slice(place * PER_PAGE, (place + 1) * PER_PAGE);
-    list.replaceChildren(...some.map((row) => instanceElement(own, row)));
+    list.replaceChildren(...some.map((row) => instanceElement(current, row)));
     found.textContent =
-      `${rows.length} of ${own.rows.length} rows here, of ${own.count.toLocaleString("en")} in all`;
+      `${rows.length} of ${current.rows.length} rows on this page; ${current.count.toLocaleString("en")} test rows in all`;
     page.textContent = `page ${place + 1} of ${pages}`;
     previous.disabled = place === 0;
     next.disabled = place >= pages - 1;
   }
 
   function choose() {
-    own = datasets.find((one) => one.name === dataset.value);
-    question.textContent = own.question;
+    current = datasets.find(({ name }) => name === dataset.value);
+    question.textContent = current.question;
     const before = encoder.value;
     encoder.replaceChildren(option("any", "any encoder"));
-    if (own.encoders.length > 1) encoder.append(option("all", "all encoders"));
-    encoder.append(...own.encoders.map((name) => option(name, name)));
-    if ([...encoder.options].some((one) => one.value === before)) encoder.value = before;
+    if (current.encoders.length > 1) encoder.append(option("all", "all encoders"));
+    encoder.append(...current.encoders.map((name) => option(name, name)));
+    if ([...encoder.options].some(({ value }) => value === before)) encoder.value = before;
     gold.replaceChildren(option("", "all"));
-    own.labels.forEach((label, index) => {
-      if (own.rows.some((row) => row.gold === index)) gold.append(option(String(index), label));
+    current.labels.forEach((label, index) => {
+      if (current.rows.some((row) => row.gold === index)) gold.append(option(String(index), label));
     });
-    document.getElementById("gold-label").hidden = own.labels.length === 0;
+    document.getElementById("gold-label").hidden = current.labels.length === 0;
     again();
   }
 

@@ -1,4 +1,4 @@
-"""What papers report, for comparison."""
+"""Scores that papers report, for comparison."""
 
 from pathlib import Path
 from typing import Any

@@ -1,20 +1,20 @@
-"""From results to a folder of tables, figures and a page to look at."""
+"""From results to a folder with a page, tables and figures."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.outputs import whole_file, whole_folder
-from evaluation.paradigms.results import MEASURES, ParadigmResults
-from evaluation.ranking.results import RankingResults
-from evaluation.report.figures import draw_layers, draw_scores, image
-from evaluation.report.html import write_html
-from evaluation.report.inputs import Inputs, read_inputs
-from evaluation.report.instances import browsed
-from evaluation.report.latex import write_latex
-from evaluation.report.layers import profiles
-from evaluation.report.markdown import write_markdown
-from evaluation.results import Results
+from corpora_recipes.running.outputs import whole_file, whole_folder
+from evaluation.reporting.figures import draw_layers, draw_scores, image
+from evaluation.reporting.html import write_html
+from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.instances import browsed
+from evaluation.reporting.latex import write_latex
+from evaluation.reporting.layers import profiles
+from evaluation.reporting.markdown import write_markdown
+from evaluation.results.paradigms import MEASURES, ParadigmResults
+from evaluation.results.probes import Results
+from evaluation.results.rankings import RankingResults
 
 
 def write_report(
@@ -28,22 +28,21 @@ def write_report(
 ) -> None:
     """Write index.html, report.md, tables.tex, metrics.json and figures/ into a folder.
 
-    ``figures/`` has scores.svg and scores.png, and if an encoder was probed on several layers
+    ``figures/`` has scores.svg and scores.png and, if an encoder was probed on several layers,
     layers.svg and layers.png. The same results give the same bytes.
 
     Args:
-        results: one an encoder, with the folder that it was read from.
+        results: one per encoder, with the folder that it was read from.
         instances: the folder of the instances that were probed.
         audit: the audit.json of the package that was probed, for the trivial baselines.
-        out: the folder; made if need be.
-        invariance: what ``python -m evaluation invariance`` wrote of them, if it is to be shown.
-        rankings: what ``python -m evaluation rank`` wrote, one an encoder, with the folder that it
-            was read from, if it is to be shown.
-        paradigms: what ``python -m evaluation paradigms`` wrote, one an encoder, if it is to be
-            shown.
+        out: the folder; made if it does not exist.
+        invariance: the file of ``probeta invariance``, if it is to be shown.
+        rankings: the results of ``probeta rank``, one per encoder, with the folder that they were
+            read from, if they are to be shown.
+        paradigms: the results of ``probeta paradigms``, one per encoder, if they are to be shown.
 
     Raises:
-        InputError: there are no results, they must not be compared, or the instances, the audit,
+        InputError: there are no results, they are not comparable, or the instances, the audit,
             the invariance, the predictions or the ranks are of other rows.
     """
     inputs = read_inputs(results, audit, invariance, rankings, paradigms)
@@ -53,9 +52,9 @@ def write_report(
     if by_layer:
         figures["layers"] = draw_layers(by_layer)
     files = {
-        "index.html": write_html(inputs, by_layer, browser, figures["scores"]),
-        "report.md": write_markdown(inputs, by_layer),
-        "tables.tex": write_latex(inputs, by_layer),
+        "index.html": write_html(inputs, browser, figures["scores"]),
+        "report.md": write_markdown(inputs),
+        "tables.tex": write_latex(inputs),
         "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
     }
     images = {
@@ -72,10 +71,11 @@ def write_report(
 
 
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
-    """Return what is measured to encoder to the score of its main layer, 0 … 1.
+    """Return name of a score to encoder to the score of its main layer, 0 … 1.
 
-    Probed datasets by their names (correlations from -1); EvalRank's, of the vectors as they are,
-    such as "evalrank_es mrr cosine"; ParaLex's such as "paralex_es suggestion shared fold".
+    The name of a probed dataset's score is that of the dataset (correlations from -1); others are,
+    for EvalRank (vectors as they are), such as "evalrank_es mrr cosine", and for ParaLex such as
+    "paralex_es suggestion shared lower".
     """
     found = {
         dataset: {name: score.value for name, score in scores.items()}

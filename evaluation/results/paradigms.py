@@ -1,28 +1,27 @@
-"""The results of ParaLex for one encoder: what they hold, and the file that they are kept in."""
+"""The results of ParaLex for one encoder and their file."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluation.stored import read_stored, write_stored
+from builders.tasks.paradigms import FEWEST_TERMS
+from evaluation.results.stored import interval_of, read_stored, write_stored
 
 FORMAT = 1
-FEWEST_TERMS = 3
-"""With fewer terms there is nothing to find: two are the seeds."""
 MEASURES = ("suggestion", "coherence")
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterScore:
-    """What became of one cluster of terms.
+    """The scores of a cluster of terms.
 
     Attributes:
         cluster: its name, such as "weekdays".
-        terms: number of different terms that were looked for.
-        left_out: reason ("out_of_vocabulary", "no_vector") to the terms left out for it.
+        terms: number of distinct terms.
+        left_out: reason ("out_of_vocabulary", "no_vector") to the terms that it excludes.
         suggestion: mean recall over all pairs of seeds, 0 … 1; 0 with fewer than three terms left.
         deviation: the standard deviation of that recall over the pairs.
-        coherence: the share of ordered pairs of terms of which the second is a neighbour of the
+        coherence: the share of ordered pairs of terms whose second term is a neighbour of the
             first, 0 … 1; 0 with fewer than three terms left.
     """
 
@@ -35,7 +34,7 @@ class ClusterScore:
 
     @property
     def left(self) -> int:
-        """The number of terms that were asked for."""
+        """The number of terms that were not left out."""
         return self.terms - sum(map(len, self.left_out.values()))
 
 
@@ -53,11 +52,11 @@ class ParadigmScore:
             word rankings and the terms.
         vocabulary_digest: of a shared one the SHA-256 of the word rankings' files; else empty.
         words: number of words with a vector that neighbours are looked for among.
-        casing: "as_is", or "fold": terms and vocabulary in lower case.
+        casing: "as_is", or "lower": terms and vocabulary in lower case.
         suggestion: mean over the clusters of their suggestion scores.
-        suggestion_interval: its 95 % bootstrap interval over the clusters.
+        suggestion_interval: its bootstrap interval over the clusters.
         coherence: mean over the clusters of their neighbourhood coherence.
-        coherence_interval: its 95 % bootstrap interval over the clusters.
+        coherence_interval: its bootstrap interval over the clusters.
         clusters: one each, by name.
         words_left_out: reason ("no_vector", "repeated_word", or "same_form" of one that has come
             before, as casing makes them) to the number of words of the vocabulary that neighbours
@@ -88,7 +87,7 @@ class ParadigmScore:
     def key(self, measure: str) -> str:
         """Return what one of ``MEASURES`` is called among many.
 
-        Such as "paralex_es suggestion shared fold".
+        Such as "paralex_es suggestion shared lower".
         """
         return f"{self.dataset} {measure} {self.vocabulary} {self.casing}"
 
@@ -119,7 +118,7 @@ class ParadigmResults:
 
     @property
     def main(self) -> tuple[ParadigmScore, ...]:
-        """The scores of the layer that stands for the encoder."""
+        """The scores of the main layer."""
         return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
 
@@ -142,7 +141,6 @@ def _made(content: dict[str, Any]) -> ParadigmResults:
     for score in content.pop("scores"):
         clusters = tuple(ClusterScore(**cluster) for cluster in score.pop("clusters"))
         for name in ("suggestion_interval", "coherence_interval"):
-            low, high = score[name]
-            score[name] = (low, high)
+            score[name] = interval_of(score[name])
         scores.append(ParadigmScore(**score, clusters=clusters))
     return ParadigmResults(**content, scores=tuple(scores))

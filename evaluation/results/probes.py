@@ -1,4 +1,4 @@
-"""The results of an encoder: what they hold, and the folder that they are kept in.
+"""The results of an encoder and the folder with their files.
 
 A folder of results has two files, which appear together or not at all:
 
@@ -8,25 +8,32 @@ A folder of results has two files, which appear together or not at all:
                          score; predicted: list<float64>, an answer for each random start
 """
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import parquet_writer, read_report, whole_folder
-from evaluation.metrics import Metric, Values
-from evaluation.stored import check_folder, read_rows
+from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_folder
+from evaluation.arrays import Values
+from evaluation.measures.metrics import Metric
+from evaluation.results.stored import (
+    check_folder,
+    interval_of,
+    read_rows,
+    read_stored,
+    write_stored,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 3
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
-_AGAIN = "run the probe again"
+_AGAIN = "run `probeta probe` again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +48,17 @@ class Score:
         version: of the dataset.
         digest: SHA-256 of the dataset's files.
         rows: number of instances in each split that there is.
-        folds: number of folds, each of which was test once; 0 if the dataset has splits.
+        folds: number of folds, each used once as test; 0 if the dataset has splits.
         test_documents: number of documents that the rows of test come from; below
-            ``evaluation.bootstrap.FEW_DOCUMENTS`` the interval says little of other documents.
+            ``FEW_DOCUMENTS`` the interval says little of other documents.
         layer: of the encoder.
         metric: what ``value`` is: "accuracy", or "pearson" where scores are asked for.
         value: the metric on test, or on the rows of all folds together; the mean over random
             starts.
         deviation: its standard deviation over the random starts, with one degree of freedom less;
             None if nothing is random.
-        interval: its 95 % bootstrap interval, see ``evaluation.bootstrap``.
-        measures: all that was measured, by name, see ``evaluation.metrics.measures``; means over
+        interval: its bootstrap interval, see ``evaluation.measures.bootstrap``.
+        measures: all that was measured, by name, see ``evaluation.measures.metrics``; means over
             random starts.
         majority: accuracy of always answering with the most frequent class of train; None for
             correlations.
@@ -103,7 +110,7 @@ class Results:
         bootstrap: how the intervals were made.
         seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
-        scores: one a dataset and layer, by dataset, then in the order of the layers.
+        scores: one per dataset and layer, by dataset, then in the order of the layers.
     """
 
     format: int
@@ -117,7 +124,7 @@ class Results:
 
     @property
     def main(self) -> tuple[Score, ...]:
-        """The scores of the layer that stands for the encoder."""
+        """The scores of the main layer."""
         return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
 
@@ -183,9 +190,8 @@ def write_results(results: Results, predictions: Iterable["pa.Table"], folder: P
             row group a table.
         folder: to write; another of the same name is replaced.
     """
-    text = json.dumps(asdict(results), indent=2, ensure_ascii=False, allow_nan=False)
     with whole_folder(folder) as temporary:
-        (temporary / SCORES).write_text(text + "\n", "utf-8")
+        write_stored(results, temporary / SCORES)
         with parquet_writer(
             temporary / PREDICTIONS, predictions_schema(), ["dataset", "layer"]
         ) as writer:
@@ -199,27 +205,8 @@ def read_results(folder: Path) -> Results:
     Raises:
         InputError: the file is missing, or not in the present layout.
     """
-    path = folder / SCORES
     check_folder(folder, "probe")
-    content = read_report(path, FORMAT, "what `python -m evaluation probe` wrote", _AGAIN)
-    try:
-        scores = tuple(
-            Score(**{**score, "interval": tuple(score["interval"])})
-            for score in content.pop("scores")
-        )
-        results = Results(**content, scores=scores)
-        if any(len(score.interval) != 2 for score in scores):
-            raise ValueError("an interval that has not two ends")
-        if results.encoder["layer"] not in results.encoder["layers"]:
-            raise ValueError("a main layer that is none of the layers")
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise InputError(
-            path,
-            expected=f"results in format {FORMAT}",
-            found=f"{type(error).__name__}: {error}",
-            todo=_AGAIN,
-        ) from None
-    return results
+    return read_stored(folder / SCORES, FORMAT, _made, "probe")
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
@@ -246,3 +233,14 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
         gold=table["gold"].to_numpy(),
         predicted=predicted.flatten().to_numpy().reshape(len(table), -1).T,
     )
+
+
+def _made(content: dict[str, Any]) -> Results:
+    scores = tuple(
+        Score(**{**score, "interval": interval_of(score["interval"])})
+        for score in content.pop("scores")
+    )
+    results = Results(**content, scores=scores)
+    if results.encoder["layer"] not in results.encoder["layers"]:
+        raise ValueError("a main layer that is not among the layers")
+    return results

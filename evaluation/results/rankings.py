@@ -1,4 +1,4 @@
-"""The results of EvalRank for one encoder: what they hold, and the folder that they are kept in.
+"""The results of EvalRank for one encoder and the folder with their files.
 
 A folder of results has two files, which appear together or not at all:
 
@@ -15,10 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from corpora_recipes.outputs import parquet_writer, whole_folder
-from evaluation.bootstrap import Doubles
-from evaluation.metrics import Values
-from evaluation.stored import check_folder, read_rows, read_stored, write_stored
+from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.running.outputs import whole_folder
+from evaluation.arrays import Doubles, Values
+from evaluation.results.stored import (
+    check_folder,
+    interval_of,
+    read_rows,
+    read_stored,
+    write_stored,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,7 +39,7 @@ PLAIN: Literal["none"] = "none"
 
 @dataclass(frozen=True, slots=True)
 class RankScore:
-    """How high the positives of one ranking dataset stand, in one layer, by one similarity.
+    """The ranks of the positives of one ranking dataset, in one layer, by one similarity.
 
     Attributes:
         dataset: its name.
@@ -48,10 +54,10 @@ class RankScore:
             cosine without those whose vector is 0.
         queries: number of texts with a positive that was ranked.
         pairs: number of pairs of a query and a positive that were ranked.
-        without_vector: number of pairs of which a text has no vector; they get the rank of chance,
+        without_vector: number of pairs with a text without a vector; they get the rank of chance,
             the mean of all that are possible.
         mrr: mean reciprocal rank, 0 … 1; 0, as all that follows, if no pair was ranked.
-        interval: its 95 % bootstrap interval over the groups of texts that positives link.
+        interval: its bootstrap interval over the groups of texts that positives link.
         hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
         median_rank: of the pairs.
         ties: number of pairs whose positive shares its score with another text.
@@ -139,7 +145,7 @@ class RankingResults:
 
     @property
     def main(self) -> tuple[RankScore, ...]:
-        """The scores of the layer that stands for the encoder."""
+        """The scores of the main layer."""
         return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
     @property
@@ -170,7 +176,7 @@ class PairRanks:
 
 
 def measure_pairs(ranks: Doubles) -> Doubles:
-    """Return what each pair reaches, of which the scores are the means.
+    """Return the measures of each pair; the scores are their means.
 
     Args:
         ranks: float64 [pairs].
@@ -242,7 +248,7 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
         ranks_schema().names,
         {"dataset": dataset, "similarity": similarity},
         f"ranks in {dataset} by {similarity}",
-        "run `python -m evaluation rank` again",
+        "run `probeta rank` again",
     )
     names = ("query", "positive", "document_id", "rank")
     return PairRanks(dataset, similarity, *(table[name].to_numpy() for name in names))
@@ -250,13 +256,8 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
 
 def _made(content: dict[str, Any]) -> RankingResults:
     scores = tuple(
-        RankScore(**{**score, "interval": _interval(score["interval"])})
+        RankScore(**{**score, "interval": interval_of(score["interval"])})
         for score in content.pop("scores")
     )
     similarities = tuple(SimilarityScore(**score) for score in content.pop("similarities"))
     return RankingResults(**content, scores=scores, similarities=similarities)
-
-
-def _interval(ends: list[float]) -> tuple[float, float]:
-    low, high = ends
-    return low, high

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import read_report, whole_file
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import read_report, whole_file
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +43,8 @@ def read_stored(
     Raises:
         InputError: the file is missing, or not in that format.
     """
-    what = f"what `python -m evaluation {command}` wrote"
-    again = f"run `python -m evaluation {command}` again"
+    what = f"what `probeta {command}` wrote"
+    again = f"run `probeta {command}` again"
     content = read_report(path, number, what, again)
     try:
         return make(content)
@@ -55,6 +55,16 @@ def read_stored(
             found=f"{type(error).__name__}: {error}",
             todo=again,
         ) from None
+
+
+def interval_of(ends: Sequence[float]) -> tuple[float, float]:
+    """Return an interval that was read from JSON.
+
+    Raises:
+        ValueError: it has not two ends.
+    """
+    low, high = ends
+    return low, high
 
 
 def check_folder(folder: Path, command: str) -> None:

@@ -1,4 +1,4 @@
-"""What results say of the encoder and of the versions that they depend on."""
+"""The encoder and the versions that results depend on."""
 
 import platform
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from evaluation.encoders import Description
+from evaluation.encoders.encoder import Description
 
 
 def encoder_facts(encoder: Description, dimension: int) -> dict[str, Any]:
-    """Return what results say of their encoder; ``dimension`` is that of the store's vectors."""
+    """Return an encoder's description for results; ``dimension`` is that of the store."""
     return {
         "encoder": encoder.name,
         "revision": encoder.revision,

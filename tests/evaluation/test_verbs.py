@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from instance_files import row, write_dataset
 
-from evaluation.__main__ import main
+from builders.auditing.report import FORMAT
+from evaluation.commands import VERBS, main
 
 ROWS = [
     row(i, i % 2, sentences=["Primero salió.", f"Luego volvió {i}."][:: 1 if i % 2 else -1])
@@ -28,10 +29,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 AUDIT = {
-    "format": 1,
+    "format": FORMAT,
     "datasets": {
         "bso_own": {
             "rows": {"train": 20, "validation": 5, "test": 5},
+            "inherited": {},
             "checks": [
                 {
                     "gate": "baselines",
@@ -115,7 +117,7 @@ def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[s
         names = sorted(path.name for path in Path(f"rankings/{encoder}").iterdir())
         assert names == ["ranks.parquet", "scores.json"]
     content = json.loads(json.dumps(AUDIT))
-    content["datasets"]["words"] = {"rows": {"test": 6}, "checks": []}
+    content["datasets"]["words"] = {"rows": {"test": 6}, "inherited": {}, "checks": []}
     Path("audit.json").write_text(json.dumps(content))
     folders = [f"results/{encoder}" for encoder in encoders]
     rankings = ["--rankings", *(f"rankings/{encoder}" for encoder in encoders)]
@@ -152,7 +154,10 @@ def test_results_of_an_encoder_that_params_lack_are_left_out(
             ["p.yaml", "no such file"],
         ),
         ("probe char_hash --instances instances --embeddings s --out r", ["no store"]),
-        ("report r --instances i --audit a.json --out o", ["r/scores.json", "run the probe again"]),
+        (
+            "report r --instances i --audit a.json --out o",
+            ["r/scores.json", "run `probeta probe` again"],
+        ),
         ("invariance --instances nowhere --out i.json", ["nowhere", "no such folder"]),
     ],
 )
@@ -183,20 +188,42 @@ def test_options_that_are_no_mapping(here: Path, capsys: pytest.CaptureFixture[s
     assert "encoders.char_hash" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "command", ["list", "embed", "probe", "rank", "paradigms", "invariance", "report"]
-)
-def test_help_has_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main([command, "--help"])
+        main([verb, "--help"])
     assert caught.value.code == 0
-    assert f"python -m evaluation {command}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"examples:\n  probeta {verb}" in said
+    # Every argument is explained: a line of its own, or the words behind it.
+    for line in said.partition("options:")[2].partition("examples:")[0].splitlines():
+        assert not re.fullmatch(r"  -\S+( \S+)?", line) or len(line) > 22, line
+
+
+def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    said = capsys.readouterr().out
+    assert [
+        line.split()[0] for line in said.partition("verbs:\n")[2].splitlines()[: len(VERBS)]
+    ] == [*VERBS]
+
+
+def test_an_unknown_verb_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["prbe"])
+    assert caught.value.code == 2
+    assert "'prbe'" in capsys.readouterr().err
 
 
 def test_help_loads_no_heavy_package() -> None:
     code = (
-        "import sys, evaluation.__main__ as m; m._parser();"
-        "print(sorted({'numpy', 'pyarrow', 'sklearn', 'scipy', 'matplotlib'} & set(sys.modules)))"
+        "import importlib, sys\n"
+        "from evaluation.commands import VERBS\n"
+        "for verb in VERBS.values(): importlib.import_module(verb.module)\n"
+        "heavy = {'numpy', 'pyarrow', 'sklearn', 'scipy', 'matplotlib', 'yaml', 'tqdm', 'spacy'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "[]\n"
@@ -213,10 +240,11 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["list"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "char_hash: char_hash (dimension 16)",
-        "use_multilingual: use_multilingual",
-        "probing: protocol standard, engine numpy, pair_features difference_product",
+    assert capsys.readouterr().out.splitlines()[-4:] == [
+        "Encoders of params.yaml:",
+        "  char_hash: char_hash (dimension 16)",
+        "  use_multilingual: use_multilingual",
+        "Probing: protocol standard, engine numpy, pair_features difference_product",
     ]
     Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
     assert main(["list"]) == 1

@@ -19,7 +19,7 @@ def embedder() -> Any:
     from elmoformanylangs import Embedder
 
     loaded = Embedder(FOLDER, batch_size=1)
-    # Else its LSTM begins each text in the state in which the one before has left it.
+    # Otherwise its LSTM would begin each text in the final state of the text before.
     loaded.model.encoder.stateful = False
     return loaded
 

@@ -1,13 +1,12 @@
-"""How well six sentences go together: what the probe sees of a passage for discourse coherence."""
+"""Features for discourse coherence: how well the six sentences of a passage go together."""
 
 from itertools import combinations
 
 import numpy as np
 
-from evaluation.probes.problem import Floats
-from evaluation.probes.scaling import CHUNK, standardised
-
-SENTENCES = 6
+from builders.tasks.discourse_coherence import COUNT as SENTENCES
+from evaluation.arrays import Floats
+from evaluation.probing.protocols.scaling import CHUNK, standardised
 
 
 def coherence_features(train: Floats, *others: Floats) -> list[Floats]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.probes.problem import Doubles, Floats, Labels
-from evaluation.probes.targets import Targets
+from evaluation.arrays import Doubles, Floats, Labels
+from evaluation.probing.protocols.targets import Targets
 
 # A fit ends where no place of the gradient, in the coordinates of the search, is larger than
 # GRADIENT, or where a step lowers the loss by less than this share of it (about what float32

@@ -1,18 +1,12 @@
-"""What a probe is asked, what it answers, and what a protocol is."""
+"""A problem, the answers to it, and the protocol that a probe is trained by."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
+from evaluation.arrays import Floats, Labels, Values
+from evaluation.measures.metrics import Metric
 
-from evaluation.metrics import Metric, Values
-
-Floats = np.ndarray[Any, np.dtype[np.float32]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
-Labels = np.ndarray[Any, np.dtype[np.int64]]
-
-# Random starts of what has one. Of five, mean and standard deviation are told.
+# Random starts, where there are any; results have their mean and standard deviation.
 SEEDS = 5
 
 
@@ -21,8 +15,8 @@ class Problem:
     """Rows to learn from and rows to answer, in splits or in folds.
 
     Attributes:
-        name: of the dataset; with the run's seed it gives what is random.
-        task: e.g. "sentence_position"; it tells a protocol which head to train.
+        name: of the dataset; with the run's seed it determines all random choices.
+        task: e.g. "sentence_position"; a protocol may choose features or a schedule by it.
         metric: what choices are made by, and answers measured by.
         x: features of train, float32 [rows, features].
         y: class numbers int64 [rows] where the metric is "accuracy", else scores float64 [rows].
@@ -68,10 +62,14 @@ class Protocol:
         version: changes whenever the same embeddings could get another score.
         engines: the libraries that can compute it, the default first: "numpy", "torch".
         answer: trains and answers: problem, the run's seed, engine. It is called with the BLAS on
-            one thread, in a process of its own or not, and depends on nothing else.
+            one thread, in any process, and depends on nothing else.
+        scale_matters: whether embeddings times a number could get another score.
+        effort: task and number of classes to what the time for a row grows with.
     """
 
     name: str
     version: int
     engines: tuple[str, ...]
     answer: Callable[[Problem, int, str], Answers]
+    scale_matters: bool = False
+    effort: Callable[[str, int], int] = lambda task, classes: classes

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.probes.problem import Floats
+from evaluation.arrays import Floats
 
 # Deviations up to this share of a column's largest number are float32's rounding (2^-24, of numbers
 # that were themselves computed).
@@ -14,7 +14,7 @@ CHUNK = 4096
 def standardised(train: Floats, *others: Floats) -> list[Floats]:
     """Return features less the mean of train, divided by its standard deviation, by column.
 
-    A column that is constant in train, but for rounding, becomes 0.
+    A column that is constant in train, up to rounding, becomes 0.
 
     Args:
         train: float32 [n, d].

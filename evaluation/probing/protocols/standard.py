@@ -8,7 +8,7 @@ Version 3:
    free; of two classes there is one vector of weights) is added to the mean cross-entropy over
    train. The strength is the one of ``STRENGTHS`` with the best metric on validation, the strongest
    of these on a tie. It is fitted on train alone, and not once more with validation.
-3. Discourse coherence wants what no linear function of the sentences side by side can tell. The
+3. Discourse coherence is beyond any linear function of the sentences side by side. The
    regression sees ``coherence_features`` instead: the cosines of the 15 pairs of sentences, and how
    well the second to the fifth fit the others, in order; in 1 as in 2.
 4. A class that is lacking where the regression is fitted is never predicted. (Where it is lacking
@@ -48,10 +48,10 @@ seconds of a fit of the third on one thread.
 With char_hash the network has 52.3 (second) and 50.2 (third), what is kept 56.3, 68.0 and 67.0.
 Products, absolute differences or the embeddings themselves beside what is kept did harm, or made no
 difference beyond the error. All was measured with 450 to 1,500 rows to learn from, not with the
-10,000 of the papers, and what does not show in cosines the kept features cannot tell.
+10,000 of the papers, and the kept features only see what cosines show.
 
 Version 3 changes 3 (a network was trained), 6 (the next fold was validation) and the solver, which
-was scikit-learn's; of the rest, scores are those of version 2 but for a row or so in a thousand.
+was scikit-learn's; other scores are those of version 2, except for about a row in a thousand.
 """
 
 from collections.abc import Iterator, Sequence
@@ -59,12 +59,13 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluation.metrics import Values, measure
-from evaluation.probes.coherence import coherence_features
-from evaluation.probes.logistic import regressions
-from evaluation.probes.problem import Answers, Floats, Labels, Problem, Protocol
-from evaluation.probes.scaling import standardised
-from evaluation.probes.targets import answers, targets
+from evaluation.arrays import Floats, Labels, Values
+from evaluation.measures.metrics import measure
+from evaluation.probing.protocols.coherence import coherence_features
+from evaluation.probing.protocols.logistic import regressions
+from evaluation.probing.protocols.problem import Answers, Problem, Protocol
+from evaluation.probing.protocols.scaling import standardised
+from evaluation.probing.protocols.targets import answers, targets
 
 # From 100, where features hardly count, to 0.001, in half powers of ten.
 STRENGTHS = tuple(float(10.0 ** (2 - half / 2)) for half in range(11))

@@ -1,14 +1,11 @@
 """What a softmax over classes learns from, class numbers or scores, and how it answers in kind."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from evaluation.metrics import Metric, Values
-from evaluation.probes.problem import Doubles, Floats, Labels
-
-Reals = np.ndarray[Any, np.dtype[np.floating[Any]]]
+from evaluation.arrays import Doubles, Floats, Labels, Reals, Values
+from evaluation.measures.metrics import Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +32,10 @@ class Targets:
         return found
 
     def entries(self) -> list[tuple[Labels, Floats]]:
-        """Return a class of each row and its share, and a second one of each if any has two."""
+        """Return the class and share of each row; also its second class, if any row has two."""
         entries = [(self.y, (1 - self.above).astype(np.float32))]
         if self.above.any():
-            # Where there is none above, the share is 0.
+            # At the highest class, which has no class above it, the share is 0.
             above = np.minimum(self.y + 1, len(self.classes) - 1)
             entries.append((above, self.above.astype(np.float32)))
         return entries

@@ -9,17 +9,11 @@ import pyarrow as pa
 import pytest
 from instance_files import row, write_dataset
 
-import builders.tasks
-from corpora_recipes.errors import InputError
-from corpora_recipes.params import PROBING
-from evaluation.features import (
-    TEXTS,
-    PairFeatures,
-    features,
-    text_columns,
-    unique_texts,
-)
-from evaluation.instances import find_datasets
+from builders.tasks import TASKS
+from corpora_recipes.running.errors import InputError
+from evaluation.data.features import FEATURES, PAIR_FEATURES, PairFeatures, features
+from evaluation.data.instances import find_datasets
+from evaluation.data.texts import text_columns, unique_texts
 
 VECTORS = {"a": [1, 2], "b": [3, 5], "c": [-1, 0], "d": [4, 4], "e": [0, 7], "f": [10, -10]}
 
@@ -107,11 +101,14 @@ def test_similarity_is_of_the_embeddings_themselves() -> None:
 
 
 def test_the_forms_of_pairs_are_those_of_params_yaml() -> None:
-    assert get_args(PairFeatures) == PROBING["pair_features"]
+    assert get_args(PairFeatures) == tuple(PAIR_FEATURES)
 
 
-def test_the_tasks_are_those_of_the_builders() -> None:
-    assert TEXTS.keys() == builders.tasks.TASKS.keys()
+def test_every_task_that_is_probed_has_features_and_no_other() -> None:
+    assert FEATURES.keys() == {name for name, task in TASKS.items() if task.target != "neighbours"}
+
+
+def test_the_columns_of_texts() -> None:
     assert text_columns("section_prediction", "natural") == ("sentence",)
     assert text_columns("discourse_relations", "tokens") == ("left_tokens", "right_tokens")
 

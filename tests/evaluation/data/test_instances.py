@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from instance_files import row, write_dataset
 
-from corpora_recipes.errors import InputError
-from evaluation.instances import find_datasets
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import find_datasets
 
 ROWS = [row(i, i % 2, sentences=[f"Uno {i}.", f"Dos {i}."]) for i in range(6)]
 SPLITS = {"train": ROWS[:3], "validation": ROWS[3:4], "test": ROWS[4:]}
@@ -44,8 +44,8 @@ def test_the_digest_is_that_of_the_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("remove", "words"),
     [
-        ("test-00000-of-00002.parquet", ["split test", "2 in number"]),
-        ("validation-00001-of-00002.parquet", ["split validation", "2 in number"]),
+        ("test-00000-of-00002.parquet", ["all 2 shards", "split test"]),
+        ("validation-00001-of-00002.parquet", ["all 2 shards", "split validation"]),
     ],
 )
 def test_a_missing_shard(tmp_path: Path, remove: str, words: list[str]) -> None:
@@ -96,11 +96,11 @@ def test_a_dataset_with_classes_and_scores(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("task", "split", "fold", "wanted"),
     [
-        ("sentence_classification", "train", None, "or train alone, with a column fold"),
-        ("sentence_classification", "test", None, "or train alone, with a column fold"),
-        ("sentence_classification", "test", 0, "or train alone (task"),
-        ("similarity", "train", None, "or test alone (task"),
-        ("similarity", "train", 0, "or test alone (task"),
+        ("sentence_classification", "train", None, "or only train, with a column fold"),
+        ("sentence_classification", "test", None, "or only train, with a column fold"),
+        ("sentence_classification", "test", 0, "or only train (task"),
+        ("similarity", "train", None, "or only test (task"),
+        ("similarity", "train", 0, "or only test (task"),
     ],
 )
 def test_one_split_where_there_must_be_others(
@@ -123,7 +123,7 @@ def test_a_null_among_scores(tmp_path: Path) -> None:
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none"):
+    with pytest.raises(InputError, match="no such file"):
         find_datasets(tmp_path)
     with pytest.raises(InputError, match="no such folder"):
         find_datasets(tmp_path / "nowhere")
@@ -132,7 +132,7 @@ def test_nothing_there(tmp_path: Path) -> None:
 def test_two_of_one_name(tmp_path: Path) -> None:
     for corpus in ("a", "b"):
         write_dataset(tmp_path / corpus / "bso", "sentence_ordering", SPLITS)
-    with pytest.raises(InputError, match="a dataset name of its own"):
+    with pytest.raises(InputError, match="one dataset per name"):
         find_datasets(tmp_path)
 
 
@@ -147,7 +147,7 @@ def test_a_file_without_description(tmp_path: Path) -> None:
 def test_files_of_two_versions(tmp_path: Path) -> None:
     folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
     write_dataset(folder, "sentence_ordering", {"test": ROWS}, labels=["original", "swapped"])
-    with pytest.raises(InputError, match="the description that the other files have"):
+    with pytest.raises(InputError, match="the description of the other files"):
         find_datasets(tmp_path)
 
 

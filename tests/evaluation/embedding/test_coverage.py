@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from instance_files import row, write_dataset
 
-from evaluation.coverage import measure_coverage, read_coverage
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.embedding.coverage import measure_coverage, read_coverage
 from evaluation.encoders import make_encoder
-from evaluation.instances import Dataset, find_datasets
 
 
 @dataclass

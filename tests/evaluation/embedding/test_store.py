@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-import evaluation.embeddings as embeddings
-from corpora_recipes.errors import InputError
-from evaluation.embeddings import EmbeddingStore, embed
+from corpora_recipes.running.errors import InputError
+from evaluation.embedding import embedding
+from evaluation.embedding.embedding import embed
+from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 
 
@@ -52,7 +53,7 @@ class Interrupted(Exception):
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embeddings, "PART_TEXTS", 4)
+    monkeypatch.setattr(embedding, "CHUNK_TEXTS", 4)
 
 
 def words(count: int) -> list[str]:
@@ -84,7 +85,7 @@ def test_lookup_of_an_unknown_text(tmp_path: Path) -> None:
     embed(tmp_path, Fake(), words(3))
     with pytest.raises(InputError, match="'unknown'") as caught:
         EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"], "1")
-    assert "evaluation embed" in str(caught.value)
+    assert "probeta embed" in str(caught.value)
 
 
 def test_a_killed_run_loses_the_unfinished_part_only(
@@ -127,10 +128,12 @@ def test_a_run_killed_while_writing(
     with pytest.raises(Interrupted):
         embed(tmp_path, Fake(), words(8))
     monkeypatch.undo()
-    assert list(tmp_path.glob("*.tmp"))
+    # An exception leaves no part, a kill does.
+    assert not list(tmp_path.glob(".*.part"))
+    (tmp_path / f".0123.{kind}.npy.1.part").write_bytes(b"half")
     assert len(EmbeddingStore(tmp_path, Fake())) == 4
     assert embed(tmp_path, Fake(), words(8)) == 4
-    assert not list(tmp_path.glob("*.tmp"))
+    assert not list(tmp_path.glob(".*.part"))
     assert len(list(tmp_path.glob("*.npy"))) == 4
 
 
@@ -280,11 +283,12 @@ RUN = """
 import sys, time
 from pathlib import Path
 
-import evaluation.embeddings as embeddings
-from test_embeddings import Scaled, words
+import evaluation.embedding.embedding as embedding
+import evaluation.embedding.store as store
+from test_store import Scaled, words
 
 revision, folder, held = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
-write = embeddings._write_whole
+write = store._write_whole
 
 
 def write_held(path, content):
@@ -295,9 +299,9 @@ def write_held(path, content):
     write(path, content)
 
 
-embeddings._write_whole = write_held
-embeddings.PART_TEXTS = 4
-print(embeddings.embed(folder, Scaled(revision), words(10)))
+store._write_whole = write_held
+embedding.CHUNK_TEXTS = 4
+print(embedding.embed(folder, Scaled(revision), words(10)))
 """
 
 

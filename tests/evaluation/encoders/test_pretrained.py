@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
 from evaluation.encoders.pretrained import find_model
 from evaluation.encoders.transformer import Transformer
@@ -74,13 +74,13 @@ def test_the_revision_of_the_hub_is_its_commit(hub: Path) -> None:
 
 def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
     model = str(write_model(tmp_path / "bert"))
-    encoder = Transformer(model, layer="all")
+    encoder = Transformer(model, asked_layer="all")
     assert (encoder.layers, encoder.layer) == (("0", "1", "2", "avg"), "avg")
-    single = Transformer(model, layer="2")
+    single = Transformer(model, asked_layer="2")
     assert (single.layers, single.layer) == (("2",), "2")
     assert single.options == encoder.options == Transformer(model).options
     with pytest.raises(InputError) as caught:
-        _ = Transformer(model, layer="3").layers
+        _ = Transformer(model, asked_layer="3").layers
     assert "a number from 0 (embeddings) to 2" in caught.value.expected
     assert caught.value.found == "layer 3"
 
@@ -98,7 +98,7 @@ def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
 def test_sizes_by_their_other_names(
     config: dict[str, int], dimension: int, count: int, tmp_path: Path
 ) -> None:
-    encoder = Transformer(str(write_model(tmp_path / "model", **config)), layer="all")
+    encoder = Transformer(str(write_model(tmp_path / "model", **config)), asked_layer="all")
     assert (encoder.dimension, encoder.layers[-2]) == (dimension, str(count))
 
 
@@ -124,7 +124,7 @@ def test_models_that_are_not_there(tmp_path: Path, hub: Path) -> None:
     with pytest.raises(InputError, match=r"modules\.json"):
         _ = make_encoder("s", {"encoder": "sentence_transformers", "model": "some/bert"}).revision
     with pytest.raises(InputError, match="revision v9"):
-        _ = Transformer("some/bert", revision="v9").revision  # type: ignore[arg-type]
+        _ = Transformer("some/bert", asked_revision="v9").revision
 
 
 def test_a_configuration_that_is_no_json(tmp_path: Path) -> None:

@@ -12,10 +12,14 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import evaluation.encoders.static as static
-from corpora_recipes.errors import InputError
-from evaluation.embeddings import EmbeddingStore, embed
+import evaluation.encoders.vector_files as vector_files
+from corpora_recipes.running.errors import InputError
+from evaluation.embedding.embedding import embed
+from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
-from evaluation.encoders.static import FASTTEXT_MAGIC, StaticVectors, ngram_hashes
+from evaluation.encoders.static import StaticVectors
+from evaluation.encoders.vector_files import FASTTEXT_MAGIC
+from evaluation.encoders.word_vectors import ngram_hashes
 
 HEADER = "3 2\n"
 LINES = "el 1 0\nmar 0 1\nMadrid -2.5 1e-3\n"
@@ -126,6 +130,7 @@ def test_the_vocabulary_comes_in_blocks(
     words: dict[str, list[float]] = {f"p{i}": [i, 1] for i in range(8)}
     text = "".join(f"{word} {first} {second}\n" for word, (first, second) in words.items())
     made = encoder(text if name == "words.txt" else binary(words), name)
+    monkeypatch.setattr(vector_files, "BLOCK_ROWS", 3)
     monkeypatch.setattr(static, "BLOCK_ROWS", 3)
     # Nothing else is read into memory.
     monkeypatch.setattr(static, "_load", None)
@@ -186,7 +191,7 @@ def test_words_with_blanks_or_without_utf8(encoder: Callable[..., StaticVectors]
 
 
 def test_more_words_than_a_block(encoder: Callable[..., StaticVectors]) -> None:
-    count = 2 * static.BLOCK_ROWS + 3
+    count = 2 * vector_files.BLOCK_ROWS + 3
     made = encoder("".join(f"p{i} {i} {-i}\n" for i in range(count)))
     texts = [f"p{i}" for i in (0, 4095, 4096, 4097, 8191, 8192, count - 1)]
     assert made.encode(texts)[:, 0, 1].tolist() == [-float(text[1:]) for text in texts]
@@ -198,7 +203,7 @@ def test_more_words_than_a_block(encoder: Callable[..., StaticVectors]) -> None:
 def test_small_reads_change_nothing(
     encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(static, "READ_BYTES", 3)
+    monkeypatch.setattr(vector_files, "READ_BYTES", 3)
     for name, content in [
         ("v.txt", HEADER + LINES),
         ("v.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
@@ -240,7 +245,7 @@ def test_a_file_is_read_once(
 ) -> None:
     made = encoder(LINES)
     made.encode(TEXTS)
-    monkeypatch.setattr(static, "_opened", None)
+    monkeypatch.setattr(static, "open_vectors", None)
     assert made.encode(TEXTS).shape == (6, 1, 2)
     assert made.coverage(["el"])["tokens"] == 1
 
@@ -266,7 +271,7 @@ def test_a_file_is_read_once(
         (HEADER + LINES.replace("mar 0 1", "mar"), ["line 3", "0 fields", "'mar'"]),
         (HEADER + LINES.replace("mar 0 1", ""), ["line 3", "0 fields"]),
         (LINES.replace("mar 0 1", "mar 0 1 2"), ["line 2", "3 fields", "'mar 0 1 2'"]),
-        (LINES.replace("mar 0 1", "mar 0  1"), ["line 2", "one blank between", "3 fields"]),
+        (LINES.replace("mar 0 1", "mar 0  1"), ["line 2", "one space between", "3 fields"]),
         (LINES.replace("mar 0 1", " 0 1"), ["line 2", "a word and 2 numbers", "' 0 1'"]),
         (LINES.replace("mar 0 1", "mar\t0\t1"), ["line 2", "0 fields"]),
         (HEADER + LINES.replace("mar 0 1", "mar 0 uno"), ["line 3", "2 numbers", "'uno'"]),
@@ -317,7 +322,7 @@ def test_the_line_of_an_error_beyond_the_first_block(
         (binary({"el": [1, 0], "mar": [0, 1]}).replace(b"2 2", b"2 1"), ["word 2", "line 1 says"]),
         pytest.param(
             b"9 2\n" + b"x" * 1_100_000 + b" " * 99,
-            ["word 1", "no blank within 1048576 bytes"],
+            ["word 1", "no space within 1048576 bytes"],
             id="no blank",
         ),
         (binary({"el": [1, 0], "mar": [0, 1]}).replace(b"mar", b"el"), ["word 2", "word 1 has"]),

@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation import bootstrap
-from evaluation.bootstrap import FEW_DOCUMENTS, RESAMPLES, resample, resample_means
+from evaluation.measures import bootstrap
+from evaluation.measures.bootstrap import (
+    FEW_DOCUMENTS,
+    RESAMPLES,
+    resample,
+    resample_means,
+)
 
 
 def bootstrap_interval(

@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.metrics import measure, measures, metric_of, pearson, spearman, terms
+from evaluation.measures.metrics import (
+    measure,
+    measures,
+    metric_of,
+    pearson,
+    spearman,
+    terms,
+)
 
 NONE = np.full(4, "")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.similarity import cosines, inverse_distances
+from evaluation.measures.similarity import cosines, inverse_distances
 
 
 def test_by_hand() -> None:

@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from paradigm_files import Layered, static, write_paradigms_dataset, write_words
 
-from corpora_recipes.errors import InputError
-from evaluation.bootstrap import bootstrap_key, interval, resample_means
-from evaluation.embeddings import embed
-from evaluation.encoders import Encoder, make_encoder
-from evaluation.features import unique_texts
-from evaluation.instances import Dataset
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import unique_texts
+from evaluation.embedding.embedding import embed
+from evaluation.embedding.vocabulary import write_vocabulary
+from evaluation.encoders import make_encoder
+from evaluation.encoders.encoder import Encoder
+from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
 from evaluation.paradigms.evaluating import evaluate_paradigms
-from evaluation.paradigms.results import ParadigmResults, ParadigmScore
-from evaluation.paradigms.vocabulary import write_vocabulary
+from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 
 # Ten directions of words, so that a word's 30 nearest are those of its own direction.
 DIRECTIONS = 10
@@ -40,7 +41,7 @@ def evaluated(
     texts = {text for dataset in datasets for text in unique_texts(dataset, encoder.form)}
     embed(store, encoder, texts)
     write_vocabulary(store, encoder)
-    whole = {"seed": 7, "coherence_threshold": 2, "casings": ["as_is", "fold"], **options}
+    whole = {"seed": 7, "coherence_threshold": 2, "casings": ["as_is", "lower"], **options}
     return evaluate_paradigms("own_name", encoder, datasets, store, **whole)
 
 
@@ -72,7 +73,7 @@ def test_both_vocabularies_and_casings(tmp_path: Path) -> None:
     assert list(scores) == [
         ("paralex_es", vocabulary, casing, "output")
         for vocabulary in ("own", "shared")
-        for casing in ("as_is", "fold")
+        for casing in ("as_is", "lower")
     ]
     assert results.main == results.scores
     assert results.left_out == {}
@@ -124,7 +125,7 @@ def test_intervals_are_of_the_clusters(tmp_path: Path) -> None:
         write_paradigms_dataset(tmp_path / "i" / "paralex", clusters),
     ]
     encoder = static(tmp_path / "v.vec", vectors)
-    score = evaluated(encoder, datasets, tmp_path / "store", casings=["fold"]).scores[0]
+    score = evaluated(encoder, datasets, tmp_path / "store", casings=["lower"]).scores[0]
     key = bootstrap_key(7, "paralex")
     names = np.array([cluster.cluster for cluster in score.clusters])
     for value, given, ends in (
@@ -154,10 +155,10 @@ def test_layers_share_a_vocabulary_in_the_first_casing(tmp_path: Path) -> None:
     assert found == {
         ("shared", "as_is", "same"): 0.0,
         ("shared", "as_is", "told"): 1.0,
-        ("shared", "fold", "told"): 1.0,
+        ("shared", "lower", "told"): 1.0,
     }
     assert [score.layer for score in results.scores] == ["same", "told", "told"]
-    assert [score.casing for score in results.main] == ["as_is", "fold"]
+    assert [score.casing for score in results.main] == ["as_is", "lower"]
     assert results.encoder["layers"] == ["same", "told"]
     # 60 words of two rankings and three terms, whatever the casing: none of them fall together.
     assert {score.words for score in results.scores} == {63}
@@ -203,15 +204,15 @@ def test_a_language_without_words_is_left_out_unless_the_encoder_has_its_own(
         "vocabulary of its own"
     }
     own = static(tmp_path / "v.vec", {word: [1, i] for i, word in enumerate(words)})
-    results = evaluated(own, datasets, tmp_path / "own", casings=["fold"])
+    results = evaluated(own, datasets, tmp_path / "own", casings=["lower"])
     assert list(by_key(results)) == [
-        ("paralex_en", "own", "fold", "output"),
-        ("paralex_es", "own", "fold", "output"),
-        ("paralex_es", "shared", "fold", "output"),
+        ("paralex_en", "own", "lower", "output"),
+        ("paralex_es", "own", "lower", "output"),
+        ("paralex_es", "shared", "lower", "output"),
     ]
     assert results.left_out == {}
     # In any order.
-    again = evaluated(own, datasets[::-1], tmp_path / "own", casings=["fold"])
+    again = evaluated(own, datasets[::-1], tmp_path / "own", casings=["lower"])
     assert again == results
 
 
@@ -221,7 +222,7 @@ def test_without_paradigms_there_is_nothing_to_score(tmp_path: Path) -> None:
     embed(tmp_path / "store", encoder, ["a", "b"])
     # No vocabulary was written, and none is needed.
     results = evaluate_paradigms(
-        "n", encoder, datasets, tmp_path / "store", seed=1, coherence_threshold=2, casings=["fold"]
+        "n", encoder, datasets, tmp_path / "store", seed=1, coherence_threshold=2, casings=["lower"]
     )
     assert (results.scores, results.left_out) == ((), {})
 
@@ -267,5 +268,5 @@ def test_the_vocabulary_has_to_be_there(tmp_path: Path) -> None:
             tmp_path / "store",
             seed=1,
             coherence_threshold=2,
-            casings=["fold"],
+            casings=["lower"],
         )

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evaluation.paradigms.neighbours as module
-from evaluation.paradigms.neighbours import Floats, Neighbours, nearest, norms_of
+from evaluation.arrays import Floats
+from evaluation.measures.similarity import norms_of
+from evaluation.paradigms.neighbours import Neighbours, nearest
 
 
 def brute_force(vectors: Floats, words: list[int], row: int, count: int) -> list[int]:

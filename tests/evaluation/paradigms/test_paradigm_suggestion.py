@@ -10,7 +10,8 @@ from bench.paralex_loop import suggestion_loop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.paradigms.neighbours import Neighbours, norms_of
+from evaluation.measures.similarity import norms_of
+from evaluation.paradigms.neighbours import Neighbours
 from evaluation.paradigms.suggestion import (
     Outcome,
     coherent_pairs,

@@ -1,143 +1,33 @@
-"""Vocabularies: copied once, whole, mapped; folded; without repeated words and zero vectors."""
-
-import json
-from pathlib import Path
-from typing import Any
+"""Words in a casing."""
 
 import numpy as np
-import pytest
-from paradigm_files import Words, static
 
-from corpora_recipes.errors import InputError
-from evaluation.encoders import make_encoder
-from evaluation.paradigms.neighbours import Doubles, Floats, norms_of
-from evaluation.paradigms.vocabulary import Vocabulary, fold, open_vocabulary, write_vocabulary
-
-BLOCKS: list[tuple[list[str], list[list[float]]]] = [
-    (["el", "París", "nada"], [[1, 0], [0, 1], [0, 0]]),
-    (["el", "parís", "\udcf1and\udcfa"], [[5, 5], [3, 4], [1, 1]]),
-]
+from evaluation.embedding.vocabulary import Vocabulary
+from evaluation.measures.similarity import norms_of
+from evaluation.paradigms.vocabulary import cased, forms_of
 
 
-@pytest.fixture
-def encoder() -> Any:
-    return Words(BLOCKS)
-
-
-def opened(folder: Path, encoder: Any) -> Vocabulary:
-    found = open_vocabulary(folder, encoder)
-    assert found is not None
-    return found
-
-
-def test_a_vocabulary_is_copied_and_mapped(tmp_path: Path, encoder: Any) -> None:
-    assert write_vocabulary(tmp_path, encoder) == 5
-    found = opened(tmp_path, encoder)
-    assert found.words == ["el", "París", "nada", "parís", "\udcf1and\udcfa"]
-    assert isinstance(found.vectors, np.memmap)
-    assert found.vectors.dtype == np.float32
-    assert found.vectors.tolist() == [[1, 0], [0, 1], [0, 0], [3, 4], [1, 1]]
-    assert found.norms.tolist() == [1, 1, 0, 5, 2**0.5]
-    assert found.left_out == {"no_vector": 1, "repeated_word": 1}
-    assert [path.name for path in tmp_path.iterdir()] == ["vocabulary"]
-
-
-def test_casings(tmp_path: Path, encoder: Any) -> None:
-    write_vocabulary(tmp_path, encoder)
-    found = opened(tmp_path, encoder)
-    as_is, fold = found.forms("as_is"), found.forms("fold")
+def test_casings() -> None:
+    words = ["el", "París", "nada", "parís", "\udcf1and\udcfa"]
+    vectors = np.array([[1, 0], [0, 1], [0, 0], [3, 4], [1, 1]], np.float32)
+    found = Vocabulary(words, vectors, norms_of(vectors))
+    as_is, lower = forms_of(found, "as_is"), forms_of(found, "lower")
     assert as_is.rows == {"el": 0, "París": 1, "parís": 3, "\udcf1and\udcfa": 4}
     # The first stands.
-    assert fold.rows == {"el": 0, "parís": 1, "\udcf1and\udcfa": 4}
-    assert fold.words.tolist() == [0, 1, 4]
-    assert as_is.without == fold.without == {"nada"}
+    assert lower.rows == {"el": 0, "parís": 1, "\udcf1and\udcfa": 4}
+    assert lower.words.tolist() == [0, 1, 4]
+    assert as_is.without == lower.without == {"nada"}
 
 
 def test_a_form_that_one_word_has_a_vector_for_has_one() -> None:
     vectors = np.array([[0], [2]], np.float32)
-    forms = Vocabulary(["Sol", "sol"], vectors, np.array([0.0, 2.0])).forms("fold")
+    forms = forms_of(Vocabulary(["Sol", "sol"], vectors, np.array([0.0, 2.0])), "lower")
     assert forms.rows == {"sol": 1}
     assert forms.without == set()
 
 
-def test_it_is_read_again_only_for_another_revision(tmp_path: Path, encoder: Any) -> None:
-    write_vocabulary(tmp_path, encoder)
-    encoder.blocks = [(["otra"], [[1, 2]])]
-    assert write_vocabulary(tmp_path, encoder) == 5
-    encoder.revision = "2"
-    with pytest.raises(InputError, match="those of another encoder"):
-        open_vocabulary(tmp_path, encoder)
-    assert write_vocabulary(tmp_path, encoder) == 1
-    assert opened(tmp_path, encoder).words == ["otra"]
-
-
-@pytest.mark.parametrize("file", ["vectors.npy", "norms.npy", "words.json", "vocabulary.json"])
-@pytest.mark.parametrize("cut", [True, False])
-def test_a_damaged_copy_is_made_again(tmp_path: Path, encoder: Any, file: str, cut: bool) -> None:
-    write_vocabulary(tmp_path, encoder)
-    damaged = tmp_path / "vocabulary" / file
-    whole = damaged.read_bytes()
-    if cut:
-        damaged.write_bytes(whole[:-9])
-    else:
-        damaged.unlink()
-    with pytest.raises(InputError, match="no whole vocabulary"):
-        open_vocabulary(tmp_path, encoder)
-    assert write_vocabulary(tmp_path, encoder) == 5
-    assert damaged.read_bytes() == whole
-
-
-def test_a_file_that_ends_in_the_middle_leaves_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "v.vec"
-    encoder = static(path, {"a": [1, 0], "b": [0, 1]})
-    path.write_text("3 2\na 1 0\nb 0 1\n", "utf-8")
-    with pytest.raises(InputError, match="the number of words that follow, 2"):
-        write_vocabulary(tmp_path / "store", encoder)
-    assert list((tmp_path / "store").iterdir()) == []
-    with pytest.raises(InputError, match="no such folder"):
-        open_vocabulary(tmp_path / "store", encoder)
-
-
-@pytest.mark.parametrize("content", [b"", b"null", b"3", b"[]", b"PK\x03\x04"])
-def test_a_copy_of_nonsense_is_made_again(tmp_path: Path, encoder: Any, content: bytes) -> None:
-    write_vocabulary(tmp_path, encoder)
-    for damaged in sorted((tmp_path / "vocabulary").iterdir()):
-        whole = damaged.read_bytes()
-        damaged.write_bytes(content)
-        assert write_vocabulary(tmp_path, encoder) == 5
-        assert damaged.read_bytes() == whole
-
-
 def test_a_turkish_capital_finds_the_word_in_lower_case() -> None:
     vectors = np.eye(2, dtype=np.float32)
-    forms = Vocabulary(["İsveç", "izlanda"], vectors, np.ones(2)).forms("fold")
+    forms = forms_of(Vocabulary(["İsveç", "izlanda"], vectors, np.ones(2)), "lower")
     assert forms.rows == {"isveç": 0, "izlanda": 1}
-    assert fold("İzlanda", "fold") == "izlanda"
-
-
-def test_an_encoder_without_words_has_none(tmp_path: Path, encoder: Any) -> None:
-    write_vocabulary(tmp_path, encoder)
-    other = make_encoder("char_hash", {})
-    assert write_vocabulary(tmp_path, other) is None
-    assert open_vocabulary(tmp_path, other) is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_words_are_not_all_in_memory_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("evaluation.encoders.static.BLOCK_ROWS", 3)
-    sizes: list[int] = []
-
-    def watched(vectors: Floats) -> Doubles:
-        sizes.append(len(vectors))
-        return norms_of(vectors)
-
-    monkeypatch.setattr("evaluation.paradigms.vocabulary.norms_of", watched)
-    monkeypatch.setattr("evaluation.encoders.static._load", None)
-    encoder = static(tmp_path / "v.vec", {f"p{i}": [i, 1] for i in range(8)})
-    assert write_vocabulary(tmp_path / "store", encoder) == 8
-    assert sizes == [3, 3, 2]
-    about = json.loads((tmp_path / "store" / "vocabulary" / "vocabulary.json").read_bytes())
-    assert about["revision"] == encoder.revision
-    assert about["options"] == {"file": "v.vec"}
+    assert cased("İzlanda", "lower") == "izlanda"

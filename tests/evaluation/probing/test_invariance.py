@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from instance_files import row, write_dataset
 
-from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
-from evaluation import invariance
-from evaluation.__main__ import main
-from evaluation.instances import find_datasets
-from evaluation.invariance import (
+from corpora_recipes.running.errors import InputError
+from evaluation.commands import main
+from evaluation.data.instances import find_datasets
+from evaluation.probing import invariance
+from evaluation.probing.invariance import (
     CHANGED,
     PLAIN,
     Outcome,
@@ -22,10 +22,10 @@ from evaluation.invariance import (
     judge,
     measure,
     predict,
-    read_invariance,
 )
-from evaluation.probes import PROTOCOLS, standard
-from evaluation.probes.problem import Answers, Problem
+from evaluation.probing.protocols import PROTOCOLS, standard
+from evaluation.probing.protocols.problem import Answers, Problem
+from evaluation.results.invariance import read_invariance
 
 PAIRS: Any = "difference_product"
 WORDS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte", "puente", "rana"]
@@ -261,5 +261,5 @@ def test_a_dataset_that_cannot_be_probed(tmp_path: Path) -> None:
 def test_files_that_are_none(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "i.json").write_text(content)
-    with pytest.raises(InputError, match="measure it again"):
+    with pytest.raises(InputError, match="run `probeta invariance` again"):
         read_invariance(tmp_path / "i.json")

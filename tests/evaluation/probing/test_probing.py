@@ -16,18 +16,19 @@ import pytest
 from instance_files import LABELS, row, write_dataset
 from scipy import stats
 
-from corpora_recipes.errors import InputError
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS
-from evaluation import probing
-from evaluation.embeddings import embed
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import find_datasets
+from evaluation.data.texts import unique_texts
+from evaluation.embedding.embedding import embed
 from evaluation.encoders import make_encoder
-from evaluation.features import unique_texts
-from evaluation.instances import find_datasets
-from evaluation.probes import standard
-from evaluation.probes.problem import Answers, Problem, Protocol
-from evaluation.probing import Probing, make_probing, probe_datasets
-from evaluation.results import (
+from evaluation.probing import probing
+from evaluation.probing.params import probing_params
+from evaluation.probing.probing import Probing, probe_datasets
+from evaluation.probing.protocols import standard
+from evaluation.probing.protocols.problem import Answers, Problem, Protocol
+from evaluation.results.probes import (
     Predictions,
     Results,
     predictions_table,
@@ -349,7 +350,7 @@ def test_the_hash_seed_of_python_does_not_matter(
             ["probe", *common, "--embeddings", store, "--out", out],
         ):
             subprocess.run(
-                [sys.executable, "-m", "evaluation", *command],
+                [sys.executable, "-m", "evaluation.commands", *command],
                 cwd=tmp_path,
                 env={**os.environ, "PYTHONHASHSEED": seed},
                 check=True,
@@ -385,7 +386,7 @@ def test_coverage_goes_with_the_scores(folders: tuple[Path, Path], tmp_path: Pat
         ({"validation": [row(0, 1, sentences=["a", "b"])]}, ["two rows or more", "one"]),
         ({"test": [row(0, 2, sentences=["a", "b"])]}, ["labels 0 … 1", "2 in row 0 of test"]),
         ({"test": [row(0, 1, sentences=["a"])]}, ["bso, test: row 0 i0", "2 texts"]),
-        ({"test": [row(0, 1, sentences=["a", "zz"])]}, ["'zz'", "evaluation embed"]),
+        ({"test": [row(0, 1, sentences=["a", "zz"])]}, ["'zz'", "probeta embed"]),
     ],
 )
 @pytest.mark.parametrize("workers", [1])
@@ -462,14 +463,15 @@ def test_an_error_in_a_worker_keeps_its_message(tmp_path: Path) -> None:
 
 
 def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert make_probing({"protocol": "senteval", "engine": "torch"}).as_protocol() == {
+    chosen = {"probing": {"protocol": "senteval", "engine": "torch"}}
+    assert probing_params(chosen, Path("params.yaml")).as_protocol() == {
         "name": "senteval",
         "version": 1,
         "engine": "torch",
         "pair_features": "difference_product",
     }
-    with pytest.raises(InputError, match="standard: numpy"):
-        make_probing({"protocol": "standard", "engine": "torch"})
+    with pytest.raises(InputError, match=r"probing\.engine\n.*one of numpy\n"):
+        probing_params({"probing": {"engine": "torch"}}, Path("params.yaml"))
 
 
 def test_features_that_overflow_are_refused(tmp_path: Path) -> None:

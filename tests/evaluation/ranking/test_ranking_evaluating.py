@@ -10,17 +10,18 @@ import pytest
 from instance_files import Row, row, write_dataset
 from scipy import stats
 
-from corpora_recipes.errors import InputError
-from evaluation.bootstrap import bootstrap_key, interval, resample_means
-from evaluation.embeddings import EmbeddingStore, embed
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import find_datasets
+from evaluation.data.texts import unique_texts
+from evaluation.embedding.embedding import embed
+from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
-from evaluation.features import unique_texts
-from evaluation.instances import find_datasets
-from evaluation.probing import Probing, probe_datasets
+from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking.evaluating import rank_datasets
 from evaluation.ranking.postprocessing import postprocess
 from evaluation.ranking.ranks import rank_positives
-from evaluation.ranking.results import (
+from evaluation.results.rankings import (
     PairRanks,
     RankingResults,
     read_rankings,
@@ -338,7 +339,7 @@ def test_no_ranking_datasets(folders: tuple[Path, Path]) -> None:
             [ranked("este"), ranked("este"), ranked("norte", "este")],
             r"id n/este with the positives \(none\) in row 0",
         ),
-        ([ranked("este"), ranked("norte")], "positives in some rows\n  found:    none"),
+        ([ranked("este"), ranked("norte")], "positives in some rows\n  found:    no positives"),
     ],
 )
 def test_positives_that_are_no_other_rows(tmp_path: Path, rows: list[Row], found: str) -> None:

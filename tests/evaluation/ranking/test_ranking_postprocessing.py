@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evaluation.measures.threads import one_thread
 from evaluation.ranking import postprocessing
 from evaluation.ranking.postprocessing import Name, fit, postprocess
-from evaluation.threads import one_thread
 
 NAMES: tuple[Name, ...] = ("centre", "abtt", "component_removal", "whitening")
 

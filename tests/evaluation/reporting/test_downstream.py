@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.downstream import (
+from evaluation.reporting.downstream import (
     downstream_means,
     downstream_scores,
     intrinsic_scores,
     relate,
 )
-from evaluation.paradigms.results import ParadigmResults, ParadigmScore
-from evaluation.ranking.results import RankingResults, RankScore
-from evaluation.results import Results, Score
+from evaluation.results.paradigms import ParadigmResults, ParadigmScore
+from evaluation.results.probes import Results, Score
+from evaluation.results.rankings import RankingResults, RankScore
 
 
 def scores(*values: float) -> dict[str, float]:
@@ -158,7 +158,7 @@ def test_intrinsic_scores_of_paradigms() -> None:
         "paralex_es suggestion": {"one": 0.5},
         "paralex_es coherence": {"one": 0.25},
     }
-    both = paradigms("two", paradigm(0.6), paradigm(0.8, casing="fold"))
+    both = paradigms("two", paradigm(0.6), paradigm(0.8, casing="lower"))
     folded = intrinsic_scores([], [], [as_is, both])
     assert folded["paralex_es suggestion"] == {"two": 0.8}
 

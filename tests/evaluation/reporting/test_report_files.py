@@ -5,7 +5,9 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,11 @@ from report_files import (
     DR,
     FIVE,
     HOSTILE,
+    LABELS,
     MC,
     ONE,
     RANKED,
+    ROWS,
     SP,
     STS,
     TWO,
@@ -32,15 +36,25 @@ from report_files import (
     write_instances,
 )
 
-from corpora_recipes.errors import InputError
-from evaluation.instances import find_datasets
-from evaluation.report.figures import LARGEST, LONGEST, draw_layers, draw_scores, image, inline
-from evaluation.report.inputs import Inputs, read_inputs
-from evaluation.report.instances import LIMIT, browsed, draw
-from evaluation.report.instances import LONGEST as LONGEST_TEXT
-from evaluation.report.latex import write_latex, written
-from evaluation.report.layers import profiles
-from evaluation.report.writing import write_report
+from builders.tasks import TASKS, section_prediction
+from builders.tasks.groups import Group
+from builders.tasks.task import Task, Text, sentences
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.reporting.figures import (
+    LARGEST,
+    LONGEST,
+    draw_layers,
+    draw_scores,
+    image,
+    inline,
+)
+from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
+from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
+from evaluation.reporting.latex import write_latex, written
+from evaluation.reporting.layers import profiles
+from evaluation.reporting.writing import write_report
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
 
@@ -80,7 +94,7 @@ def test_metrics(written_report: Path) -> None:
     assert content["evalrank_es mrr cosine"] == {"char_hash": 0.4, "deep": 0.4}
     assert content["evalrank_es mrr l2"]["deep"] == 0.35
     assert content["evalrank_words_es hits@3 cosine"]["char_hash"] == 0.45
-    assert content["paralex_es suggestion shared fold"]["char_hash"] == 0.375
+    assert content["paralex_es suggestion shared lower"]["char_hash"] == 0.375
 
 
 def test_the_same_results_give_the_same_bytes(
@@ -115,7 +129,7 @@ def test_the_moved_sentence(browser: dict[str, dict[str, Any]]) -> None:
         ("4", FIVE[3], "", False),
         ("5", FIVE[4], "", False),
     ]
-    assert browser["sp_x"]["rows"][0]["told"] == ["the first sentence stood in place 3", ""]
+    assert browser["sp_x"]["rows"][0]["told"] == ["the first sentence was in position 3", ""]
     assert parts(browser, "sp_x", 1)[0] == ("1", FIVE[0], "at the front from the beginning", True)
     assert [tag for tag, *_ in parts(browser, "sp_x", 1)] == ["1", "2", "3", "4", "5"]
 
@@ -201,11 +215,66 @@ def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]
 
 
 def test_long_texts_are_cut(given: dict[str, Any]) -> None:
-    from evaluation.report.instances import parts_of
-
     (dataset,) = (own for own in find_datasets(given["instances"]) if own.name == "ssp_x")
-    (part,) = parts_of(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
+    (part,) = shown_texts(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
     assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
+
+
+def an_instance(task: Task) -> dict[str, Any]:
+    """Return an instance of any task: texts of their column's kind, and a value in the others."""
+    values: dict[str, Any] = {"integer": 1, "number": 1.0, "string": "x"}
+    row = {name: values.get(column.kind) for name, column in task.columns().items()}
+    for text in task.texts:
+        many = [f"{text.natural} {number}" for number in range(text.count or 2)]
+        row[text.natural] = many if text.kind == "strings" else many[0]
+    return row
+
+
+def sentences_of(task: Task, row: Mapping[str, Any]) -> list[str]:
+    """Return all texts of an instance."""
+    values = [row[text.natural] for text in task.texts]
+    return sorted(chain.from_iterable([one] if isinstance(one, str) else one for one in values))
+
+
+@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.target != "neighbours"])
+def test_the_page_shows_all_texts_of_any_task(task: Task) -> None:
+    labels = task.labels or ("a", "b")
+    dataset = Dataset("x", task.name, "x", "es", "1.0.0", labels, tuple(task.columns()), {})
+    row = an_instance(task)
+    shown = shown_texts(dataset, row)
+    assert sorted(chain.from_iterable(text.units for text in shown)) == sentences_of(task, row)
+
+
+@pytest.mark.parametrize(
+    ("texts", "column"),
+    [
+        (sentences(3), {"sentences": ["Uno.", "Dos.", "Tres."]}),
+        ((Text("sentence", "tokens", "string", "natural text"),), {"sentence": "Solo uno."}),
+    ],
+)
+def test_a_new_task_is_in_the_report_without_a_line_here(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    texts: tuple[Text, ...],
+    column: dict[str, Any],
+) -> None:
+    group = Group("TOY", "Counting of toys", "")
+    toy = replace(section_prediction.TASK, name="toy", group=group, texts=texts, gold="{} toys")
+    monkeypatch.setitem(TASKS, "toy", toy)
+    monkeypatch.setitem(LABELS, "toy", ["no", "many"])
+    monkeypatch.setitem(ROWS, "toy_x", ("toy", [{**column, "label": i % 2} for i in range(4)]))
+    given = whole_report(tmp_path)
+    write_report(**given, out=tmp_path / "out")
+    assert "## Counting of toys (TOY)\n" in (tmp_path / "out" / "report.md").read_text("utf-8")
+    inputs = read_inputs(given["results"], given["audit"], None)
+    assert (list(inputs.groups)[-1], list(inputs.datasets)[-1]) == (group, "toy_x")
+    shown = browsed(inputs, given["instances"])[-1]
+    assert (shown["name"], shown["group"], shown["rows"][1]["told"][0]) == (
+        *("toy_x", "TOY", "many toys"),
+    )
+    (values,) = column.values()
+    found = [part["units"][0] for part in shown["rows"][1]["parts"]]
+    assert found == ([values] if isinstance(values, str) else values)
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -296,14 +365,14 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
 
 def test_latex(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, ONE, TWO, DEEP)
-    text = write_latex(inputs, profiles(inputs))
+    text = write_latex(inputs)
     assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 6
     start = text.index(r"\caption{Sentence position (SP).")
     assert text[start:].split("\n\\par")[0].splitlines() == [
         r"\caption{Sentence position (SP). Accuracy in per cent on test; in brackets the 95 \% "
         r"bootstrap interval; after $\pm$ the standard deviation over random starts; of the scores "
-        r"in bold the best of a dataset, and what the paired test cannot tell from it; "
-        r"\textdagger{} not shown to beat a trivial baseline.}",
+        r"in bold the best of a dataset, and those that the paired test cannot distinguish from "
+        r"it; \textdagger{} not shown to beat a trivial baseline.}",
         r"\label{tab:sp}",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         r"\begin{tabular}{@{}lr@{}}",
@@ -330,17 +399,20 @@ def test_latex(tmp_path: Path) -> None:
 
 def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
-    text = write_latex(inputs, profiles(inputs))
-    averages, similarity, *_, layers, _ = re.findall(r"\\caption\{(.*)\}\n", text)
+    text = write_latex(inputs)
+    averages, similarity, *others = re.findall(r"\\caption\{(.*)\}\n", text)
+    (layers,) = (caption for caption in others if caption.startswith("Layers of deep."))
     metric = "Accuracy in per cent, of SS Pearson's correlation $\\times$ 100, on test"
-    assert averages.startswith(f"Averages. {metric}; probe protocol standard. Over the datasets")
-    assert "In bold is the best encoder of a group, and what the paired test cannot" in averages
+    assert averages.startswith(f"Averages. {metric}; probe protocol standard. Means over")
+    assert (
+        "In bold is the best encoder of a group, and those that the paired test cannot" in averages
+    )
     assert similarity == (
         "Semantic similarity (SS). Pearson's correlation $\\times$ 100 on test; in brackets the "
-        "95 \\% bootstrap interval; of the scores in bold the best of a dataset, and what the "
-        "paired test cannot tell from it."
+        "95 \\% bootstrap interval; of the scores in bold the best of a dataset, and those that "
+        "the paired test cannot distinguish from it."
     )
-    assert "avg, the mean of all layers' vectors, stands apart: it is not marked, even" in layers
+    assert "avg, the mean of all layers' vectors, is separate: it is not marked, even" in layers
 
 
 def test_what_means_something_to_latex() -> None:
@@ -363,7 +435,7 @@ def test_latex_compiles(tmp_path: Path, name: str) -> None:
         kept_ranks(tmp_path, ranked),
         [clustered],
     )
-    (tmp_path / "tables.tex").write_text(write_latex(inputs, profiles(inputs)), "utf-8")
+    (tmp_path / "tables.tex").write_text(write_latex(inputs), "utf-8")
     document = (
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs,graphicx}\n"
         "\\begin{document}\\extrafloats{60}\n\\input{tables.tex}\n\\end{document}\n"

@@ -28,20 +28,26 @@ from report_files import (
     kept,
     kept_ranks,
     of_encoder,
+    one,
 )
 
-from corpora_recipes.errors import InputError
-from evaluation.paradigms.results import ParadigmResults
-from evaluation.ranking.results import RankingResults
-from evaluation.report import neighbours, tables
-from evaluation.report.html import write_html
-from evaluation.report.inputs import Inputs, read_inputs
-from evaluation.report.latex import write_latex
-from evaluation.report.layout import Table
-from evaluation.report.markdown import write_markdown
-from evaluation.report.published import PUBLISHED
-from evaluation.report.writing import metrics
-from evaluation.results import Results
+from builders.tasks import groups
+from corpora_recipes.running.errors import InputError
+from evaluation.reporting import sections
+from evaluation.reporting.html import write_html
+from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.latex import write_latex
+from evaluation.reporting.layout import Table
+from evaluation.reporting.markdown import write_markdown
+from evaluation.reporting.published import PUBLISHED
+from evaluation.reporting.tables.audit import measurements, verdicts
+from evaluation.reporting.tables.downstream import downstream, downstream_datasets
+from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
+from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
+from evaluation.reporting.writing import metrics
+from evaluation.results.paradigms import ParadigmResults
+from evaluation.results.probes import Results
+from evaluation.results.rankings import RankingResults
 
 OTHER_RANKED, OTHER_CLUSTERED = of_encoder(TWO, RANKED, CLUSTERED)
 
@@ -60,9 +66,8 @@ def inputs_of(
     return read_inputs(kept(folder, *results), audit, None, ranked, paradigms)
 
 
-def cells(table: Table | None) -> list[list[str]]:
+def cells(table: Table) -> list[list[str]]:
     """Return the rows' texts, each with its detail, and with a plus if it is bold."""
-    assert table
     return [
         [
             cell.text + f" {cell.detail}" * bool(cell.detail) + " +" * cell.strong
@@ -81,12 +86,10 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
     none = (replace(CLUSTERED, scores=(), left_out={}),)
     for rankings, paradigms in (((), ()), (empty, none)):
         inputs = inputs_of(tmp_path, (ONE, TWO), rankings, paradigms)
-        assert neighbours.neighbour_tables(inputs) == []
-        assert neighbours.clusters(inputs) == []
         for text in (
-            write_markdown(inputs, []),
-            write_latex(inputs, []),
-            write_html(inputs, [], [], Figure()),
+            write_markdown(inputs),
+            write_latex(inputs),
+            write_html(inputs, [], Figure()),
         ):
             assert not re.search("evalrank|paralex|downstream", text.split("</style>")[-1], re.I)
         assert list(metrics(inputs)) == ["sp_wiki", "dr_rst"]
@@ -95,11 +98,11 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
 def test_ranks(tmp_path: Path) -> None:
     better = replace(RANK, mrr=0.45, interval=(0.43, 0.47), hits={"1": 0.42, "3": 0.46})
     other = replace(OTHER_RANKED, scores=(better, replace(better, similarity="l2")))
-    introduction, sentences, words = neighbours.evalrank(
+    introduction, sentences, words = evalrank(
         inputs_of(tmp_path, rankings=[other, RANKED], first={"use": PAIRS - 1})
     )
     assert (introduction.title, introduction.rows) == ("EvalRank", ())
-    assert "but the query and its other positives. MRR is" in introduction.about[0]
+    assert "except the query and its other positives. MRR is" in introduction.about[0]
     assert (sentences.name, sentences.title) == ("evalrank-evalrank-es", "EvalRank: evalrank_es")
     assert names(sentences) == [
         *("Encoder", "MRR, cosine", "Hits@1, cosine", "Hits@3, cosine", "Median rank, cosine"),
@@ -118,15 +121,15 @@ def test_ranks(tmp_path: Path) -> None:
     assert sentences.rows[0].cells[1].value == 0.4
     assert sentences.about == (
         "4,310 texts, 1,200 queries, 1,300 pairs. In bold is the best encoder of a column, and "
-        "what the paired test cannot tell from it; only of those with vectors of nine tenths of "
-        "the texts or more.",
+        "those that the paired test cannot distinguish from it; only encoders with vectors of nine "
+        "tenths of the texts or more are considered.",
     )
     # Alone there is no best.
     assert cells(words) == [["char_hash +", "20.0 [38.0, 42.0]", "30.0", "45.0", "7.5"]]
     assert words.about == ("4,310 texts, 1,200 queries, 1,300 pairs.",)
 
 
-def test_what_the_ranks_cannot_tell_apart_is_bold(tmp_path: Path) -> None:
+def test_encoders_that_the_ranks_cannot_distinguish_are_bold(tmp_path: Path) -> None:
     third, _ = of_encoder(DEEP, RANKED, CLUSTERED)
     scores = {"char_hash": 0.4, "deep": 0.1, "use": 0.45}
     rankings = [
@@ -135,7 +138,7 @@ def test_what_the_ranks_cannot_tell_apart_is_bold(tmp_path: Path) -> None:
     ]
     first = {"char_hash": 650, "deep": 1, "use": 651}
     inputs = inputs_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
-    _, table = neighbours.evalrank(inputs)
+    _, table = evalrank(inputs)
     assert [row[:2] for row in cells(table)] == [
         ["char_hash +", "40.0 [38.0, 42.0] +"],
         ["deep +", "10.0 [38.0, 42.0]"],
@@ -150,8 +153,7 @@ def test_differences_of_ranks(tmp_path: Path) -> None:
     ]
     first = {"char_hash": 325, "use": PAIRS}
     inputs = inputs_of(tmp_path, rankings=rankings, first=first)
-    table = neighbours.rank_differences(inputs)
-    assert table
+    table = one(rank_differences(inputs))
     assert names(table) == ["Dataset", "Similarity", "Measure", "char_hash − use"]
     assert (table.name, table.texts) == ("differences-evalrank", 3)
     # Of the 1,300 pairs char_hash has 975 in the fourth place and use none:
@@ -161,12 +163,11 @@ def test_differences_of_ranks(tmp_path: Path) -> None:
     assert re.fullmatch(r"-56\.2 \[-5[78]\.\d, -54\.\d\] \+", mrr)
     assert re.fullmatch(r"-75\.0 \[-77\.\d, -72\.\d\] \+", hit)
     assert all_hit.startswith("-75.0")
-    # What one encoder alone was ranked on does not stand there.
+    # A dataset that only one encoder was ranked on is not there.
     assert len(table.rows) == 3
-    _, sentences, _ = neighbours.evalrank(inputs)
+    _, sentences, _ = evalrank(inputs)
     assert (
-        "Pairs with a text that the encoder has no vector for, and that have the rank of chance: "
-        "use 260. In bold"
+        "Pairs with a text without a vector, which get the rank of chance: use 260. In bold"
     ) in sentences.about[0]
 
 
@@ -186,8 +187,7 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
         replace(OTHER_CLUSTERED, scores=(other, replace(alone, suggestion=0.75))),
     ]
     inputs = inputs_of(tmp_path, paradigms=paradigms)
-    table = neighbours.paradigm_differences(inputs)
-    assert table
+    (table,) = paradigm_differences(inputs)
     assert names(table) == ["Dataset", "Vocabulary", "Casing", "Measure", "char_hash − use"]
     assert cells(table) == [
         ["paralex_es", "own", "as is", "suggestion", "0.0 [0.0, 0.0] tie"],
@@ -197,7 +197,8 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
     ]
     assert [row.cells[4].tone for row in table.rows] == ["tie", "tie", "better", "tie"]
     # Tied or not, vocabularies of their own are different words.
-    own, shared = cells(neighbours.paralex(inputs))
+    (by_vocabulary,) = paralex(inputs)
+    own, shared = cells(by_vocabulary)
     assert not any(cell.endswith("+") for cell in own)
     assert [cell[-1] == "+" for cell in shared[4:]] == [True, True, False, False, True, False]
 
@@ -207,15 +208,15 @@ def test_only_short_differences_stand_in_markdown(
 ) -> None:
     inputs = inputs_of(tmp_path, rankings=[RANKED, OTHER_RANKED], paradigms=[CLUSTERED])
     title = "## EvalRank: encoders compared\n"
-    rows = len(cells(neighbours.rank_differences(inputs)))
+    rows = len(cells(one(rank_differences(inputs))))
     assert rows == 9
     for short, there in ((rows, 1), (rows - 1, 0)):
-        monkeypatch.setattr(neighbours, "SHORT", short)
-        assert write_markdown(inputs, []).count(title) == there
-        page = write_html(inputs, [], [], Figure())
+        monkeypatch.setattr(sections, "SHORT", short)
+        assert write_markdown(inputs).count(title) == there
+        page = write_html(inputs, [], Figure())
         assert page.count("<summary>EvalRank: encoders compared</summary>") == 1
         assert "ParaLex: encoders compared" not in page
-        assert "encoders compared" not in write_latex(inputs, [])
+        assert "encoders compared" not in write_latex(inputs)
 
 
 def test_other_layers_are_not_shown(tmp_path: Path) -> None:
@@ -224,15 +225,15 @@ def test_other_layers_are_not_shown(tmp_path: Path) -> None:
     below = replace(PARADIGM, layer="0", dataset="paralex_de")
     clustered = replace(clustered, scores=(*clustered.scores, below))
     inputs = inputs_of(tmp_path, [DEEP], [lower], [clustered])
-    assert "90.0" not in str(neighbours.evalrank(inputs))
-    assert "paralex_de" not in str(neighbours.paralex(inputs))
-    assert len(neighbours.clusters(inputs)) == 1
+    assert "90.0" not in str(evalrank(inputs))
+    assert "paralex_de" not in str(one(paralex(inputs)))
+    assert len(clusters(inputs)) == 1
     assert metrics(inputs)["evalrank_es mrr cosine"] == {"deep": 0.4}
 
 
 def test_an_encoder_that_was_not_ranked_by_a_similarity(tmp_path: Path) -> None:
     other = replace(OTHER_RANKED, scores=(RANK,))
-    _, table, _ = neighbours.evalrank(inputs_of(tmp_path, rankings=[RANKED, other]))
+    _, table, _ = evalrank(inputs_of(tmp_path, rankings=[RANKED, other]))
     assert cells(table)[1][5:] == ["–"] * 4
 
 
@@ -243,18 +244,18 @@ def test_pairs_without_vectors_and_ties(tmp_path: Path) -> None:
     )
     other = replace(OTHER_RANKED, scores=(replace(RANK, background=4000),), similarities=())
     both = [replace(RANKED, scores=scores, similarities=()), other]
-    _, table = neighbours.evalrank(inputs_of(tmp_path / "both", rankings=both))
-    assert "fewer texts: use 4,000. Among fewer, ranks are higher." in table.about[0]
+    _, table = evalrank(inputs_of(tmp_path / "both", rankings=both))
+    assert "fewer texts: use 4,000. Among fewer texts, ranks are better." in table.about[0]
     # Whoever ranks far fewer is not the best for it.
     both[1] = replace(other, scores=(replace(RANK, background=3000, mrr=0.9),))
-    _, table = neighbours.evalrank(inputs_of(tmp_path / "few", rankings=both))
+    _, table = evalrank(inputs_of(tmp_path / "few", rankings=both))
     assert [row[1].endswith("+") for row in cells(table)] == [False, False]
-    _, table = neighbours.evalrank(
+    _, table = evalrank(
         inputs_of(tmp_path, rankings=[replace(RANKED, scores=scores, similarities=())])
     )
     assert table.about == (
-        "4,310 texts, 1,200 queries, 1,300 pairs. Pairs with a text that the encoder has no vector "
-        "for, and that have the rank of chance: char_hash 1,234. Pairs whose positive shares its "
+        "4,310 texts, 1,200 queries, 1,300 pairs. Pairs with a text without a vector, which get "
+        "the rank of chance: char_hash 1,234. Pairs whose positive shares its "
         "score with another text: char_hash by cosine 5.",
     )
 
@@ -262,15 +263,14 @@ def test_pairs_without_vectors_and_ties(tmp_path: Path) -> None:
 def test_any_name_of_a_dataset_makes_a_name_of_a_table(tmp_path: Path) -> None:
     scores = [replace(RANK, dataset=name) for name in ("a_b", "a b", "é", "a.b")]
     ranked = replace(RANKED, scores=tuple(scores))
-    found = neighbours.evalrank(inputs_of(tmp_path, rankings=[ranked]))
+    found = evalrank(inputs_of(tmp_path, rankings=[ranked]))
     assert [table.name for table in found] == [
         *("evalrank", "evalrank-a-b", "evalrank-a-b-2", "evalrank-a-b-3", "evalrank-2"),
     ]
 
 
 def test_post_processing(tmp_path: Path) -> None:
-    table = neighbours.postprocessing(inputs_of(tmp_path, rankings=[RANKED]))
-    assert table
+    table = one(postprocessing(inputs_of(tmp_path, rankings=[RANKED])))
     assert names(table) == [
         *("Encoder", "Similarity", "Vectors", "Similarity datasets (2)"),
         *("evalrank_es", "evalrank_words_es"),
@@ -289,17 +289,14 @@ def test_post_processing(tmp_path: Path) -> None:
 
 def test_a_mean_that_lacks_a_dataset_is_none(tmp_path: Path) -> None:
     own = tuple(s for s in RANKED.similarities if (s.dataset, s.spearman) != ("sts15_es", 0.64))
-    table = neighbours.postprocessing(
-        inputs_of(tmp_path, rankings=[replace(RANKED, similarities=own)])
-    )
-    assert table
+    table = one(postprocessing(inputs_of(tmp_path, rankings=[replace(RANKED, similarities=own)])))
     assert [row[3] for row in cells(table)] == ["55.0", "–", "–"]
     assert table.about[0].endswith("datasets, abtt changes the MRR by -0.5.")
 
 
 def test_no_table_of_post_processing_that_was_not_done(tmp_path: Path) -> None:
     ranked = replace(RANKED, scores=(RANK, WORDS))
-    assert neighbours.postprocessing(inputs_of(tmp_path, rankings=[ranked])) is None
+    assert postprocessing(inputs_of(tmp_path, rankings=[ranked])) == []
 
 
 def test_paralex(tmp_path: Path) -> None:
@@ -308,8 +305,7 @@ def test_paralex(tmp_path: Path) -> None:
     better = (replace(rounded[0], suggestion=0.6), replace(rounded[1], suggestion=0.1))
     shared = replace(PARADIGM, suggestion=0.3, coherence=0.5 - 1e-15, clusters=better)
     other = replace(OTHER_CLUSTERED, scores=(shared, own), left_out={})
-    table = neighbours.paralex(inputs_of(tmp_path, paradigms=[other, CLUSTERED]))
-    assert table
+    table = one(paralex(inputs_of(tmp_path, paradigms=[other, CLUSTERED])))
     assert names(table) == [
         *("Dataset", "Language", "Vocabulary", "Casing"),
         *("char_hash: suggestion", "char_hash: coherence"),
@@ -328,14 +324,17 @@ def test_paralex(tmp_path: Path) -> None:
             *(f"30.0 {spread} +", f"{first} +", counts),
         ],
         [
-            *("paralex_es", "es", "shared", "fold", f"37.5 {spread}", first, counts),
+            *("paralex_es", "es", "shared", "lower", f"37.5 {spread}", first, counts),
             *("–", "–", "–"),
         ],
     ]
-    assert "have as neighbours (2 or more) are taken in" in table.about[0]
     assert (
-        "In bold is the best encoder of a row, and what the paired test cannot tell from it; only "
-        "of those with vectors of nine tenths of the words or more, and not in vocabularies of "
+        "neighbours of enough terms found so far (2 or more), are added to the seeds"
+        in table.about[0]
+    )
+    assert (
+        "In bold is the best encoder of a row, and those that the paired test cannot distinguish "
+        "from it; only encoders with vectors of nine tenths of the words or more are considered"
     ) in table.about[1]
     assert table.about[2] == (
         "Not scored: paralex_fi with char_hash, there is no word ranking of fi."
@@ -344,8 +343,7 @@ def test_paralex(tmp_path: Path) -> None:
 
 def test_paralex_of_one_encoder(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, paradigms=[replace(CLUSTERED, left_out={})])
-    table = neighbours.paralex(inputs)
-    assert table
+    table = one(paralex(inputs))
     assert len(table.about) == 2
     assert "bold" not in str(table.about)
     assert not any(cell.strong for row in table.rows for cell in row.cells)
@@ -355,14 +353,14 @@ def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
     reason = {"paralex_fi": "because", "paralex_de": "because", "paralex_x": "therefore"}
     none = replace(CLUSTERED, scores=(), left_out=reason)
     inputs = inputs_of(tmp_path, paradigms=[none])
-    text = write_markdown(inputs, [])
+    text = write_markdown(inputs)
     said = text.split("## ParaLex\n\n")[1].split("\n\n## ")[0]
     assert said.endswith(
         "Not scored: paralex_fi, paralex_de with char_hash, because; paralex_x with char_hash, "
         "therefore."
     )
-    assert "ParaLex" not in write_latex(inputs, [])
-    page = write_html(inputs, [], [], Figure())
+    assert "ParaLex" not in write_latex(inputs)
+    page = write_html(inputs, [], Figure())
     assert "with char_hash, because" in page
     # The script looks for the table of every filter.
     assert 'data-table="paralex"' not in page
@@ -376,8 +374,7 @@ def test_the_papers_scores_stand_beside_those_of_the_same_vectors(
     own = replace(PARADIGM, vocabulary="own")
     german = replace(own, dataset="paralex_de", language="de")
     other = replace(OTHER_CLUSTERED, scores=(german, own, PARADIGM))
-    table = neighbours.paralex(inputs_of(tmp_path, paradigms=[CLUSTERED, other]))
-    assert table
+    table = one(paralex(inputs_of(tmp_path, paradigms=[CLUSTERED, other])))
     assert names(table)[10:] == [
         "use, by Sumbler et al.: suggestion",
         "use, by Sumbler et al.: coherence",
@@ -398,7 +395,7 @@ def test_clusters(tmp_path: Path) -> None:
     gone = replace(CLUSTER, terms=3, left_out={"out_of_vocabulary": ["uno"], "no_vector": ["dos"]})
     shared = replace(PARADIGM, clusters=(gone, PARADIGM.clusters[1]))
     other = replace(OTHER_CLUSTERED, scores=(shared,))
-    (table,) = neighbours.clusters(inputs_of(tmp_path, paradigms=[CLUSTERED, other]))
+    (table,) = clusters(inputs_of(tmp_path, paradigms=[CLUSTERED, other]))
     assert (table.name, table.title) == ("clusters-paralex-es", "Clusters of paralex_es")
     assert names(table)[3:6] == [
         *("char_hash: suggestion", "char_hash: coherence", "char_hash: terms left, of how many")
@@ -409,10 +406,10 @@ def test_clusters(tmp_path: Path) -> None:
     assert cells(table) == [
         ["capitals", "shared", "as is", *["0.0 ± 0.0", "0.0", lost] * 2],
         ["weekdays", "shared", "as is", *week, *few],
-        ["capitals", "shared", "fold", "0.0 ± 0.0", "0.0", lost, "–", "–", "–"],
-        ["weekdays", "shared", "fold", *week, "–", "–", "–"],
+        ["capitals", "shared", "lower", "0.0 ± 0.0", "0.0", lost, "–", "–", "–"],
+        ["weekdays", "shared", "lower", *week, "–", "–", "–"],
     ]
-    assert "capitals" not in write_markdown(inputs_of(tmp_path, paradigms=[CLUSTERED]), [])
+    assert "capitals" not in write_markdown(inputs_of(tmp_path, paradigms=[CLUSTERED]))
 
 
 SIX = [
@@ -435,7 +432,8 @@ def test_downstream(tmp_path: Path) -> None:
         ranked, _ = of_encoder(results, RANKED, CLUSTERED)
         rankings.append(replace(ranked, scores=(replace(RANK, mrr=mrr),)))
     paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
-    groups, datasets = neighbours.downstream(inputs_of(tmp_path, SIX, rankings, paradigms))
+    inputs = inputs_of(tmp_path, SIX, rankings, paradigms)
+    groups, datasets = one(downstream(inputs)), one(downstream_datasets(inputs))
     assert names(groups) == ["Score", "SC (1)", "SP (1)"]
     # Where all encoders have the same score, there is no correlation.
     assert cells(groups) == [
@@ -452,32 +450,38 @@ def test_downstream(tmp_path: Path) -> None:
     assert [row.group for row in datasets.rows] == ["SC", "SP"]
 
 
-@pytest.mark.parametrize(("count", "said"), [(1, "one"), (2, "two")])
-def test_downstream_takes_three_encoders(tmp_path: Path, count: int, said: str) -> None:
+@pytest.mark.parametrize(("count", "word"), [(1, "one"), (2, "two")])
+def test_downstream_needs_three_encoders(tmp_path: Path, count: int, word: str) -> None:
     inputs = inputs_of(tmp_path, SIX[:count])
-    sentence = f"This takes three encoders or more that were probed; here it is {said}."
-    (table,) = neighbours.downstream(inputs)
+    sentence = f"This table needs three probed encoders or more; this report has {word}."
+    (table,) = downstream(inputs)
     assert (table.rows, table.about) == ((), (sentence,))
-    title = "What tells about downstream tasks"
-    assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(inputs, [])
-    assert title not in write_latex(inputs, [])
+    title = "Which scores correlate with downstream tasks"
+    assert f"## {title}\n\n{sentence}\n\n## " in write_markdown(inputs)
+    assert title not in write_latex(inputs)
 
 
 def test_no_downstream_without_scores_of_both_kinds(tmp_path: Path) -> None:
     for own in (STS, SP):
         results = [replace(one, scores=(own,)) for one in SIX]
-        assert neighbours.downstream(inputs_of(tmp_path, results)) == []
+        inputs = inputs_of(tmp_path, results)
+        assert downstream(inputs) == downstream_datasets(inputs) == []
 
 
 def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ranked, clustered = of_encoder(SIX[0], RANKED, CLUSTERED)
     inputs = inputs_of(tmp_path, SIX, [ranked], [clustered])
-    found = neighbours.neighbour_tables(inputs)
+    found = [
+        table
+        for section, tables in sections.sections_of(inputs, "latex")
+        for table in tables
+        if section.chapter in ("EvalRank", "ParaLex", "Downstream")
+    ]
     assert [table.name for table in found] == [
         *("evalrank", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing"),
         *("paralex", "downstream"),
     ]
-    markdown, latex = write_markdown(inputs, []), write_latex(inputs, [])
+    markdown, latex = write_markdown(inputs), write_latex(inputs)
     for table in found:
         assert markdown.count(f"## {table.title}\n\n") == 1
         assert latex.count(rf"\label{{tab:{table.name}}}") == bool(table.rows)
@@ -494,12 +498,12 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "own", "words"),
     [
-        ("rankings", {"name": "char_hash"}, "those of one run for each encoder"),
+        ("rankings", {"name": "char_hash"}, "the results of one run per encoder"),
         ("rankings", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"coherence_threshold": 3}, "the coherence threshold of char_hash, 2"),
-        ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the encoder of all its"),
-        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the encoder of all its"),
+        ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the same encoder in all its"),
+        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the same encoder in all its"),
         (
             "rankings",
             {"scores": (replace(RANK, digest="7" * 64),)},
@@ -542,18 +546,18 @@ def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
 
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
-    assert list(inputs.audited) == ["SP", "DR", "EvalRank", "ParaLex"]
-    table = tables.verdicts(inputs)
+    assert list(inputs.audited) == [groups.SP, groups.DR, groups.EVALRANK, groups.PARALEX]
+    table = one(verdicts(inputs))
     assert [(row[0], row[4], row[7]) for row in cells(table)] == [
         ("sp_wiki", "pass", "–"),
         ("dr_rst", "pass", "–"),
         *((name, "–", "pass") for name in ("evalrank_es", "evalrank_words_es", "paralex_es")),
     ]
     assert [row.group for row in table.rows][2:] == ["EvalRank", "EvalRank", "ParaLex"]
-    (measured,) = (row for row in cells(tables.measurements(inputs)) if row[0] == "paralex_es")
+    (measured,) = (row for row in cells(one(measurements(inputs))) if row[0] == "paralex_es")
     assert measured[2:] == ["terms", "pass", "0", "0"]
-    page = write_html(inputs, [], [], Figure())
-    assert page.count('<option value="EvalRank">EvalRank · Ranks of what means the same<') == 2
+    page = write_html(inputs, [], Figure())
+    assert page.count('<option value="EvalRank">EvalRank · Ranks of paraphrases<') == 2
     assert page.count('<option value="SP">') == 4
 
 
@@ -566,11 +570,11 @@ def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:
 
 
 def test_one_seed_for_all(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the seed of all its results, 1111"):
+    with pytest.raises(InputError, match="the same seed in all its results, 1111"):
         inputs_of(tmp_path, rankings=[replace(RANKED, seed=2)])
 
 
 def test_encoders_that_were_ranked_and_not_probed(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, [ONE], [OTHER_RANKED], [OTHER_CLUSTERED])
-    assert cells(neighbours.evalrank(inputs)[1])[0][0] == "use +"
+    assert cells(evalrank(inputs)[1])[0][0] == "use +"
     assert metrics(inputs)["evalrank_es hits@1 cosine"] == {"use": 0.3}

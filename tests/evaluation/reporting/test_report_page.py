@@ -27,10 +27,10 @@ from report_files import (
     whole_report,
 )
 
-from evaluation.report.figures import LONGEST, draw_scores, inline
-from evaluation.report.html import write_html
-from evaluation.report.inputs import read_inputs
-from evaluation.report.writing import write_report
+from evaluation.reporting.figures import LONGEST, draw_scores, inline
+from evaluation.reporting.html import write_html
+from evaluation.reporting.inputs import read_inputs
+from evaluation.reporting.writing import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 FLAGS = [
@@ -41,7 +41,13 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ, reason="there is no chromium"
 )
 TABLES = ["averages", "scores", "correlations", "layers-deep", "pairs", "differences", "baselines"]
-TABLES += ["evalrank-evalrank-es", "evalrank-evalrank-words-es", "postprocessing", "paralex"]
+TABLES += [
+    "evalrank-evalrank-es",
+    "evalrank-evalrank-words-es",
+    "postprocessing",
+    "paralex",
+    "inherited",
+]
 TABLES += ["clusters-paralex-es", "verdicts", "measurements", "encoders"]
 FOLDED = ["differences-evalrank", "differences-paralex", "clusters-paralex-es", "measurements"]
 TABLES += FOLDED[:2]
@@ -154,10 +160,10 @@ def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
 
 
 def test_what_is_said_of_bold_and_of_layers(page: Any) -> None:
-    assert "cannot tell from it" in page.locator("section:has(#averages)").inner_text()
+    assert "cannot distinguish from it" in page.locator("section:has(#averages)").inner_text()
     said = page.locator("section:has(#layers-deep)").inner_text()
-    assert "Framed is the best numbered layer of each dataset, or all that share its" in said
-    assert "avg, the mean of all layers' vectors, stands apart: it is not marked" in said
+    assert "Framed is the best numbered layer of each dataset, or all that share the" in said
+    assert "avg, the mean of all layers' vectors, is separate: it is not marked" in said
 
 
 def test_sorting(page: Any) -> None:
@@ -231,7 +237,7 @@ def test_clusters_unfold_and_are_found_by_the_terms_left_out(page: Any) -> None:
     assert page.locator("#clusters-paralex-es").is_visible()
     assert column(page, "clusters-paralex-es", 1) == ["capitals", "weekdays"] * 2
     filters = page.locator(".filters[data-table=clusters-paralex-es]")
-    filters.get_by_label("Find").fill("berlin fold")
+    filters.get_by_label("Find").fill("berlin lower")
     assert column(page, "clusters-paralex-es", 1) == ["capitals"]
     header = page.locator("#paralex thead th").nth(4)
     header.get_by_role("button").click()
@@ -257,7 +263,7 @@ def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
         [clustered for _, clustered in others],
     )
     path = tmp_path / "index.html"
-    path.write_text(write_html(inputs, [], [], draw_scores(inputs)), "utf-8")
+    path.write_text(write_html(inputs, [], draw_scores(inputs)), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
     for table, texts in (
@@ -284,7 +290,7 @@ def test_sections_are_linked(page: Any) -> None:
         *("EvalRank", "ParaLex", "Downstream")
     ]
     section = page.locator("section:has(#downstream-title)")
-    assert "three encoders or more" in section.inner_text()
+    assert "three probed encoders or more" in section.inner_text()
     assert section.locator("table").count() == 0
 
 
@@ -295,7 +301,7 @@ def test_browsing_instances(page: Any) -> None:
     moved = rows.first.locator("li.marked")
     assert moved.locator("[lang=es]").inner_text() == FIVE[0]
     assert moved.locator(".tag").inner_text() == "3"
-    assert rows.first.locator(".gold").inner_text() == "gold: the first sentence stood in place 3"
+    assert rows.first.locator(".gold").inner_text() == "gold: the first sentence was in position 3"
     answers = rows.first.locator(".answers li").all_inner_texts()
     assert [" ".join(text.split()) for text in answers[1:]] == [
         "✗ char_hash: 4, wrong",
@@ -321,7 +327,7 @@ def test_browsing_instances(page: Any) -> None:
 
 def test_pages_and_hostile_texts(page: Any) -> None:
     page.locator("#dataset").select_option("mc_x")
-    assert page.locator("#found").inner_text() == "50 of 50 rows here, of 60 in all"
+    assert page.locator("#found").inner_text() == "50 of 50 rows on this page; 60 test rows in all"
     assert page.locator(".instance").count() == 10
     first = page.locator(".instance").first.inner_text()
     page.get_by_role("button", name="Next").click()
@@ -363,7 +369,7 @@ def test_the_figure_stays_readable(browser: Any, tmp_path: Path, count: int, wid
     results = kept(tmp_path, replace(ONE, scores=(SP,)))
     inputs = read_inputs(results, audit_file(tmp_path, BASELINES), None)
     figure = inline(draw_scores(many_datasets(inputs, count)), "scores")
-    style = files("evaluation.report").joinpath("page.css").read_text("utf-8")
+    style = files("evaluation.reporting").joinpath("page.css").read_text("utf-8")
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.set_content(
         f"<!DOCTYPE html><style>{style}</style>"
@@ -418,5 +424,5 @@ def test_without_javascript(browser: Any, address: str) -> None:
     assert page.locator("#scores").is_visible()
     assert page.locator(".figure svg").is_visible()
     assert page.locator(".filters:visible, #browser:visible, th button").count() == 0
-    assert "needs JavaScript" in page.locator("#instances-title ~ noscript").inner_text()
+    assert "need JavaScript" in page.locator("#instances-title ~ noscript").inner_text()
     context.close()

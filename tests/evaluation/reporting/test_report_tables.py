@@ -20,17 +20,28 @@ from report_files import (
     change_audit,
     invariance_file,
     kept,
+    one,
 )
 
-from corpora_recipes.errors import InputError
-from evaluation.comparison import Difference
-from evaluation.report import layout, tables
-from evaluation.report.inputs import Inputs, read_inputs
-from evaluation.report.latex import write_latex
-from evaluation.report.layers import profiles
-from evaluation.report.layout import Cell, Row, Table, percent
-from evaluation.report.markdown import markdown, write_markdown
-from evaluation.results import Results
+from builders.tasks import groups
+from corpora_recipes.running.errors import InputError
+from evaluation.reporting import layout
+from evaluation.reporting.comparison import Difference
+from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.latex import write_latex
+from evaluation.reporting.layers import profiles
+from evaluation.reporting.layout import (
+    Cell,
+    Row,
+    Table,
+    percent,
+)
+from evaluation.reporting.markdown import markdown, write_markdown
+from evaluation.reporting.tables.audit import measurements, verdicts
+from evaluation.reporting.tables.compared import differences, pairs
+from evaluation.reporting.tables.layers import layer_table
+from evaluation.reporting.tables.scores import scores
+from evaluation.results.probes import Results
 
 
 def inputs_of(folder: Path, *results: Results, **how: Any) -> Inputs:
@@ -42,7 +53,7 @@ def inputs_of(folder: Path, *results: Results, **how: Any) -> Inputs:
 
 def report(folder: Path, *results: Results, **how: Any) -> str:
     inputs = inputs_of(folder, *results, **how)
-    return write_markdown(inputs, profiles(inputs))
+    return write_markdown(inputs)
 
 
 def section(text: str, title: str) -> str:
@@ -50,8 +61,7 @@ def section(text: str, title: str) -> str:
     return text.split(f"## {title}\n\n")[1].split("\n\n## ")[0].rstrip("\n")
 
 
-def cells(table: Table | None) -> list[list[str]]:
-    assert table
+def cells(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in table.rows]
 
 
@@ -59,23 +69,23 @@ def test_tables(tmp_path: Path) -> None:
     text = report(tmp_path, TWO, ONE)
     assert text.startswith(
         "# Scores\n\n"
-        "Accuracy on test in per cent, for semantic similarity Pearson's correlation × 100, with "
-        "the 95 % bootstrap interval in brackets (2,000 resamples of the test's documents; of a "
-        "test of fewer than 20 documents its rows are resampled too, and each end is the wider "
+        "Test accuracy in per cent; for semantic similarity, Pearson's correlation × 100. In "
+        "brackets the 95 % bootstrap interval (2,000 resamples of the test documents; if there "
+        "are fewer than 20 documents, the test rows are resampled too, and each end is the wider "
         "one). "
-        "Majority is the accuracy of always answering with train's most frequent class; Best "
+        "Majority is the accuracy of always predicting the most frequent class of train; Best "
         "trivial is the best of the other baselines below. Probe protocol standard, version 3, "
         "engine numpy, pair features difference product; seed 1111.\n\n"
-        "Where a dataset has folds, each is test once and all rows are scored together; Majority "
-        "and the baselines are fitted fold by fold too. Similarity is the cosine of two "
-        "embeddings and needs no probe; all other tasks are probed. In bold is the best encoder "
-        "on a dataset or group, and what is tied with it.\n\n"
+        "In a dataset with folds, each fold is the test once and all rows are scored together; "
+        "Majority and the baselines are fitted per fold too. Similarity is the cosine of two "
+        "embeddings and needs no probe; all other tasks are probed. In bold are the best encoder "
+        "on each dataset or group, and those tied with it.\n\n"
         "## Averages\n\n"
     )
     assert section(text, "Averages") == (
-        "Over the datasets of a group (their number in brackets): SP sentence position, DR "
-        "discourse relations. In bold is the best encoder of a group, and what the paired test "
-        "cannot tell from it.\n\n"
+        "Means over the datasets of a group (their number in brackets): SP sentence position, DR "
+        "discourse relations. In bold is the best encoder of a group, and those that the "
+        "paired test cannot distinguish from it.\n\n"
         "| Encoder | SP (1) | DR (1) |\n"
         "| --- | ---: | ---: |\n"
         "| char_hash | **45.2** | 30.0 |\n"
@@ -98,7 +108,7 @@ def test_tables(tmp_path: Path) -> None:
     assert [line[:40] for line in after[8:] if line] == [
         "\\* The test has fewer than 1,000 rows: d",
         "† Not shown to beat a trivial baseline: ",
-        "§ As Araujo et al. (2022) report it, on ",
+        "§ As reported by Araujo et al. (2022), o",
         "![Scores](figures/scores.svg)",
     ]
     assert "Sent2Vec" in text
@@ -119,7 +129,7 @@ def test_tables(tmp_path: Path) -> None:
 def test_scores_by_dataset(tmp_path: Path) -> None:
     both = replace(ONE, scores=(MC, STS, SP))
     inputs = inputs_of(tmp_path, both, TWO, baselines=ALL_BASELINES)
-    table = tables.scores(inputs)
+    table = one(scores(inputs))
     assert [cell.text for cell in table.header] == [
         *("Dataset", "Group", "char_hash", "use"),
         *("Best trivial", "Majority", "Chance", "Paper's encoders", "Test rows"),
@@ -142,11 +152,11 @@ def test_scores_by_dataset(tmp_path: Path) -> None:
 def test_the_deviation_over_random_starts(tmp_path: Path) -> None:
     one = replace(ONE, scores=(replace(SP, deviation=0.0123), DR))
     text = report(tmp_path, one)
-    assert "and the standard deviation over random starts after ±. Majority" in text
+    assert "after ± the standard deviation over random starts. Majority" in text
     assert "| **char_hash** | 45.2 ± 1.2 [43.7, 46.8] † |" in text
     assert "| **char_hash** | 30.0 [22.0, 38.0] † |" in text
     assert "In bold" not in text
-    assert "in bold" not in write_latex(inputs_of(tmp_path, one), [])
+    assert "in bold" not in write_latex(inputs_of(tmp_path, one))
 
 
 def test_folds_correlations_and_subsets(tmp_path: Path) -> None:
@@ -196,22 +206,21 @@ def test_encoders_compared(tmp_path: Path) -> None:
     third = replace(ONE, name="third", scores=(DR, SP))
     right = {"char_hash": 2, "use": 20, "third": 2}
     inputs = inputs_of(tmp_path, ONE, TWO, third, right=right)
-    text = write_markdown(inputs, [])
+    text = write_markdown(inputs)
     assert section(text, "Encoders compared").split("\n\n")[1].splitlines()[:2] == [
         "| Encoders | Better / tied / worse | SP | DR |",
         "| --- | ---: | ---: | ---: |",
     ]
-    assert cells(tables.pairs(inputs)) == [
+    assert cells(one(pairs(inputs))) == [
         ["char_hash − third", "0 / 2 / 0", "0.0", "0.0"],
         ["char_hash − use", "0 / 0 / 1", "-90.0", "–"],
         ["third − use", "0 / 0 / 1", "-90.0", "–"],
     ]
-    table = tables.differences(inputs)
+    table = one(differences(inputs))
     assert cells(table) == [
         ["sp_wiki", "0.0", "-90.0", "-90.0"],
         ["dr_rst", "0.0", "–", "–"],
     ]
-    assert table
     tied, worse = table.rows[0].cells[1:3]
     assert (tied.detail, tied.tone, tied.strong) == ("[0.0, 0.0] tie", "tie", False)
     assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -75.0]", "worse", True)
@@ -220,7 +229,7 @@ def test_encoders_compared(tmp_path: Path) -> None:
 def test_what_is_tied_with_the_best_is_bold_too(tmp_path: Path) -> None:
     def bold(**right: int) -> list[str]:
         inputs = inputs_of(tmp_path, ONE, TWO, right=right)
-        rows = tables.scores(inputs).rows
+        rows = one(scores(inputs)).rows
         return [n for n, cell in zip(inputs.names, rows[0].cells[2:4], strict=True) if cell.strong]
 
     assert bold(char_hash=10, use=10) == ["char_hash", "use"]
@@ -232,13 +241,13 @@ def test_what_is_tied_with_the_best_is_bold_too(tmp_path: Path) -> None:
     [(0.1, 0.01, 0.2, "better"), (-0.1, -0.2, -0.01, "worse"), (0.1, 0.0, 0.2, "tie")],
 )
 def test_the_tone_of_a_difference(value: float, low: float, high: float, tone: str) -> None:
-    assert layout.tone(Difference("dataset", "x", "a", "b", 9, value, (low, high))) == tone
+    assert layout.tone(Difference("dataset", "x", "a", "b", value, (low, high))) == tone
 
 
 def test_no_comparison_of_one_encoder(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, ONE)
-    assert tables.pairs(inputs) is None
-    assert tables.differences(inputs) is None
+    assert pairs(inputs) == []
+    assert differences(inputs) == []
 
 
 def test_layers(tmp_path: Path) -> None:
@@ -246,16 +255,16 @@ def test_layers(tmp_path: Path) -> None:
     (profile,) = profiles(inputs)
     assert (profile.encoder, profile.layers, profile.apart) == ("deep", ("0", "1", "2"), ("avg",))
     assert profile.datasets == ("sp_wiki", "dr_rst")
-    assert profile.groups == ("SP", "DR")
+    assert profile.groups == (groups.SP, groups.DR)
     assert profile.best == ((2,), (0,))
     spread = (2 / 300) ** 0.5
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
     assert profile.average_bests() == {"DiscoEval": 1.0, "all datasets": 1.0}
-    text = write_markdown(inputs, [profile])
+    text = write_markdown(inputs)
     assert section(text, "Layers of deep") == (
-        "In bold is the best numbered layer of each dataset, or all that share its best score "
-        "(compared before rounding). avg, the mean of all layers' vectors, stands apart: it is not "
+        "In bold is the best numbered layer of each dataset, or all that share the best score "
+        "(compared before rounding). avg, the mean of all layers' vectors, is separate: it is not "
         "marked, even where it is better, and does not count as a layer. Average best layer, of 0 "
         "to 2: 1.0 over DiscoEval, 1.0 over all datasets. Where layers share the best score, the "
         "mean of their numbers counts.\n\n"
@@ -265,7 +274,7 @@ def test_layers(tmp_path: Path) -> None:
         "| 1 | 40.0 | 20.0 |\n"
         "| 2 | **50.0** | 10.0 |\n"
         "| avg | 45.0 | 35.0 |\n\n"
-        "![Scores of layers](figures/layers.svg)"
+        "![Layers](figures/layers.svg)"
     )
     # The tables of scores show the main layer alone.
     assert "| **deep** | **45.0 ± 1.2** [43.7, 46.8] † |" in text
@@ -287,10 +296,10 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     scores = tuple(replace(own, value=values[own.dataset][own.layer]) for own in DEEP.scores)
     (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=scores)))
     assert profile.best == ((0, 2), (1, 2))
-    assert profile.average_best(["SP"]) == 1.0
-    assert profile.average_best(["DR"]) == 1.5
-    assert profile.average_best(["SP", "DR"]) == 1.25
-    assert [[cell.strong for cell in row.cells[1:]] for row in tables.layers(profile).rows] == [
+    assert profile.average_best([groups.SP]) == 1.0
+    assert profile.average_best([groups.DR]) == 1.5
+    assert profile.average_best([groups.SP, groups.DR]) == 1.25
+    assert [[cell.strong for cell in row.cells[1:]] for row in layer_table(profile).rows] == [
         [True, False],
         [False, True],
         [True, True],
@@ -302,24 +311,24 @@ def test_nothing_is_said_of_an_average_that_was_not_probed(tmp_path: Path) -> No
     encoder = DEEP.encoder | {"layers": ["0", "1", "2"], "layer": "2"}
     scores = tuple(score for score in DEEP.scores if score.layer != "avg")
     text = report(tmp_path, replace(DEEP, encoder=encoder, scores=scores))
-    assert "stands apart" not in text
+    assert "is separate" not in text
 
 
 @pytest.mark.parametrize("protocol", ["standard", "senteval"])
 def test_scores_that_depend_on_the_scale(tmp_path: Path, protocol: str) -> None:
     own = replace(ONE, protocol=ONE.protocol | {"name": protocol})
     inputs = inputs_of(tmp_path, own, invariance=invariance_file(tmp_path, SP.digest))
-    for text in (write_markdown(inputs, []), write_latex(inputs, [])):
-        said = "features are taken as they are, so that the scores of probes depend on the scale"
-        assert (said in text) == (protocol == "senteval")
-    about = section(write_markdown(inputs, []), "Invariance (gate 10)").split("\n\n")[0]
-    assert about.endswith("with the protocol standard, whatever protocol the scores are by.")
+    for text in (write_markdown(inputs), write_latex(inputs)):
+        warning = "does not standardise features, so that probe scores depend on the scale"
+        assert (warning in text) == (protocol == "senteval")
+    about = section(write_markdown(inputs), "Invariance (gate 10)").split("\n\n")[0]
+    assert about.endswith("Always measured with the protocol standard.")
 
 
 def test_names_of_tables_are_of_letters_digits_and_hyphens(tmp_path: Path) -> None:
     names = ["100%_#{}", "100-2", "100~", "%", "two words"]
     found = profiles(inputs_of(tmp_path, *(replace(DEEP, name=name) for name in names)))
-    assert [tables.layers(one).name for one in found] == [
+    assert [layer_table(one).name for one in found] == [
         *("layers-encoder", "layers-100", "layers-100-2", "layers-100-3", "layers-two-words")
     ]
     assert [one.encoder for one in found] == sorted(names)
@@ -342,8 +351,8 @@ def test_the_words_that_a_vocabulary_lacks(tmp_path: Path) -> None:
     one = replace(ONE, scores=(replace(SP, coverage=coverage), DR))
     text = report(tmp_path, one, TWO)
     about, rows = section(text, "Words outside the vocabulary").split("\n\n")
-    assert about.startswith("Per cent of the tokens in a dataset's texts that the encoder's")
-    assert "each different text counts once. With fastText's .bin such words still get" in about
+    assert about.startswith("Percentage of the tokens in a dataset's texts that are not in the")
+    assert "each distinct text counts once. With fastText's .bin such words still get" in about
     assert rows == (
         "| Dataset | char_hash |\n| --- | ---: |\n| sp_wiki | 1.6 (31 of 2,000) |\n| dr_rst | – |"
     )
@@ -362,7 +371,9 @@ def test_the_mark_of_a_source_that_leaks(tmp_path: Path) -> None:
 def test_the_papers_scores_stand_beside_those_of_the_same_encoder(tmp_path: Path) -> None:
     results = [replace(ONE, name="mbert", scores=(STS,)), replace(ONE, scores=(STS,))]
     text = report(tmp_path, *results, baselines={"sts14_es": ALL_BASELINES["sts14_es"]})
-    assert section(text, "Averages").splitlines()[4:] == [
+    table, note = section(text, "Averages").split("\n\n")[1:]
+    assert note.startswith("§ As reported by Araujo et al. (2022), on the files")
+    assert table.splitlines()[2:] == [
         "| char_hash | **80.0** |",
         "| mbert | **80.0** |",
         "| mbert, the paper's § | 52.65 |",
@@ -404,7 +415,7 @@ def test_the_mark_of_a_test_of_few_documents(tmp_path: Path, documents: int, mar
     one = replace(ONE, scores=(DR, replace(SP, test_documents=documents)))
     text = report(tmp_path, one)
     assert ("|  | sp_wiki ‡ |" in text) == marked
-    assert ("‡ The test is of fewer than 20 documents: rows were resampled" in text) == marked
+    assert ("‡ The test has fewer than 20 documents: rows were resampled" in text) == marked
     assert "|  | dr_rst \\* |" in text
 
 
@@ -412,7 +423,7 @@ def test_the_section_on_invariance(tmp_path: Path) -> None:
     text = report(tmp_path, ONE, TWO, invariance=invariance_file(tmp_path, SP.digest))
     limits = "Limits: scale 0.5, order 0.0, hash seed 0.0; for scale, one prediction if that is"
     assert f"{limits} more." in text
-    assert "correlation × 100 changes; limits: scale 0.2, order 0.0, hash seed 0.0." in text
+    assert "correlation × 100; limits: scale 0.2, order 0.0, hash seed 0.0." in text
     assert section(text, "Invariance (gate 10)").split("\n\n")[1].splitlines() == [
         "| Dataset | Test rows | Scale | Order | Hash seed | Verdict |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -428,18 +439,18 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
     change_audit(audit, "sp_wiki", gate="donors", verdict="not applicable")
     invariance = invariance_file(tmp_path, SP.digest)
     inputs = inputs_of(tmp_path, ONE, audit=audit, invariance=invariance)
-    table = tables.verdicts(inputs)
+    table = one(verdicts(inputs))
     assert len(table.header) == 11
     assert cells(table) == [
         ["sp_wiki", "–", "–", "pass", "pass", "–", "–", "–", "–", "–", "pass"],
         ["dr_rst", "inherited", "–", "pass", "pass", "miss", "–", "–", "–", "–", "pass"],
     ]
     assert table.rows[1].cells[5].tone == "miss"
-    own = [row for row in cells(tables.measurements(inputs)) if row[0] == "dr_rst"]
+    own = [row for row in cells(one(measurements(inputs))) if row[0] == "dr_rst"]
     assert own[0][2:] == ["accuracy from the parity", "pass", "51.00 %", "52.00 %"]
     assert own[3] == ["dr_rst", "4. Trivial baselines", "first text only", "–", "22.00 %", "–"]
     assert own[4:] == [
-        ["dr_rst", "1. No leak between splits", "x", "inherited", "3", "0"],
+        ["dr_rst", "1. No leakage between splits", "x", "inherited", "3", "0"],
         ["dr_rst", "5. Undamaged text", "x", "miss", "3.10 %", "2.00 %"],
     ]
 
@@ -448,7 +459,7 @@ def test_measurements_of_one_unit_stand_together(tmp_path: Path) -> None:
     audit = audit_file(tmp_path, BASELINES)
     change_audit(audit, "dr_rst", gate="leakage", verdict="inherited", value=3)
     change_audit(audit, "dr_rst", gate="size", verdict="pass", value=-0.0001, correlation=True)
-    rows = tables.measurements(inputs_of(tmp_path, ONE, audit=audit)).rows[-3:]
+    rows = one(measurements(inputs_of(tmp_path, ONE, audit=audit))).rows[-3:]
     assert [(row.cells[4].text, row.cells[4].unit, row.cells[5].unit) for row in rows] == [
         ("22.00 %", "%", ""),
         ("3", "count", "count"),
@@ -471,12 +482,14 @@ def test_a_correlation_is_to_beat_zero_too(
     score = replace(STS, interval=interval)
     baselines = {"sts14_es": {"overlap": -0.2}}
     text = report(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
-    assert ("both Majority (of a correlation, 0) and Best trivial" not in text) == shown
+    assert ("both Majority (for a correlation, 0) and Best trivial" not in text) == shown
 
 
 def test_what_is_said_of_the_intervals_of_differences(tmp_path: Path) -> None:
     text = section(report(tmp_path, ONE, TWO), "Encoders compared")
-    assert "resamples of the test's documents, below 20 documents of its rows too; of a" in text
+    assert (
+        "resamples of the test documents (and of the test rows, if there are fewer than 20" in text
+    )
 
 
 def test_names_that_mean_something_to_markdown() -> None:
@@ -521,7 +534,7 @@ def test_audits_that_do_not_fit(
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"name": "char_hash"}, "those of one run for each encoder"),
+        ({"name": "char_hash"}, "the results of one run per encoder"),
         ({"seed": 2}, "the seed of char_hash, 1111"),
         ({"bootstrap": ONE.bootstrap | {"resamples": 10}}, "the bootstrap of char_hash"),
         ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),

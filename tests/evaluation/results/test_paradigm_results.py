@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.errors import InputError
-from evaluation.paradigms.results import (
+from corpora_recipes.running.errors import InputError
+from evaluation.results.paradigms import (
     FORMAT,
     ClusterScore,
     ParadigmResults,
@@ -24,7 +24,7 @@ SCORE = ParadigmScore(
     vocabulary="shared",
     vocabulary_digest="w" * 64,
     words=20000,
-    casing="fold",
+    casing="lower",
     suggestion=0.25,
     suggestion_interval=(0.125, 0.5),
     coherence=0.0625,
@@ -57,7 +57,7 @@ def test_read_as_written(tmp_path: Path) -> None:
 
 def test_what_is_no_result(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
-    with pytest.raises(InputError, match="run `python -m evaluation paradigms` again"):
+    with pytest.raises(InputError, match="run `probeta paradigms` again"):
         read_paradigms(path)
     write_paradigms(RESULTS, path)
     content = json.loads(path.read_bytes())

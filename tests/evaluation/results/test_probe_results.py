@@ -1,7 +1,6 @@
 """Files of results: what they say, both or none, and what is refused."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +8,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from result_files import RESULTS
 
-from corpora_recipes.errors import InputError
-from evaluation.results import (
+from corpora_recipes.running.errors import InputError
+from evaluation.results.probes import (
     FORMAT,
     Predictions,
-    Results,
-    Score,
     predictions_schema,
     predictions_table,
     read_predictions,
@@ -23,38 +21,6 @@ from evaluation.results import (
     write_results,
 )
 
-SCORE = Score(
-    dataset="bso_own",
-    task="sentence_ordering",
-    corpus="own",
-    language="es",
-    version="1.0.0",
-    digest="ab" * 32,
-    rows={"train": 6, "validation": 2, "test": 3},
-    folds=0,
-    test_documents=2,
-    layer="0",
-    metric="accuracy",
-    value=0.5,
-    deviation=0.1,
-    interval=(0.25, 0.75),
-    measures={"accuracy": 0.5},
-    majority=0.5,
-    chance=0.5,
-    chosen={"strength": [0.1, 0.1]},
-    validation=0.75,
-    coverage={"tokens": 40, "out_of_vocabulary": 3},
-)
-RESULTS = Results(
-    format=FORMAT,
-    name="mine",
-    encoder={"encoder": "x", "layers": ["0", "1"], "layer": "1"},
-    protocol={"name": "standard", "version": 3},
-    bootstrap={"resamples": 2000},
-    seed=3,
-    versions={"python": "3"},
-    scores=(SCORE, replace(SCORE, layer="1", coverage=None, deviation=None)),
-)
 ANSWERS = [
     Predictions(
         ids=np.array(["a", "b", "c"]),
@@ -117,7 +83,7 @@ def test_a_failure_leaves_the_results_before(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": 2}', f'{{"format": {FORMAT}}}'])
 def test_files_that_are_no_results(tmp_path: Path, content: str) -> None:
     (tmp_path / "scores.json").write_text(content)
-    with pytest.raises(InputError, match="run the probe again"):
+    with pytest.raises(InputError, match="run `probeta probe` again"):
         read_results(tmp_path)
 
 
@@ -146,7 +112,7 @@ def test_results_that_do_not_fit(tmp_path: Path, old: str, new: str) -> None:
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new))
-    with pytest.raises(InputError, match="run the probe again"):
+    with pytest.raises(InputError, match="run `probeta probe` again"):
         read_results(tmp_path / "r")
 
 
@@ -163,10 +129,10 @@ def test_predictions_that_are_damaged(tmp_path: Path) -> None:
     folder = write(tmp_path / "r")
     path = folder / "predictions.parquet"
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InputError, match="run the probe again"):
+    with pytest.raises(InputError, match="run `probeta probe` again"):
         read_predictions(folder, "bso_own", "0")
     path.unlink()
-    with pytest.raises(InputError, match="run the probe again"):
+    with pytest.raises(InputError, match="run `probeta probe` again"):
         read_predictions(folder, "bso_own", "0")
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from corpora_recipes.errors import InputError
-from evaluation.ranking.results import (
+from corpora_recipes.running.errors import InputError
+from evaluation.results.rankings import (
     MEASURES,
     PairRanks,
     RankingResults,
@@ -144,7 +144,7 @@ def test_a_file_that_does_not_fit(tmp_path: Path, key: str, value: object, found
     content = json.loads(path.read_text("utf-8"))
     (content["scores"][0] if key == "interval" else content)[key] = value
     path.write_text(json.dumps(content), "utf-8")
-    with pytest.raises(InputError, match="run `python -m evaluation rank` again") as caught:
+    with pytest.raises(InputError, match="run `probeta rank` again") as caught:
         read_rankings(folder)
     assert found in str(caught.value)
 
@@ -162,5 +162,5 @@ def test_ranks_that_are_not_there(tmp_path: Path) -> None:
             read_ranks(folder, dataset, similarity)
     path = folder / "ranks.parquet"
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(InputError, match="run `python -m evaluation rank` again"):
+    with pytest.raises(InputError, match="run `probeta rank` again"):
         read_ranks(folder, "evalrank_es", "l2")

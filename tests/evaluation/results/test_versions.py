@@ -2,8 +2,8 @@
 
 from importlib.metadata import version
 
-from evaluation.encoders import Description
-from evaluation.versions import encoder_facts, library_versions
+from evaluation.encoders.encoder import Description
+from evaluation.results.versions import encoder_facts, library_versions
 
 ENCODER = Description("mine", "7", ("0", "1"), "1", "tokens", {"batch": 2}, ("yaml", "hypothesis"))
 

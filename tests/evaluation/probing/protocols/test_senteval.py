@@ -10,25 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from probe_problems import QUICK, blobs, folds, generator, splits
 
-from corpora_recipes.errors import InputError
-from evaluation.metrics import measure, pearson
-from evaluation.probes import senteval
-from evaluation.probes.problem import SEEDS, Problem
-from evaluation.probes.senteval import (
+from corpora_recipes.running.errors import InputError
+from evaluation.data.features import FEATURES
+from evaluation.measures.metrics import measure, pearson
+from evaluation.probing.protocols import network, senteval
+from evaluation.probing.protocols.engine import make_data, make_engine
+from evaluation.probing.protocols.network import Network, Run, adam
+from evaluation.probing.protocols.problem import SEEDS, Problem
+from evaluation.probing.protocols.senteval import (
+    PROTOCOL,
     SCHEDULES,
-    STRENGTHS,
-    Network,
-    Run,
-    Schedule,
-    Stopping,
-    adam,
     answer,
     answer_starts,
     choose_strengths,
-    make_data,
-    make_engine,
-    train_runs,
 )
+from evaluation.probing.protocols.training import STRENGTHS, Schedule, Stopping, train_runs
 
 
 def accuracies(problem, gold, starts=2):
@@ -270,16 +266,16 @@ def test_gradients(metric, hidden, monkeypatch):
     y = random.integers(3, size=10) if metric == "accuracy" else random.uniform(1, 4, size=10)
     data = make_data(make_engine("numpy"), metric, [x], y)
     run = Run(np.arange(10), (), (0.0,), generator(2))
-    network = Network(data, [run], Schedule((0.0,), hidden=hidden))
-    weights = [array[0, 0] for array in network.weights_of(0)]
+    fits = Network(data, [run], hidden)
+    weights = [array[0, 0] for array in fits.weights_of(0)]
     expected = naive_step(metric, weights, data.x.astype(np.float64), data.table[data.codes])
     found = []
 
     def catch(library, steps, decay, weights, gradient, mean, square):
         found.append(gradient.ravel().copy())
 
-    monkeypatch.setattr(senteval, "adam", catch)
-    network.train_pass()
+    monkeypatch.setattr(network, "adam", catch)
+    fits.train_pass()
     assert np.concatenate(found) == pytest.approx(expected, abs=1e-5)
 
 
@@ -287,17 +283,17 @@ def test_batches_and_first_weights():
     x, y = blobs(150)
     data = make_data(make_engine("numpy"), "accuracy", [x], y)
     runs = [Run(np.arange(n), (), (0.0, 0.1), generator(n)) for n in (130, 150)]
-    network = Network(data, runs, Schedule())
-    weights = np.stack([network.weights_of(row)[0][0] for row in range(2)])
+    fits = Network(data, runs, 0)
+    weights = np.stack([fits.weights_of(row)[0][0] for row in range(2)])
     assert weights.shape == (2, 2, 3, 11)
     assert weights.dtype == np.float32
     assert np.array_equal(weights[:, 0], weights[:, 1])
     assert not np.array_equal(weights[0], weights[1])
     assert 0.9 / np.sqrt(10) < np.abs(weights).max() <= 1 / np.sqrt(10)
     seen = []
-    network._step = lambda batch, share: seen.append((batch.copy(), share[:, 0, 0].copy()))
-    network.train_pass()
-    network.train_pass()
+    fits._step = lambda batch, share: seen.append((batch.copy(), share[:, 0, 0].copy()))
+    fits.train_pass()
+    fits.train_pass()
     assert [batch.shape for batch, _ in seen] == [(2, 64), (2, 64), (2, 22)] * 2
     for row, size in enumerate((130, 150)):
         orders = [
@@ -403,6 +399,15 @@ def test_each_pair_of_folds_is_left_out_once(quick, monkeypatch):
         assert (len(run.train), len(held_out), len(run.strengths)) == (76, 4, 1)
         assert not held_out & set(run.train)
         assert not (held_out | set(run.train)) & set(range(100)[run.asked])
+
+
+def test_schedules_are_of_tasks_that_are_probed():
+    assert SCHEDULES.keys() < FEATURES.keys()
+
+
+def test_a_hidden_layer_is_the_greater_effort():
+    assert PROTOCOL.effort("discourse_coherence", 2) > PROTOCOL.effort("sentence_ordering", 2)
+    assert PROTOCOL.effort("linguistic_probing", 6) > PROTOCOL.effort("linguistic_probing", 2)
 
 
 # Engines

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from evaluation.metrics import measure
-from evaluation.probes import coherence, logistic, standard
-from evaluation.probes.coherence import coherence_features
-from evaluation.probes.logistic import regressions
-from evaluation.probes.problem import Problem
-from evaluation.probes.scaling import standardised
-from evaluation.probes.standard import LARGE_STRENGTHS, PROTOCOL, STRENGTHS
-from evaluation.probes.targets import (
+from evaluation.measures.metrics import measure
+from evaluation.probing.protocols import coherence, logistic, standard
+from evaluation.probing.protocols.coherence import coherence_features
+from evaluation.probing.protocols.logistic import regressions
+from evaluation.probing.protocols.problem import Problem
+from evaluation.probing.protocols.scaling import standardised
+from evaluation.probing.protocols.standard import LARGE_STRENGTHS, PROTOCOL, STRENGTHS
+from evaluation.probing.protocols.targets import (
     answers,
     hard_targets,
     likeliest,

@@ -1,0 +1,109 @@
+"""The command `probeta`; each verb is a module, imported only when it is called."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import NamedTuple, Protocol, cast
+
+from corpora_recipes.running.commands import run
+
+
+class Verb(NamedTuple):
+    """One verb of the command line.
+
+    Attributes:
+        module: full name of its module, see ``VerbModule``.
+        summary: its description in the list of verbs.
+    """
+
+    module: str
+    summary: str
+
+
+class VerbModule(Protocol):
+    """A module with a verb. Its import is cheap: ``run`` imports all that a run needs."""
+
+    HELP: str
+    """The text of `--help` below the options: examples and notes."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the verb's arguments to its parser."""
+
+    def run(self, options: argparse.Namespace) -> None:
+        """Do the work; see ``corpora_recipes.running.commands.run`` for errors."""
+
+
+VERBS = {
+    "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
+    "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus"),
+    "read": Verb("corpora_recipes.reading.command", "convert raw files to records (Parquet)"),
+    "build": Verb(
+        "builders.building.command", "build the instances of a corpus's datasets from records"
+    ),
+    "compose": Verb("builders.composing.command", "build the instances of a ranking from records"),
+    "audit": Verb("builders.auditing.command", "measure every gate on the datasets of a folder"),
+    "package": Verb(
+        "builders.packaging.command", "collect all instances in one folder for the Hub"
+    ),
+    "publish": Verb(
+        "builders.packaging.publish_command", "upload the datasets that may be redistributed"
+    ),
+    "digest": Verb("builders.store.command", "identify datasets by their content"),
+    "embed": Verb("evaluation.embedding.command", "encode the sentences of all instances"),
+    "probe": Verb("evaluation.probing.command", "train and score a probe on every dataset"),
+    "rank": Verb("evaluation.ranking.command", "rank paraphrases among all texts (EvalRank)"),
+    "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
+    "invariance": Verb(
+        "evaluation.probing.invariance_command",
+        "check that scale, order and hash seed change no scores (gate 10)",
+    ),
+    "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
+}
+
+_WIDTH = max(map(len, VERBS))
+_LISTED = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
+_HELP = f"""\
+verbs:
+{_LISTED}
+
+examples:
+  probeta list
+  probeta build theses --records data/records/theses.parquet --out data/instances/theses
+  probeta audit somebody/elses/benchmark --task sentence_position --out audit
+  probeta VERB --help
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code: 0, or 1 for bad input."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    name = _parser().parse_args(given[:1]).verb
+    module = cast("VerbModule", import_module(VERBS[name].module))
+    parser = argparse.ArgumentParser(
+        prog=f"probeta {name}",
+        description=f"{VERBS[name].summary[0].upper()}{VERBS[name].summary[1:]}.",
+        epilog=module.HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.add_arguments(parser)
+    options = parser.parse_args(given[1:])
+    return run(lambda: module.run(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="probeta",
+        usage="probeta VERB …",
+        description="Rebuild benchmarks of sentence encoders from raw corpora, and probe encoders.",
+        epilog=_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"probeta {version('probeta')}")
+    parser.add_argument("verb", choices=VERBS, metavar="VERB", help="see below")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

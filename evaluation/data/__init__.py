@@ -1,0 +1,1 @@
+"""Datasets of a Hub folder: their texts, rows, and the features of each task."""

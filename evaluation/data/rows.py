@@ -1,0 +1,119 @@
+"""Rows of a dataset for a probe: features, targets, ids, documents."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from corpora_recipes.records import Split
+from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Floats, Labels, Values
+from evaluation.data.features import Lookup, PairFeatures, features
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import text_columns
+from evaluation.encoders.encoder import Form
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+MORE = "build the dataset again with more documents, or leave it out of params.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRows:
+    """Rows for a probe, one array per column.
+
+    Attributes:
+        x: features, float32 [rows, features].
+        y: class numbers int64 [rows], or scores float64 [rows].
+        ids: of the rows.
+        documents: ids of the documents.
+        subsets: names of the subsets; all empty if the dataset has none.
+        folds: numbers of the folds; all 0 if the dataset has none.
+    """
+
+    x: Floats
+    y: Values
+    ids: Values
+    documents: Values
+    subsets: Values
+    folds: Labels
+
+
+def read_rows(dataset: Dataset, split: Split, form: Form) -> "pa.Table":
+    """Return the rows of a split with the columns that ``probe_rows`` needs."""
+    columns = ["id", "document_id", dataset.target, *text_columns(dataset.task, form)]
+    columns += [name for name in ("subset", "fold") if name in dataset.columns]
+    return dataset.read(split, columns)
+
+
+def probe_rows(
+    dataset: Dataset,
+    split: Split,
+    rows: "pa.Table",
+    form: Form,
+    lookup: Lookup,
+    pair_features: PairFeatures = "difference_product",
+) -> ProbeRows:
+    """Return features and labels, or scores, of rows of a split.
+
+    Args:
+        dataset: whose rows they are.
+        split: theirs.
+        rows: some or all of ``read_rows``.
+        form: the form of text that the encoder takes.
+        lookup: texts to embeddings, float32 [number of texts, dimension].
+        pair_features: the features of pair_classification.
+
+    Raises:
+        InputError: there are no rows, a label is out of range, a score is no number, or a row has
+            a wrong number of texts, one without embedding, or features that are not finite.
+    """
+    y = rows[dataset.target].to_numpy()
+    if dataset.target == "score":
+        y = y.astype(np.float64)
+    _check_targets(dataset, split, y)
+    try:
+        # What overflows is looked for below.
+        with np.errstate(over="ignore", invalid="ignore"):
+            x = features(dataset.task, rows, form, lookup, pair_features)
+    except InputError as error:
+        raise InputError(
+            f"{dataset.folder}, {split}: {error.where}",
+            expected=error.expected,
+            found=error.found,
+            todo=error.todo,
+        ) from None
+    bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
+    if len(bad):
+        raise InputError(
+            f"{dataset.folder}, {split}: row {bad[0]} {rows['id'][bad[0]]}",
+            expected="features within the range of float32",
+            found="embeddings so large that their products or differences are not",
+            todo="scale the encoder's vectors down",
+        )
+    subsets, folds = (
+        rows[name].to_numpy() if name in rows.column_names else np.full(len(y), missing)
+        for name, missing in (("subset", ""), ("fold", 0))
+    )
+    return ProbeRows(x, y, rows["id"].to_numpy(), rows["document_id"].to_numpy(), subsets, folds)
+
+
+def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:
+    where = dataset.files[split][0]
+    if not len(y):
+        raise InputError(where, expected="one row or more", found="none", todo=MORE)
+    if dataset.target == "label":
+        right = (y >= 0) & (y < len(dataset.labels))
+        expected = f"labels 0 … {len(dataset.labels) - 1}"
+    else:
+        right, expected = np.isfinite(y), "finite scores"
+    if not right.all():
+        row = int(np.flatnonzero(~right)[0])
+        raise InputError(
+            where,
+            expected=expected,
+            found=f"{y[row]} in row {row} of {split}",
+            todo="build the dataset again with `probeta build`",
+        )

@@ -1,0 +1,1 @@
+"""The stage `embed`: every text is encoded once, and its vector is stored."""

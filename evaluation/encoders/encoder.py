@@ -1,0 +1,101 @@
+"""The interface of encoders: a description, and texts to vectors."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from evaluation.arrays import Floats
+
+
+Form = Literal["natural", "tokens"]
+
+
+class Described(Protocol):
+    """The description of an encoder, available without encoding."""
+
+    @property
+    def name(self) -> str:
+        """Its name in ``ENCODERS``."""
+
+    @property
+    def revision(self) -> str:
+        """A version that changes whenever the same text would get another vector."""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names of the vectors that each text gets; ``("output",)`` if it gets one."""
+
+    @property
+    def layer(self) -> str:
+        """The main layer, for tables with one score per encoder."""
+
+    @property
+    def form(self) -> Form:
+        """The form of text it takes: natural, or spaCy tokens joined by spaces."""
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Everything else that its vectors depend on, with the defaults; JSON values."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages whose versions may change the rounding of its vectors."""
+
+
+class Encoder(Described, Protocol):
+    """A fixed map from texts to vectors: small, picklable, and without state that changes."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; may load a model."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether several processes may encode at once; False for large models and on a GPU."""
+
+    def check(self) -> None:
+        """Check its requirements, as far as possible without loading a model.
+
+        Raises:
+            InputError: a package, a file or a function is missing.
+        """
+
+    def encode(self, texts: Sequence[str]) -> "Floats":
+        """Return float32 [len(texts), len(layers), dimension].
+
+        Row i depends only on text i: to the bit or, if ``options`` has a ``batch``, up to rounding.
+        A library whose rounding varies with the batch must be called text by text, or with a
+        ``batch`` that is recorded.
+        """
+
+
+def option(name: str, default: str) -> Any:
+    """Return a dataclass field for an option whose name is also the name of a property."""
+    return field(default=default, metadata={"option": name})
+
+
+@dataclass(frozen=True)
+class Description:
+    """The description of an encoder, computed once; see ``Described``."""
+
+    name: str
+    revision: str
+    layers: tuple[str, ...]
+    layer: str
+    form: Form
+    options: dict[str, Any]
+    packages: tuple[str, ...]
+
+
+def describe(encoder: Described) -> Description:
+    """Return a copy of the encoder's description.
+
+    The encoder may have to digest a file of several GiB, or to load a model, for each property.
+
+    Raises:
+        InputError: there is no such model, file or function.
+    """
+    return Description(
+        **{field.name: getattr(encoder, field.name) for field in fields(Description)}
+    )

@@ -1,0 +1,458 @@
+"""Files of word vectors: the formats of word2vec, GloVe and fastText."""
+
+import gzip
+import re
+import struct
+import zlib
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from corpora_recipes.running.errors import InputError
+from evaluation.encoders.word_vectors import SubwordVectors, WordVectors
+
+if TYPE_CHECKING:
+    from evaluation.arrays import Floats
+
+# fasttext.cc: FASTTEXT_FILEFORMAT_MAGIC_INT32, as the bytes with which a file begins.
+FASTTEXT_MAGIC = struct.pack("<i", 793712314)
+FASTTEXT_VERSIONS = (11, 12)
+FASTTEXT_SUPERVISED = 3
+FASTTEXT_MODELS = (1, 2, FASTTEXT_SUPERVISED)
+GZIP_MAGIC = b"\x1f\x8b"
+READ_BYTES = 1 << 22
+# A longer line, or word, is an error.
+LONGEST_BYTES = 1 << 20
+BLOCK_ROWS = 4096
+NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+COUNT = re.compile(rb"\d{1,18}")
+
+
+def no_file(path: str, error: OSError) -> InputError:
+    """Return the error of a file that cannot be read."""
+    return InputError(
+        path,
+        expected="a file of word vectors",
+        found=error.strerror or str(error),
+        todo="correct the encoder's `path` in params.yaml",
+    )
+
+
+class VectorFile:
+    """A file read in large blocks, from which small pieces are taken.
+
+    Attributes:
+        path: as it was given.
+        zipped: whether it is compressed with gzip.
+        position: number of (uncompressed) bytes taken.
+    """
+
+    def __init__(self, path: str, raw: BinaryIO) -> None:
+        self.path = path
+        self.zipped = raw.read(2) == GZIP_MAGIC
+        raw.seek(0)
+        self._raw = raw
+        self._stream = gzip.GzipFile(fileobj=raw) if self.zipped else raw
+        self._data = b""
+        self._at = 0
+        self.position = 0
+
+    @property
+    def read(self) -> int:
+        """Number of bytes of the file read."""
+        return self._raw.tell()
+
+    def _more(self) -> bool:
+        more = self._stream.read(READ_BYTES)
+        self._data = self._data[self._at :] + more
+        self._at = 0
+        return bool(more)
+
+    def peek(self, count: int) -> bytes:
+        """Return the next bytes without taking them, fewer at the end."""
+        while len(self._data) - self._at < count and self._more():
+            pass
+        return self._data[self._at : self._at + count]
+
+    def take(self, count: int) -> bytes:
+        """Take so many bytes.
+
+        Raises:
+            EOFError: there are fewer.
+        """
+        piece = self.peek(count)
+        if len(piece) < count:
+            raise EOFError
+        self._at += count
+        self.position += count
+        return piece
+
+    def until(self, end: bytes) -> bytes:
+        """Take all up to a byte, which is left out.
+
+        Raises:
+            EOFError: the byte does not come, or not soon.
+        """
+        while (at := self._data.find(end, self._at, self._at + LONGEST_BYTES)) < 0:
+            if len(self._data) - self._at >= LONGEST_BYTES or not self._more():
+                raise EOFError
+        piece = self._data[self._at : at]
+        self.position += at + 1 - self._at
+        self._at = at + 1
+        return piece
+
+    def unpack(self, layout: str) -> tuple[Any, ...]:
+        """Take the little-endian numbers that a layout of ``struct`` says.
+
+        Raises:
+            EOFError: the file ends before.
+        """
+        return struct.unpack(f"<{layout}", self.take(struct.calcsize(f"<{layout}")))
+
+    def error(self, position: str, *, expected: str, found: str, todo: str) -> InputError:
+        """Return the error of a place in the file."""
+        where = f"{self.path}, {position}" if position else self.path
+        return InputError(where, expected=expected, found=found, todo=todo)
+
+
+@contextmanager
+def open_vectors(path: str) -> Iterator[VectorFile]:
+    """Open a file; what the disk or the decompression find wrong becomes an InputError."""
+    try:
+        with Path(path).open("rb") as raw:
+            yield VectorFile(path, raw)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise InputError(
+            path,
+            expected="a whole file",
+            found=f"its end in the middle, or damaged data {error}".rstrip(),
+            todo="download the file again",
+        ) from None
+    except OSError as error:
+        raise no_file(path, error) from None
+
+
+@dataclass(frozen=True)
+class Header:
+    """What a file begins with.
+
+    Attributes:
+        dimension: length of a vector.
+        count: number of words; None if the file does not say.
+        binary: whether vectors are float32 or text.
+    """
+
+    dimension: int
+    count: int | None
+    binary: bool
+
+    def place(self, row: int) -> str:
+        """Return the place of a row in the file."""
+        if self.binary:
+            return f"word {row + 1}"
+        return f"line {row + (1 if self.count is None else 2)}"
+
+
+@dataclass(frozen=True)
+class Model:
+    """The arguments of a fastText model that its vectors depend on."""
+
+    dimension: int
+    buckets: int
+    shortest: int
+    longest: int
+
+
+def read_header(file: VectorFile) -> Header | Model:
+    """Read the header, and recognise the format by it."""
+    if file.peek(4) == FASTTEXT_MAGIC:
+        return _read_arguments(file)
+    binary = Path(file.path).name.removesuffix(".gz").endswith(".bin")
+    # A mark before the first word, unless it is that word.
+    if not binary and file.peek(4).startswith(BOM_UTF8) and file.peek(4) != BOM_UTF8 + b" ":
+        file.take(len(BOM_UTF8))
+    first = file.peek(LONGEST_BYTES).partition(b"\n")[0]
+    fields = first.rstrip(b" \r").split(b" ")
+    count: int | None
+    if len(fields) == 2 and all(COUNT.fullmatch(field) for field in fields):
+        file.until(b"\n")
+        count, dimension = map(int, fields)
+    elif binary:
+        raise file.error(
+            "line 1",
+            expected="COUNT DIMENSION, as word2vec's binary files begin, or a fastText model",
+            found=_shown(first),
+            todo="name the file without .bin if it is text; else get it again",
+        )
+    else:
+        count = None
+        numbers = [bool(NUMBER.fullmatch(field)) for field in fields[1:]]
+        # The last fields that are numbers: the word may have spaces.
+        dimension = next(
+            (i for i, number in enumerate(reversed(numbers)) if not number), len(numbers)
+        )
+    if not 0 < dimension <= LONGEST_BYTES or count == 0:
+        raise file.error(
+            "line 1",
+            expected="COUNT DIMENSION, both above 0 and possible, or a word and its numbers",
+            found=_shown(first) if first else "nothing",
+            todo="give a file of word2vec, GloVe or fastText",
+        )
+    return Header(dimension, count, binary)
+
+
+def _shown(data: bytes) -> str:
+    text = repr(data[:60].decode("utf-8", "replace"))
+    return f"{text} …" if len(data) > 60 else text
+
+
+def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[list[str], "Floats"]]:
+    """Read words and vectors in blocks, with all checks except for repeated words."""
+    read = _binary_rows if header.binary else _text_rows
+    return _checked(file, header, read(file, header), bar)
+
+
+def _checked(
+    file: VectorFile, header: Header, blocks: Iterator[tuple[list[bytes], "Floats"]], bar: Any
+) -> Iterator[tuple[list[str], "Floats"]]:
+    """Yield words and vectors as they are read, after checking them."""
+    import numpy as np
+
+    count = 0
+    for words, vectors in blocks:
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if bad.size:
+            raise file.error(
+                header.place(count + int(bad[0])),
+                expected="finite numbers in the range of float32",
+                found=f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
+                todo="remove the word (and correct the header), or get the file again",
+            )
+        # So that words which are no UTF-8 stay different from each other, and from all tokens.
+        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
+        count += len(words)
+        bar.update(file.read - bar.n)
+    if header.count not in (None, count):
+        raise file.error(
+            "line 1",
+            expected=f"the number of words that follow, {count}",
+            found=f"{header.count}",
+            todo="get the file again, or correct its first line",
+        )
+
+
+def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
+    """Read a file into memory, from its beginning."""
+    header = read_header(file)
+    if isinstance(header, Model):
+        return _read_model(file, header, bar)
+    return _collect(file, header, read_blocks(file, header, bar))
+
+
+def _collect(
+    file: VectorFile, header: Header, blocks: Iterator[tuple[list[str], "Floats"]]
+) -> WordVectors:
+    """Gather words and vectors while they are read."""
+    import numpy as np
+
+    rows: dict[str, int] = {}
+    matrix = np.empty((0, header.dimension), np.float32)
+    for words, vectors in blocks:
+        first = len(rows)
+        for row, word in enumerate(words, first):
+            known = rows.setdefault(word, row)
+            if known != row:
+                raise file.error(
+                    header.place(row),
+                    expected="each word once",
+                    found=f"{_shown(word.encode('utf-8', 'surrogateescape'))}, which "
+                    f"{header.place(known)} has already",
+                    todo="remove one of the two (and correct the header)",
+                )
+        if len(rows) > len(matrix):
+            # In place, without a copy.
+            matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
+        matrix[first : len(rows)] = vectors
+    matrix.resize((len(rows), header.dimension), refcheck=False)
+    return WordVectors(rows, matrix)
+
+
+def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
+    """Read the lines of a text file in blocks."""
+    row = 0
+    while file.peek(1):
+        words: list[bytes] = []
+        numbers: list[str] = []
+        while len(words) < BLOCK_ROWS and file.peek(1):
+            try:
+                line = file.until(b"\n")
+            except EOFError:
+                line = file.take(len(file.peek(LONGEST_BYTES)))
+            word, rest = _split_line(file, header, row + len(words), line)
+            words.append(word)
+            numbers.append(rest.decode("latin-1"))
+        try:
+            vectors = _numbers(numbers)
+        except ValueError:
+            raise _bad_number(file, header, row, numbers) from None
+        yield words, vectors
+        row += len(words)
+
+
+def _numbers(lines: list[str]) -> "Floats":
+    import numpy as np
+
+    return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
+
+
+def _split_line(file: VectorFile, header: Header, row: int, line: bytes) -> tuple[bytes, bytes]:
+    """Return the word of a line, and its numbers, which are as many as there should be."""
+    # word2vec and fastText write a space after the last number.
+    line = line.rstrip(b" \r")
+    word, _, numbers = line.partition(b" ")
+    found = numbers.count(b" ") + bool(numbers)
+    if found > header.dimension:
+        parts = line.rsplit(b" ", header.dimension)
+        word, numbers = parts[0].rstrip(b" "), line[len(parts[0]) + 1 :]
+    space, last = word.rpartition(b" ")[1:]
+    if not word or found < header.dimension or (space and NUMBER.fullmatch(last)):
+        source = "line 1" if row or header.count is not None else "most files"
+        raise file.error(
+            header.place(row),
+            expected=f"a word and {header.dimension} numbers with one space between them, "
+            f"as {source} says",
+            found=f"{found} fields after the word: {_shown(line)}",
+            todo="correct the line or the header, or get the file again",
+        )
+    return word, numbers
+
+
+def _bad_number(file: VectorFile, header: Header, row: int, numbers: list[str]) -> InputError:
+    """Return the error of the first line whose fields are not all numbers."""
+    for line in numbers:
+        try:
+            _numbers([line])
+        except ValueError:
+            fields = line.split(" ")
+            strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
+            return file.error(
+                header.place(row),
+                expected=f"{header.dimension} numbers",
+                found=repr((strange or fields)[0]),
+                todo="correct the line, or get the file again",
+            )
+        row += 1
+    return file.error("", expected="numbers", found="something else", todo="get the file again")
+
+
+def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
+    """Read the words of a binary file of word2vec in blocks."""
+    import numpy as np
+
+    assert header.count is not None
+    size = 4 * header.dimension
+    for first in range(0, header.count, BLOCK_ROWS):
+        words: list[bytes] = []
+        numbers: list[bytes] = []
+        for row in range(first, min(first + BLOCK_ROWS, header.count)):
+            try:
+                # The original program ends a vector with a line feed, others do not.
+                words.append(file.until(b" ").lstrip(b"\n"))
+                numbers.append(file.take(size))
+            except EOFError:
+                raise file.error(
+                    header.place(row),
+                    expected=f"{header.count} words, a space and {size} bytes after each, as "
+                    "line 1 says",
+                    found=f"the end of the file after {row} words"
+                    if len(file.peek(size)) < size
+                    else f"no space within {LONGEST_BYTES} bytes",
+                    todo="get the file again; it is not whole, or line 1 is wrong",
+                ) from None
+        yield words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
+    if rest := file.peek(LONGEST_BYTES).strip(b"\n"):
+        raise file.error(
+            f"after word {header.count}",
+            expected=f"the end of the file after {header.count} words of dimension "
+            f"{header.dimension}, as line 1 says",
+            found=f"{len(rest)} bytes or more",
+            todo="get the file again, or correct its first line",
+        )
+
+
+def _read_arguments(file: VectorFile) -> Model:
+    """Take magic number, version and arguments of a fastText model (args.cc, Args::load)."""
+    _, version = file.unpack("ii")
+    arguments = file.unpack("12id")
+    dimension, model, buckets, shortest, longest = (arguments[i] for i in (0, 7, 8, 9, 10))
+    if version not in FASTTEXT_VERSIONS or model not in FASTTEXT_MODELS or dimension < 1:
+        raise file.error(
+            "",
+            expected="a fastText model (cbow, skipgram or supervised) of version 11 or 12",
+            found=f"version {version}, model {model}, dimension {dimension}",
+            todo="convert the model with a newer fastText, or give its vectors as text (.vec)",
+        )
+    if version == 11 and model == FASTTEXT_SUPERVISED:
+        # fasttext.cc, loadModel: they were trained without n-grams, whatever the file says.
+        longest = 0
+    return Model(dimension, buckets, shortest, longest)
+
+
+def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
+    """Read what follows the arguments (dictionary.cc, fasttext.cc, densematrix.cc: load)."""
+    import numpy as np
+
+    todo = "give the model that is not quantised, or its vectors as text (.vec)"
+    expected = "a model whose matrix is dense"
+    entries, words, _, _, pruned = file.unpack("iiiqq")
+    if pruned >= 0:
+        raise file.error("", expected=expected, found="a quantised, pruned one", todo=todo)
+    rows: dict[str, int] = {}
+    for _ in range(entries):
+        word = file.until(b"\0").decode("utf-8", "surrogateescape")
+        _, kind = file.unpack("qb")
+        # 1: a label of a supervised model; the labels come after the words.
+        if kind == 0:
+            rows[word] = len(rows)
+    (quantised,) = file.unpack("?")
+    if quantised:
+        raise file.error("", expected=expected, found="a quantised one", todo=todo)
+    count, dimension = file.unpack("qq")
+    if len(rows) != words or (count, dimension) != (words + header.buckets, header.dimension):
+        raise file.error(
+            "",
+            expected=f"{words} different words, a matrix of {words + header.buckets} times "
+            f"{header.dimension}",
+            found=f"{len(rows)} words, a matrix of {count} times {dimension}",
+            todo="get the file again",
+        )
+    offset = file.position
+    # An uncompressed model is mapped: of its several GiB only the rows that are used are held.
+    matrix = np.empty((count if file.zipped else 0, dimension), np.float32)
+    for first in range(0, count, BLOCK_ROWS):
+        last = min(first + BLOCK_ROWS, count)
+        try:
+            block = np.frombuffer(file.take(4 * (last - first) * dimension), "<f4")
+        except EOFError:
+            raise file.error(
+                f"row {first + 1} of the matrix or later",
+                expected=f"{count} rows of {dimension} float32",
+                found="the end of the file",
+                todo="get the file again; it is not whole",
+            ) from None
+        if not np.isfinite(block).all():
+            raise file.error(
+                f"rows {first + 1} to {last} of the matrix",
+                expected="finite numbers",
+                found="NaN or an infinite number",
+                todo="get the file again",
+            )
+        if file.zipped:
+            matrix[first:last] = block.reshape(-1, dimension)
+        bar.update(file.read - bar.n)
+    if not file.zipped:
+        matrix = np.memmap(file.path, "<f4", "r", offset, (count, dimension))
+    return SubwordVectors(rows, matrix, header.buckets, header.shortest, header.longest)

@@ -1,0 +1,88 @@
+"""The encoders of params.yaml, and the arguments of the verbs that take one."""
+
+import argparse
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.running.errors import InputError
+
+if TYPE_CHECKING:
+    from evaluation.encoders.encoder import Encoder
+
+
+def add_encoder(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names an encoder."""
+    parser.add_argument("encoder", metavar="ENCODER", help="an entry of `encoders` in params.yaml")
+
+
+def add_instances(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the folder of the instances."""
+    parser.add_argument(
+        "--instances",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder of the instances, such as dist/hub",
+    )
+
+
+def add_embeddings(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names the store of an encoder's vectors."""
+    parser.add_argument(
+        "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
+    )
+
+
+def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
+    """Return `encoders`: name to options.
+
+    Args:
+        params: what ``load_params`` returned.
+        path: of params.yaml, for messages.
+
+    Raises:
+        InputError: a name has characters that a folder should not have, or an entry is no mapping.
+    """
+    for name, entry in params["encoders"].items():
+        where = f"{path}: encoders.{name}"
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", str(name)):
+            raise InputError(
+                where,
+                expected="a name of letters, digits, _ and -, which begins with one of the former",
+                found=repr(name),
+                todo="rename it: it is the name of a stage and of folders",
+            )
+        if not isinstance(entry or {}, dict):
+            raise InputError(
+                where,
+                expected="options, such as {dimension: 512}",
+                found=repr(entry),
+                todo=f"write them as in {name}: {{dimension: 512}}, or nothing for the defaults",
+            )
+    return {name: entry or {} for name, entry in params["encoders"].items()}
+
+
+def encoder_of(path: Path, name: str) -> "Encoder":
+    """Make the encoder of an entry of params.yaml.
+
+    Args:
+        path: of params.yaml.
+        name: key of the entry.
+
+    Raises:
+        InputError: there is no such entry, or its options are wrong.
+    """
+    from corpora_recipes.params import load_params
+    from evaluation.encoders import make_encoder
+
+    encoders = encoders_params(load_params(path), path)
+    if name not in encoders:
+        raise InputError(
+            path,
+            expected=f"an encoder of {', '.join(map(str, encoders))}",
+            found=repr(name),
+            todo="add it under `encoders`, or name one that is there",
+        )
+    return make_encoder(name, encoders[name])

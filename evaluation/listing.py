@@ -1,0 +1,47 @@
+"""`probeta list`: the corpora, datasets and encoders of params.yaml, checked."""
+
+import argparse
+from dataclasses import asdict
+
+from corpora_recipes.running.commands import add_params
+
+HELP = """\
+examples:
+  probeta list
+  probeta list --params other.yaml
+
+Checks every entry, too, and that packages, files and functions of encoders are there, without
+loading a model.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta list`."""
+    add_params(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print what params.yaml asks for."""
+    from builders.plan.listing import datasets_listing
+    from corpora_recipes.listing import listing
+    from corpora_recipes.params import load_params
+    from evaluation.entries import encoder_of, encoders_params
+    from evaluation.paradigms.params import paralex_params
+    from evaluation.probing.params import probing_params
+    from evaluation.ranking.params import evalrank_params
+
+    for line in listing(options.params):
+        print(line)
+    print("Datasets of params.yaml:")
+    print(datasets_listing(options.params))
+    print("Encoders of params.yaml:")
+    params = load_params(options.params)
+    for name, entry in encoders_params(params, options.params).items():
+        encoder = encoder_of(options.params, name)
+        encoder.check()
+        chosen = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
+        print(f"  {name}: {encoder.name}" + (f" ({chosen})" if chosen else ""))
+    probing = probing_params(params, options.params)
+    print("Probing: " + ", ".join(f"{key} {value}" for key, value in asdict(probing).items()))
+    evalrank_params(params, options.params)
+    paralex_params(params, options.params)

@@ -1,0 +1,1 @@
+"""Metrics, similarities and the bootstrap."""

@@ -1,0 +1,231 @@
+"""Fits of one or two layers that take their steps of Adam together."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluation.arrays import Floats, Labels, Values
+from evaluation.probing.protocols.engine import Array, Data
+from evaluation.probing.protocols.targets import answers
+
+BATCH = 64
+# Adam's step size, and its decay rates and epsilon (Kingma and Ba 2015, algorithm 1).
+STEP = 1e-3
+DECAY1, DECAY2, EPSILON = 0.9, 0.999, 1e-8
+# Rows that are answered at once.
+CHUNK = 1024
+
+Rows = slice | Labels
+"""Row numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Fits on one train set from one random start, one for each strength.
+
+    Attributes:
+        train: its rows.
+        validations: rows that training is checked on, each for itself.
+        strengths: of L2.
+        generator: for the first weights and the orders of rows.
+        asked: rows to answer with the best weights by the first of ``validations``.
+    """
+
+    train: Labels
+    validations: tuple[Rows, ...]
+    strengths: tuple[float, ...]
+    generator: np.random.Generator
+    asked: slice | None = None
+
+
+class Network:
+    """Weights of fits that take their steps together, and Adam's state.
+
+    Arrays of weights, one per layer, are float32 [runs, fits, units, inputs + 1]; the last input is
+    the bias's. Batches are [runs, rows, inputs + 1], and what layers give [runs, fits, units,
+    rows]: the last axis is the longest one, which numpy likes.
+    """
+
+    def __init__(self, data: Data, runs: Sequence[Run], hidden: int) -> None:
+        """Draw the first weights; ``hidden`` is the number of hidden units, 0 for no such layer."""
+        self._data, self._library = data, data.engine.library
+        self._rows = [run.train for run in runs]
+        self._generators = [run.generator for run in runs]
+        self._decay = data.engine.array(np.array([r.strengths for r in runs], np.float32))
+        sizes = [data.x.shape[1] - 1, *([hidden] if hidden else [])]
+        outputs = [*sizes[1:], len(data.classes)]
+        layers: list[list[Floats]] = [[] for _ in sizes]
+        for run in runs:
+            for layer, inputs, units in zip(layers, sizes, outputs, strict=True):
+                first = run.generator.uniform(-1, 1, (units, inputs + 1)) / np.sqrt(inputs)
+                shape = (len(run.strengths), units, inputs + 1)
+                layer.append(np.broadcast_to(first.astype(np.float32), shape))
+        self._weights = [data.engine.array(np.array(layer)) for layer in layers]
+        self._means = [self._library.zeros_like(weights) for weights in self._weights]
+        self._squares = [self._library.zeros_like(weights) for weights in self._weights]
+        self._gradients = [self._library.zeros_like(weights) for weights in self._weights]
+        self._has_decay = any(any(run.strengths) for run in runs)
+        self._steps = 0
+
+    def weights_of(self, row: int) -> list[Array]:
+        """Return the weights of a run's fits."""
+        return [weights[row : row + 1] for weights in self._weights]
+
+    def copy_of(self, row: int, place: int) -> list[Array]:
+        """Return a copy of the weights of a fit."""
+        one = slice(place, place + 1)
+        return [weights[row : row + 1, one] + 0 for weights in self._weights]
+
+    def keep(self, rows: Labels, columns: Labels) -> None:
+        """Keep of the runs ``rows``, and of each the fits ``columns`` [rows, fits]."""
+        self._rows = [self._rows[row] for row in rows]
+        self._generators = [self._generators[row] for row in rows]
+        index = self._data.engine.array(rows[:, None]), self._data.engine.array(columns)
+        self._decay = self._decay[index]
+        for arrays in (self._weights, self._means, self._squares, self._gradients):
+            for layer, array in enumerate(arrays):
+                arrays[layer] = array[index]
+
+    def train_pass(self) -> None:
+        """Take one step for each batch of a pass over train."""
+        batches = -(-len(self._rows[0]) // BATCH)
+        orders = np.zeros((len(self._rows), batches * BATCH), np.int64)
+        shares = np.zeros(orders.shape, np.float32)
+        for order, share, rows, generator in zip(
+            orders, shares, self._rows, self._generators, strict=True
+        ):
+            order[: len(rows)] = generator.permutation(rows)
+            last = (batches - 1) * BATCH
+            share[:last] = 1 / BATCH
+            share[last : len(rows)] = 1 / (len(rows) - last)
+        order_array, share_array = self._data.engine.array(orders), self._data.engine.array(shares)
+        longest = max(map(len, self._rows))
+        for begin in range(0, longest, BATCH):
+            batch = slice(begin, min(begin + BATCH, longest))
+            self._step(order_array[:, batch], share_array[:, None, None, batch])
+
+    def answers(self, weights: Sequence[Array], rows: Rows) -> Values:
+        """Return class numbers or scores by the weights of one run, [fits, rows]."""
+        data = self._data
+        chunks: Iterator[Any]
+        if isinstance(rows, slice):
+            begins = range(rows.start, rows.stop, CHUNK)
+            chunks = (slice(begin, min(begin + CHUNK, rows.stop)) for begin in begins)
+        else:
+            begins = range(0, len(rows), CHUNK)
+            chunks = (data.engine.array(rows[begin : begin + CHUNK]) for begin in begins)
+        found = []
+        for chunk in chunks:
+            logits = data.engine.numpy(self._forward(weights, data.x[chunk][None])[-1][0])
+            found.append([answers(data.metric, data.classes, of_fit.T) for of_fit in logits])
+        return np.concatenate(found, axis=1)
+
+    def _step(self, batch: Array, share: Array) -> None:
+        """Move the weights by one step of Adam.
+
+        Args:
+            batch: numbers of rows, [runs, rows].
+            share: of each row in the mean over the batch, [runs, 1, 1, rows].
+        """
+        library, data = self._library, self._data
+        x = data.x[batch]
+        wanted = data.table[data.codes[batch]].swapaxes(1, 2)[:, None]
+        *inner, logits = self._forward(self._weights, x)
+        errors = self._softmax(logits, 2)
+        if data.metric == "pearson":
+            slopes = (errors - wanted) * errors
+            errors *= slopes.sum(axis=2, keepdims=True)
+            errors = (slopes - errors) * (2 / len(data.classes))
+        else:
+            errors -= wanted
+        errors *= share
+        if inner:
+            (units,) = inner
+            library.matmul(errors, units.swapaxes(2, 3), out=self._gradients[1])
+            units = units[:, :, :-1]
+            errors = library.matmul(self._weights[1][..., :-1].swapaxes(2, 3), errors)
+            errors *= units
+            errors *= 1 - units
+        runs, fits, units_count, inputs = self._weights[0].shape
+        flat = (runs, fits * units_count)
+        library.matmul(errors.reshape(*flat, -1), x, out=self._gradients[0].reshape(*flat, inputs))
+        self._adam()
+
+    def _forward(self, weights: Sequence[Array], x: Array) -> list[Array]:
+        """Return what the layers give, the hidden one with a 1 for the bias."""
+        runs, fits, units, inputs = weights[0].shape
+        flat = weights[0].reshape(runs, fits * units, inputs)
+        outputs = self._library.matmul(flat, x.swapaxes(1, 2)).reshape(runs, fits, units, -1)
+        if len(weights) == 1:
+            return [outputs]
+        # The sigmoid; both libraries have a fast tanh.
+        outputs *= 0.5
+        self._library.tanh(outputs, out=outputs)
+        outputs += 1
+        outputs *= 0.5
+        ones = self._library.ones_like(outputs[:, :, :1])
+        outputs = self._library.concatenate([outputs, ones], 2)
+        return [outputs, self._library.matmul(weights[1], outputs)]
+
+    def _softmax(self, logits: Array, axis: int) -> Array:
+        """Return distributions over classes, in place of their logits."""
+        logits -= self._library.amax(logits, axis, keepdims=True)
+        self._library.exp(logits, out=logits)
+        logits /= logits.sum(axis, keepdims=True)
+        return logits
+
+    def _adam(self) -> None:
+        """Take a step from the gradients, which are overwritten."""
+        self._steps += 1
+        for layer in zip(self._weights, self._gradients, self._means, self._squares, strict=True):
+            runs, fits, *_ = layer[0].shape
+            flat = [array.reshape(runs * fits, -1) for array in layer]
+            size = flat[0].shape[1]
+            height = max(1, self._data.engine.chunk // size)
+            for top in range(0, runs * fits, height):
+                rows = slice(top, top + height)
+                decay = self._decay.reshape(-1, 1)[rows] if self._has_decay else None
+                for left in range(0, size, self._data.engine.chunk):
+                    columns = slice(left, left + self._data.engine.chunk)
+                    chunk = (array[rows, columns] for array in flat)
+                    adam(self._library, self._steps, decay, *chunk)
+
+
+def adam(
+    library: Any,
+    steps: int,
+    decay: Array | None,
+    weights: Array,
+    gradient: Array,
+    mean: Array,
+    square: Array,
+) -> None:
+    """Take a step of Adam (Kingma and Ba 2015, algorithm 1), in place.
+
+    The running means lack their factors 1 - decay rate and the correction for their start at 0;
+    the step's size and epsilon make up for both (as in section 2, last paragraph).
+
+    Args:
+        library: of the arrays.
+        steps: taken, with this one.
+        decay: L2 strengths that multiply with weights, or None for no L2.
+        weights: to be moved.
+        gradient: of them; overwritten.
+        mean: of gradients up to now, times 1 / (1 - DECAY1).
+        square: mean of their squares, times 1 / (1 - DECAY2).
+    """
+    scale = ((1 - DECAY2**steps) / (1 - DECAY2)) ** 0.5
+    if decay is not None:
+        gradient += weights * decay
+    mean *= DECAY1
+    mean += gradient
+    gradient *= gradient
+    square *= DECAY2
+    square += gradient
+    library.sqrt(square, out=gradient)
+    gradient += EPSILON * scale
+    library.divide(mean, gradient, out=gradient)
+    gradient *= STEP * scale * (1 - DECAY1) / (1 - DECAY1**steps)
+    weights -= gradient

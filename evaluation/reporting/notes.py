@@ -1,0 +1,36 @@
+"""The marks in the report's tables, and their explanations."""
+
+from collections.abc import Iterable
+
+from builders.auditing.report import SMALL_TEST
+from evaluation.measures.bootstrap import FEW_DOCUMENTS
+from evaluation.reporting.layout import Table
+from evaluation.reporting.published import PUBLISHED
+
+SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
+NOTES = {
+    SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
+    "chance.",
+    NOT_SHOWN: "Not shown to beat a trivial baseline: the interval is not above both "
+    "Majority (for a correlation, 0) and Best trivial.",
+    FEW: f"The test has fewer than {FEW_DOCUMENTS} documents: rows were resampled as well as "
+    "documents, and each end of the interval is the wider one. It may still be too narrow if "
+    "documents differ, and a single document says nothing about others.",
+    OTHERS: "As reported by Araujo et al. (2022), on the files published then (some of their rows "
+    "differ from these) and with another probe. " + PUBLISHED["errata"],
+    LEAKS: "In the source, some test texts also occur in train or validation; the audit says how "
+    "many.",
+}
+"""Mark to its explanation."""
+
+
+def notes_of(tables: Iterable[Table]) -> dict[str, str]:
+    """Return mark to explanation, for the marks that tables use."""
+    used = {
+        mark
+        for table in tables
+        for cells in (table.header, *(row.cells for row in table.rows))
+        for cell in cells
+        for mark in cell.marks
+    }
+    return {mark: note for mark, note in NOTES.items() if mark in used}

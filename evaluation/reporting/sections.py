@@ -1,0 +1,107 @@
+"""The sections of the report, in their order: the one list that all formats follow.
+
+A new section is a function from the results to tables, and a line in ``SECTIONS``.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Table
+from evaluation.reporting.tables.audit import inherited, invariance, measurements, verdicts
+from evaluation.reporting.tables.compared import differences, pairs
+from evaluation.reporting.tables.downstream import downstream, downstream_datasets
+from evaluation.reporting.tables.drawn import browser, figure, heatmaps
+from evaluation.reporting.tables.encoders import encoders, vocabulary
+from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
+from evaluation.reporting.tables.layers import layers
+from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
+from evaluation.reporting.tables.scores import (
+    averages,
+    baselines,
+    correlations,
+    group_tables,
+    scores,
+)
+
+Format = Literal["page", "markdown", "latex"]
+# A long table with more numbers than this is in the page only.
+SHORT = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of the report.
+
+    Attributes:
+        name: unique.
+        chapter: the part of the page that it is in, which the page links to.
+        tables: makes its tables; an empty list if the results have nothing to show.
+        formats: the formats that show it.
+        filters: how the page's tables can be filtered besides by text: "group" of tasks, "tone" of
+            a verdict, "pair" of encoders; "text" by text only, "" without filters.
+        long: whether the page folds its tables, and Markdown shows only short ones.
+        figure: name of the figure that Markdown shows below its tables.
+    """
+
+    name: str
+    chapter: str
+    tables: Callable[[Inputs], list[Table]]
+    formats: tuple[Format, ...] = ("page", "markdown", "latex")
+    filters: str = ""
+    long: bool = False
+    figure: str = ""
+
+
+PAGE: tuple[Format, ...] = ("page",)
+TEXTS: tuple[Format, ...] = ("markdown", "latex")
+SCREEN: tuple[Format, ...] = ("page", "markdown")
+SECTIONS = (
+    Section("averages", "Averages", averages),
+    Section("scores", "Scores", scores, PAGE, filters="group"),
+    Section("groups", "Scores", group_tables, TEXTS, figure="scores"),
+    Section("correlations", "Scores", correlations),
+    Section("figure", "Figure", figure, PAGE),
+    Section("heatmaps", "Layers", heatmaps, PAGE),
+    Section("layers", "Layers", layers, TEXTS, figure="layers"),
+    Section("pairs", "Compared", pairs),
+    Section("differences", "Compared", differences, SCREEN, filters="group pair"),
+    Section("baselines", "Baselines", baselines, filters="group"),
+    Section("evalrank", "EvalRank", evalrank),
+    Section("rank_differences", "EvalRank", rank_differences, SCREEN, "pair", long=True),
+    Section("postprocessing", "EvalRank", postprocessing, filters="text"),
+    Section("paralex", "ParaLex", paralex, filters="text"),
+    Section("paradigm_differences", "ParaLex", paradigm_differences, SCREEN, "pair", long=True),
+    Section("clusters", "ParaLex", clusters, PAGE, "text", long=True),
+    Section("downstream", "Downstream", downstream),
+    Section("downstream_datasets", "Downstream", downstream_datasets, PAGE, filters="group"),
+    Section("instances", "Instances", browser, PAGE),
+    Section("verdicts", "Audit", verdicts, PAGE, filters="group"),
+    Section("inherited", "Audit", inherited, PAGE),
+    Section("measurements", "Audit", measurements, PAGE, "group tone", long=True),
+    Section("invariance", "Audit", invariance, SCREEN),
+    Section("encoders", "Encoders", encoders, SCREEN),
+    Section("vocabulary", "Encoders", vocabulary, SCREEN, filters="group"),
+)
+
+
+def sections_of(inputs: Inputs, form: Format) -> Iterator[tuple[Section, list[Table]]]:
+    """Yield the sections that a format shows, with their tables; a section has one or more.
+
+    Args:
+        inputs: the results.
+        form: the format.
+    """
+    for section in SECTIONS:
+        if form not in section.formats:
+            continue
+        tables = section.tables(inputs)
+        if section.long and form != "page":
+            tables = [table for table in tables if _numbers(table) <= SHORT]
+        if tables:
+            yield section, tables
+
+
+def _numbers(table: Table) -> int:
+    return len(table.rows) * (len(table.header) - table.texts)

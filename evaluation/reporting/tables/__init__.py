@@ -1,0 +1,1 @@
+"""The tables of the report, without a format: one module per subject."""

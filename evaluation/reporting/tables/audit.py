@@ -1,0 +1,135 @@
+"""The verdicts and measurements of the audit, and those of gate 10."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from builders.auditing.report import GATES, inherited_of, verdict_of
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import (
+    NONE,
+    Cell,
+    Row,
+    Table,
+    Tone,
+    headings,
+    percent,
+    percent_cell,
+    spaced,
+    titled,
+)
+
+TONES: Mapping[str, Tone] = {
+    "pass": "pass",
+    "within chance": "chance",
+    "inherited": "inherited",
+    "undeclared": "undeclared",
+    "miss": "miss",
+}
+"""Verdict of the audit to its cell's tone."""
+
+
+def verdicts(inputs: Inputs) -> list[Table]:
+    """Return the audit's verdict on every dataset and gate."""
+    titles = list(GATES.values())
+    rows = []
+    for group, datasets in inputs.audited.items():
+        for dataset in datasets:
+            checks = inputs.audit[dataset]["checks"]
+            found = [_verdict(checks, gate) for gate in GATES]
+            if inputs.invariance:
+                found.append(inputs.invariance["datasets"].get(dataset, {}).get("verdict", NONE))
+            cells = (Cell(v if v in TONES else NONE, tone=TONES.get(v, "")) for v in found)
+            rows.append(Row((Cell(dataset), *cells), group=group.abbreviation))
+    if inputs.invariance:
+        titles.append("10. Invariance")
+    about = (
+        "The worst verdict of each gate. Within chance: beyond the limit, but within chance for a "
+        "test of this size. Inherited: the source has the fault; params.yaml declares the reason "
+        "and the largest value accepted. Undeclared: the source has the fault, but params.yaml "
+        "does not declare it. – marks a gate that does not apply."
+    )
+    header = headings("Dataset", *titles)
+    return [Table("verdicts", "Audit", header, tuple(rows), (about,), texts=len(header))]
+
+
+def inherited(inputs: Inputs) -> list[Table]:
+    """Return the declared reasons for the gates that datasets miss because of their source."""
+    rows = []
+    for group, datasets in inputs.audited.items():
+        for dataset in datasets:
+            rows += [
+                Row((Cell(dataset), Cell(GATES[gate]), Cell(why)), group=group.abbreviation)
+                for gate, why in inherited_of(inputs.audit[dataset]).items()
+            ]
+    header = headings("Dataset", "Gate", "Reason")
+    table = Table("inherited", "Inherited from the sources", header, tuple(rows), texts=3)
+    return [table] if rows else []
+
+
+def measurements(inputs: Inputs) -> list[Table]:
+    """Return everything that the audit measured."""
+    rows = []
+    for group, datasets in inputs.audited.items():
+        for dataset in datasets:
+            for check in inputs.audit[dataset]["checks"]:
+                if check["verdict"] == "not applicable":
+                    continue
+                verdict, limit = Cell(NONE), Cell(NONE)
+                if check["limit"] is not None:
+                    verdict = Cell(check["verdict"], tone=TONES[check["verdict"]])
+                    limit = _measured(check["limit"], check["correlation"])
+                cells = (
+                    Cell(dataset),
+                    Cell(GATES[check["gate"]]),
+                    Cell(spaced(check["what"])),
+                    verdict,
+                    _measured(check["value"], check["correlation"]),
+                    limit,
+                )
+                rows.append(Row(cells, group=group.abbreviation))
+    header = headings("Dataset", "Gate", "Measured", "Verdict", "Value", "Limit")
+    return [Table("measurements", "All measurements", header, tuple(rows), texts=4)]
+
+
+def invariance(inputs: Inputs) -> list[Table]:
+    """Return the measurements of gate 10, if there are any."""
+    report = inputs.invariance
+    if report is None:
+        return []
+    rows = []
+    for group, datasets in inputs.groups.items():
+        for dataset in datasets:
+            own = report["datasets"][dataset]
+            cells = (
+                Cell(dataset),
+                Cell(f"{own['test_rows']:,}", value=own["test_rows"]),
+                *(percent_cell(own[what]) for what in report["limits"]),
+                Cell(own["verdict"], tone=TONES[own["verdict"]]),
+            )
+            rows.append(Row(cells, group=group.abbreviation))
+    limits, of_correlations = (
+        ", ".join(f"{spaced(what)} {percent(limit)}" for what, limit in report[which].items())
+        for which in ("limits", "correlation_limits")
+    )
+    about = (
+        "Percentage of test predictions that change when the embeddings are scaled by 0.1 or 10, "
+        "when the datasets are probed in reverse order, and when Python's hash seed changes; "
+        f"encoder {report['encoder']['encoder']}, on a part of the rows. Limits: {limits}; for "
+        "scale, one prediction if that is more. For semantic similarity, the change of Pearson's "
+        f"correlation × 100; limits: {of_correlations}. Always measured with the protocol "
+        "standard."
+    )
+    header = headings("Dataset", "Test rows", *map(titled, report["limits"]), "Verdict")
+    return [Table("invariance", "Invariance (gate 10)", header, tuple(rows), (about,))]
+
+
+def _verdict(checks: Sequence[Mapping[str, Any]], gate: str) -> str:
+    return verdict_of(checks, gate) if any(c["gate"] == gate for c in checks) else NONE
+
+
+def _measured(value: float, correlation: bool) -> Cell:
+    if correlation:
+        return Cell(f"{value:z.3f}", value=value, unit="correlation")
+    if isinstance(value, int):
+        return Cell(f"{value:,}", value=value, unit="count")
+    return Cell(f"{100 * value:z.2f} %", value=value, unit="%")

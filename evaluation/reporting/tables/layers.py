@@ -1,0 +1,58 @@
+"""Scores of an encoder's layers."""
+
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layers import Profile, profiles
+from evaluation.reporting.layout import Cell, Row, Table, headings, percent_cell
+from evaluation.reporting.tables.scores import metric_of
+
+MEAN_OF_LAYERS = ", the mean of all layers' vectors,"
+
+
+def layers(inputs: Inputs) -> list[Table]:
+    """Return a table for every encoder that was probed on several layers."""
+    return [layer_table(profile) for profile in profiles(inputs)]
+
+
+def layer_table(profile: Profile) -> Table:
+    """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
+    rows = []
+    for index, layer in enumerate(profile.rows):
+        cells = (
+            percent_cell(float(value), strong=index in best)
+            for value, best in zip(profile.values[index], profile.best, strict=True)
+        )
+        rows.append(Row((Cell(layer), *cells), "encoder"))
+    return Table(
+        f"layers-{profile.name}",
+        f"Layers of {profile.encoder}",
+        headings("Layer", *profile.datasets),
+        tuple(rows),
+        (about_layers(profile, "In bold"),),
+        caption=(f"{metric_of(profile.groups)} on test.",),
+    )
+
+
+def about_layers(profile: Profile, marked: str) -> str:
+    """Return an explanation of the layers' scores.
+
+    Args:
+        profile: the scores.
+        marked: the mark of the best layers, such as "In bold".
+    """
+    apart = "".join(
+        f" {name}{MEAN_OF_LAYERS if name == 'avg' else ''} is separate: it is not marked, even "
+        "where it is better, and does not count as a layer."
+        for name in profile.apart
+    )
+    return (
+        f"{marked} is the best numbered layer of each dataset, or all that share the best score "
+        f"(compared before rounding).{apart} {best_layers(profile)} Where layers share the best "
+        "score, the mean of their numbers counts."
+    )
+
+
+def best_layers(profile: Profile) -> str:
+    """Return a sentence on the average best layer."""
+    found = (f"{value:.1f} over {name}" for name, value in profile.average_bests().items())
+    last = profile.layers[-1]
+    return f"Average best layer, of {profile.layers[0]} to {last}: {', '.join(found)}."

@@ -1,0 +1,195 @@
+"""ParaLex: whether the words of a paradigm are each other's neighbours."""
+
+from collections.abc import Mapping
+
+from builders.tasks.groups import PARALEX
+from evaluation.measures.bootstrap import RESAMPLES
+from evaluation.reporting.comparison import best_of
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import (
+    BOLD,
+    COVERED,
+    NONE,
+    Cell,
+    Row,
+    Table,
+    about_differences,
+    bracketed,
+    headings,
+    percent,
+    percent_cell,
+    spaced,
+    unused_name,
+)
+from evaluation.reporting.published import PUBLISHED
+from evaluation.reporting.tables.compared import ALIKE, alike, measure_differences
+from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
+
+
+def paralex(inputs: Inputs) -> list[Table]:
+    """Return ParaLex over languages, as Table 2 of Sumbler et al. (2018)."""
+    scores, not_scored = _clustered(inputs), _not_scored(inputs)
+    if not scores and not not_scored:
+        return []
+    names = [own.name for own in inputs.paradigms if own.main]
+    published = {name: PUBLISHED["paralex"].get(name, {}) for name in names}
+    rows = []
+    for (dataset, language, vocabulary, casing), own in scores.items():
+        cells = [Cell(dataset), Cell(language), Cell(vocabulary), Cell(spaced(casing))]
+        best = {}
+        if vocabulary == "shared":
+            key = next(iter(own.values())).key
+            among = alike({name: score.words for name, score in own.items()})
+            for what in MEASURES:
+                reached = {name: getattr(own[name], what) for name in among}
+                best[what] = best_of(reached, key(what), inputs.neighbour_differences)
+        for name in names:
+            cells += _paradigm(own.get(name), {what for what in best if name in best[what]})
+            if published[name]:
+                values = published[name].get(language, {}) if vocabulary == "own" else {}
+                cells += [_reported(values.get(what)) for what in MEASURES]
+        rows.append(Row(tuple(cells)))
+    columns = []
+    for name in names:
+        columns += [f"{name}: {what}" for what in (*MEASURES, "words / skipped / left out")]
+        if published[name]:
+            columns += [f"{name}, by Sumbler et al.: {what}" for what in MEASURES]
+    bold = (
+        f" In bold is the best encoder of a row, {BOLD}; {ALIKE.format('words')}, since neighbours "
+        "are found more easily among fewer words. The encoders' own vocabularies have different "
+        "words, so that no encoder is in bold there."
+    )
+    about = (
+        "Sumbler et al. (2018): are the words of a paradigm, such as the days of the week, each "
+        "other's neighbours? Suggestion starts from two terms of a cluster and looks for the "
+        "other terms among the 30 nearest words of these seeds by cosine; up to three times, the "
+        "terms found, and the words that are neighbours of enough terms found so far "
+        f"({inputs.paradigms[0].coherence_threshold} or more), are added to the seeds. The score "
+        "is the share of the other terms that are found, averaged over all pairs of seeds. "
+        "Coherence is the share of ordered pairs of terms whose second term is among the 30 "
+        "nearest words of the first. "
+        f"Both are means over clusters in per cent, in brackets the {COVERED} bootstrap interval "
+        f"({RESAMPLES:,} resamples of the clusters).",
+        "Vocabulary: own, the words of the encoder's file; shared, the same words for all "
+        "encoders, namely those of the language's word rankings and the terms. Casing: as is, or "
+        "lower, with terms and vocabulary in lower case. Words / skipped / left out: the words "
+        "among which neighbours are searched (and how many are excluded, and why), the clusters "
+        "with fewer than three terms left, which score 0, and the terms without a vector or not "
+        "in the vocabulary." + (bold if len(names) > 1 else ""),
+        *not_scored,
+    )
+    header = headings("Dataset", "Language", "Vocabulary", "Casing", *columns)
+    return [Table("paralex", "ParaLex", header, tuple(rows), about, texts=4)]
+
+
+def paradigm_differences(inputs: Inputs) -> list[Table]:
+    """Return the differences of every two encoders on clusters."""
+    rows = {}
+    for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items():
+        score = next(iter(scores.values()))
+        for what in MEASURES:
+            rows[score.key(what)] = (dataset, vocabulary, spaced(casing), what)
+    return measure_differences(
+        inputs.neighbour_differences,
+        PARALEX,
+        ("Dataset", "Vocabulary", "Casing", "Measure"),
+        rows,
+        about_differences("the clusters")
+        + " With their own vocabularies, encoders search among different words.",
+    )
+
+
+def clusters(inputs: Inputs) -> list[Table]:
+    """Return a table for each dataset of ParaLex: its clusters, with the terms left out."""
+    datasets: dict[str, dict[tuple[str, str], dict[str, ParadigmScore]]] = {}
+    for (dataset, _, vocabulary, casing), own in _clustered(inputs).items():
+        datasets.setdefault(dataset, {})[vocabulary, casing] = own
+    found: list[Table] = []
+    for dataset, ways in datasets.items():
+        names = sorted(set().union(*ways.values()))
+        rows = []
+        for (vocabulary, casing), own in ways.items():
+            by_name = {
+                name: {cluster.cluster: cluster for cluster in score.clusters}
+                for name, score in own.items()
+            }
+            for cluster in sorted(set().union(*by_name.values())):
+                cells = [Cell(cluster), Cell(vocabulary), Cell(spaced(casing))]
+                for name in names:
+                    cells += _cluster(by_name.get(name, {}).get(cluster))
+                rows.append(Row(tuple(cells)))
+        columns = (
+            f"{name}: {what}" for name in names for what in (*MEASURES, "terms left, of how many")
+        )
+        used = {table.name for table in found}
+        found.append(
+            Table(
+                unused_name(f"clusters-{dataset}", used),
+                f"Clusters of {dataset}",
+                headings("Cluster", "Vocabulary", "Casing", *columns),
+                tuple(rows),
+                texts=3,
+            )
+        )
+    return found
+
+
+def _clustered(
+    inputs: Inputs,
+) -> dict[tuple[str, str, str, str], dict[str, ParadigmScore]]:
+    """Return dataset, language, vocabulary and casing to encoder to score."""
+    found: dict[tuple[str, str, str, str], dict[str, ParadigmScore]] = {}
+    for own in inputs.paradigms:
+        for score in own.main:
+            key = (score.dataset, score.language, score.vocabulary, score.casing)
+            found.setdefault(key, {})[own.name] = score
+    return dict(sorted(found.items()))
+
+
+def _not_scored(inputs: Inputs) -> list[str]:
+    """Return which datasets of ParaLex an encoder has no scores for, and why, in a paragraph."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for own in inputs.paradigms:
+        for dataset, reason in own.left_out.items():
+            found.setdefault((own.name, reason), []).append(dataset)
+    parts = (
+        f"{', '.join(datasets)} with {name}, {reason}" for (name, reason), datasets in found.items()
+    )
+    return [f"Not scored: {'; '.join(parts)}."] if found else []
+
+
+def _paradigm(score: ParadigmScore | None, strong: set[str]) -> list[Cell]:
+    if score is None:
+        return [Cell(NONE)] * 3
+    terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
+    return [
+        percent_cell(
+            score.suggestion, bracketed(score.suggestion_interval), "suggestion" in strong
+        ),
+        percent_cell(score.coherence, bracketed(score.coherence_interval), "coherence" in strong),
+        Cell(
+            f"{score.words:,} / {score.skipped} / {terms}",
+            _reasons({why: f"{count:,}" for why, count in score.words_left_out.items() if count}),
+            value=score.words,
+        ),
+    ]
+
+
+def _cluster(cluster: ClusterScore | None) -> list[Cell]:
+    if cluster is None:
+        return [Cell(NONE)] * 3
+    out = {reason: ", ".join(terms) for reason, terms in cluster.left_out.items() if terms}
+    spread = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
+    return [
+        Cell(spread, value=cluster.suggestion),
+        percent_cell(cluster.coherence),
+        Cell(f"{cluster.left} of {cluster.terms}", _reasons(out), value=cluster.left),
+    ]
+
+
+def _reasons(left_out: Mapping[str, str]) -> str:
+    return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
+
+
+def _reported(value: float | None) -> Cell:
+    return Cell(NONE) if value is None else Cell(str(value), value=value / 100)

@@ -1,0 +1,1 @@
+"""What every stage writes, and the report reads."""

@@ -1,0 +1,90 @@
+"""The one list of sections: what it names is shown in the formats that it names."""
+
+from typing import get_args
+
+import pytest
+from report_files import whole_report
+
+from evaluation.reporting import sections
+from evaluation.reporting.figures import draw_scores
+from evaluation.reporting.html import write_html
+from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.latex import write_latex
+from evaluation.reporting.layout import Cell, Row, Table, headings
+from evaluation.reporting.markdown import write_markdown
+from evaluation.reporting.notes import NOTES
+from evaluation.reporting.sections import SECTIONS, Format, Section, sections_of
+
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
+    given = whole_report(tmp_path_factory.mktemp("sections"))
+    return read_inputs(
+        given["results"], given["audit"], None, given["rankings"], given["paradigms"]
+    )
+
+
+def written(inputs: Inputs) -> dict[Format, str]:
+    return {
+        "page": write_html(inputs, [], draw_scores(inputs)).split("</style>", 1)[1],
+        "markdown": write_markdown(inputs),
+        "latex": write_latex(inputs),
+    }
+
+
+def test_sections_have_names_and_chapters_of_their_own() -> None:
+    names = [section.name for section in SECTIONS]
+    assert len(names) == len(set(names))
+    chapters = [section.chapter for section in SECTIONS]
+    # A chapter's sections follow each other.
+    assert chapters == sorted(chapters, key=chapters.index)
+    assert all(set(section.formats) <= set(FORMATS) and section.formats for section in SECTIONS)
+
+
+def test_every_section_is_in_the_formats_that_it_names(inputs: Inputs) -> None:
+    texts = written(inputs)
+    shown: dict[str, set[Format]] = {}
+    for form in FORMATS:
+        for section, tables in sections_of(inputs, form):
+            shown.setdefault(section.name, set()).add(form)
+            for table in tables:
+                expected = {
+                    "page": f'id="{table.name}' if not section.long else f"<summary>{table.title}",
+                    "markdown": f"## {table.title}\n\n",
+                    "latex": rf"\label{{tab:{table.name}}}" if table.rows else "",
+                }[form]
+                assert expected in texts[form], (section.name, form)
+    # These have nothing to show here.
+    missing = {"invariance", "vocabulary", "downstream_datasets"}
+    assert shown == {
+        section.name: set(section.formats) for section in SECTIONS if section.name not in missing
+    }
+
+
+def test_names_of_tables_are_unique_in_every_format(inputs: Inputs) -> None:
+    for form in FORMATS:
+        names = [table.name for _, tables in sections_of(inputs, form) for table in tables]
+        assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("formats", [FORMATS, ("page",), ("markdown", "latex")])
+def test_a_new_section_is_a_function_and_a_line(
+    inputs: Inputs, monkeypatch: pytest.MonkeyPatch, formats: tuple[Format, ...]
+) -> None:
+    def toys(inputs: Inputs) -> list[Table]:
+        rows = tuple(Row((Cell(name, marks=("mine",)), Cell("a kite"))) for name in inputs.names)
+        return [Table("toys", "Toys counted", headings("Encoder", "Toys"), rows)]
+
+    monkeypatch.setitem(NOTES, "mine", "what it means")
+    section = Section("toys", "Toy chapter", toys, formats)
+    monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS[:3], section, *SECTIONS[3:]))
+    texts = written(inputs)
+    for form, text in texts.items():
+        assert ("Toys counted" in text) == (form in formats)
+        assert ("a kite" in text) == (form in formats)
+        assert ("what it means" in text) == (form in formats)
+    assert ('<a href="#toys-title">Toy chapter</a>' in texts["page"]) == ("page" in formats)
+    if "page" in formats:
+        assert '<h2 id="toys-title">Toys counted</h2>' in texts["page"]

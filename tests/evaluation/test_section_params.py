@@ -1,0 +1,72 @@
+"""The sections `encoders`, `probing`, `evalrank` and `paralex` of params.yaml."""
+
+from pathlib import Path
+
+import pytest
+
+from corpora_recipes.running.errors import InputError
+from evaluation.entries import encoders_params
+from evaluation.paradigms.params import paralex_params
+from evaluation.probing.params import probing_params
+from evaluation.probing.probing import Probing
+from evaluation.ranking.params import evalrank_params
+
+PATH = Path("params.yaml")
+SECTIONS = {
+    "encoders": encoders_params,
+    "probing": probing_params,
+    "evalrank": evalrank_params,
+    "paralex": paralex_params,
+}
+
+
+def test_defaults() -> None:
+    assert probing_params({"probing": {}}, PATH) == Probing()
+    assert evalrank_params({"evalrank": {}}, PATH) == {
+        "similarities": ["cosine", "l2"],
+        "postprocessings": ["none", "centre", "abtt", "whitening"],
+    }
+    lower = {"casings": ["as_is", "lower"], "coherence_threshold": 2}
+    assert paralex_params({"paralex": {}}, PATH) == lower
+    assert encoders_params({"encoders": {"a": None, "b-2": {"dimension": 5}}}, PATH) == {
+        "a": {},
+        "b-2": {"dimension": 5},
+    }
+
+
+def test_values_that_are_given() -> None:
+    chosen = probing_params({"probing": {"pair_features": "four_part"}}, PATH)
+    assert chosen == Probing(pair_features="four_part")
+    evalrank = evalrank_params({"evalrank": {"similarities": ["l2"]}}, PATH)
+    assert evalrank["similarities"] == ["l2"]
+    paralex = paralex_params({"paralex": {"coherence_threshold": 3, "casings": ["lower"]}}, PATH)
+    assert paralex == {"casings": ["lower"], "coherence_threshold": 3}
+
+
+@pytest.mark.parametrize(
+    ("section", "given", "words"),
+    [
+        ("evalrank", {"similarities": ["cos"]}, ["evalrank.similarities", "cosine, l2"]),
+        ("evalrank", {"similarities": []}, ["evalrank.similarities", "one or more"]),
+        ("evalrank", {"similarities": "l2"}, ["evalrank.similarities", "found:    'l2'"]),
+        ("evalrank", {"postprocessings": ["abtt", "abtt"]}, ["component_removal", "each once"]),
+        ("paralex", {"casing": "lower"}, ["casings, coherence_threshold", "casing"]),
+        ("paralex", {"casings": ["fold"]}, ["paralex.casings", "as_is, lower"]),
+        ("paralex", {"coherence_threshold": 0}, ["coherence_threshold", "from 1"]),
+        ("paralex", {"coherence_threshold": True}, ["coherence_threshold", "True"]),
+        ("probing", {"protocol": "sentence"}, ["probing.protocol", "standard, senteval"]),
+        ("probing", {"pairs": "four_part"}, ["probing", "pair_features", "pairs"]),
+        (
+            "probing",
+            {"pair_features": 4},
+            ["probing.pair_features", "difference_product, four_part", "4"],
+        ),
+        ("encoders", {"a.b": None}, ["encoders.a.b", "letters, digits"]),
+        ("encoders", {"_a": None}, ["encoders._a", "letters, digits"]),
+        ("encoders", {"a": 512}, ["encoders.a", "{dimension: 512}"]),
+    ],
+)
+def test_what_is_wrong_is_said(section, given, words) -> None:
+    with pytest.raises(InputError) as error:
+        SECTIONS[section]({section: given}, PATH)
+    assert all(word in str(error.value) for word in words), str(error.value)
