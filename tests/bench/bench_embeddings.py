@@ -12,7 +12,7 @@ from pathlib import Path
 
 from measuring import measure
 
-sys.path.append(str(Path(__file__).parents[1] / "evaluation"))
+sys.path.append(str(Path(__file__).parents[1] / "support"))
 
 from instance_files import row, write_dataset
 
@@ -37,7 +37,7 @@ def main(encoder: str = "use_multilingual", sentences: int = 20_000) -> None:
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         (here / "params.yaml").write_text(f"seed: 1\nencoders: {{{encoder}: {{}}}}\n")
-        command = [sys.executable, "-m", "evaluation", "embed", encoder]
+        command = [sys.executable, "-m", "evaluation.commands", "embed", encoder]
         command += ["--instances", str(here / "i"), "--out", str(here / "store")]
         command += ["--params", str(here / "params.yaml")]
         seconds = []

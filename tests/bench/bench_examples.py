@@ -20,8 +20,8 @@ import spacy
 import yaml
 from threadpoolctl import threadpool_limits
 
-from evaluation.probes.problem import Problem
-from evaluation.probes.standard import PROTOCOL
+from evaluation.probing.protocols.problem import Problem
+from evaluation.probing.protocols.standard import PROTOCOL
 
 SYLLABLES = [c + v for c in "bcdlmnprst" for v in "aeiou"]
 WORDS = [f"{a}{b}{c}" for a in SYLLABLES for b in SYLLABLES for c in ("", *SYLLABLES)]
@@ -52,16 +52,17 @@ def main(rows: int = 100_000, classes: int = 1000, dimension: int = 512) -> None
         reference = process_time() - start
         print(f"spaCy: {len(sentences):,} sentences in {reference:.1f} s")
         entry = {
-            "recipe": "xprobe",
+            "corpus": {"recipe": "xprobe"},
             "datasets": {"wc": {"task": "linguistic_probing", "collection": "word_content"}},
         }
         params = {"seed": 1, "sources": str(folder), "corpora": {"xprobe": entry}}
         (folder / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
         common = f"xprobe --params {folder}/params.yaml"
         for name, command in {
-            "read": f"corpora_recipes read {common} --raw {folder}/raw --out {folder}/x.parquet "
-            "--workers 1",
-            "build": f"builders build {common} --records {folder}/x.parquet --out {folder}/out",
+            "read": f"evaluation.commands read {common} --raw {folder}/raw --workers 1 "
+            f"--out {folder}/x.parquet",
+            "build": f"evaluation.commands build {common} --records {folder}/x.parquet "
+            f"--out {folder}/out",
         }.items():
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             subprocess.run([sys.executable, "-m", *command.split()], check=True)

@@ -13,14 +13,22 @@ from pathlib import Path
 
 from dump_generator import read_header, read_pages
 
-from builders import damage
+from builders.auditing import damage
+from corpora_recipes.corpora.wikipedia import prose, wikiextractor
+from corpora_recipes.corpora.wikipedia.dump import read_site
+from corpora_recipes.corpora.wikipedia.page import Page, Site, parse_page
+from corpora_recipes.corpora.wikipedia.recipe import sections_of
+from corpora_recipes.corpora.wikipedia.templates import (
+    FORMULA,
+    HOLE,
+    NOTHING,
+    SILENT,
+)
+from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.records import Drops
-from corpora_recipes.text import clean, split_sentences, tidy, tidy_sentences
-from corpora_recipes.wikipedia import prose, wikiextractor
-from corpora_recipes.wikipedia.dump import Page, Site, parse_page, read_site
-from corpora_recipes.wikipedia.recipe import sections_of
-from corpora_recipes.wikipedia.templates import FORMULA, HOLE, NOTHING, SILENT
-from corpora_recipes.wikipedia.wikitext import Article, Parser
+from corpora_recipes.text.cleaning import clean
+from corpora_recipes.text.sentences import split_sentences
+from corpora_recipes.text.tidying import tidy, tidy_sentences
 
 EXAMPLES = """\
 examples:

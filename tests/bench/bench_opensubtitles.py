@@ -13,9 +13,9 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from corpora_recipes.opensubtitles import recipe
-from corpora_recipes.reading import read
-from corpora_recipes.recipes import Corpus, load_facts
+from corpora_recipes.corpora.opensubtitles import recipe
+from corpora_recipes.reading.reading import read
+from corpora_recipes.recipe import Corpus, load_facts
 
 WHO = ("mi hermana", "el capitán", "la vecina", "tu padre", "nadie", "el médico", "la jueza")
 DOES = ("ha visto", "busca", "quiere vender", "se llevó", "conoce", "esconde", "pidió")
@@ -52,9 +52,7 @@ def write_archive(path: Path, members: int, lines: int) -> None:
 def measure(raw: Path, quota: int, out: Path) -> tuple[float, float, float]:
     """Read the quota; return seconds of listing, of all, and this process's peak in MB."""
     facts = load_facts("opensubtitles")
-    corpus = Corpus(
-        "opensubtitles", "opensubtitles", "es", quota, 1111, facts["options"], {}, facts
-    )
+    corpus = Corpus("opensubtitles", "opensubtitles", "es", quota, 1111, facts.options, {}, facts)
     begin = time.perf_counter()
     recipe.blocks(raw, corpus)
     listed = time.perf_counter() - begin

@@ -18,10 +18,13 @@ from time import perf_counter, sleep
 import numpy as np
 from paralex_loop import suggestion_loop
 
-from evaluation.paradigms.neighbours import COUNT, Floats, Neighbours, norms_of
+from evaluation.arrays import Floats
+from evaluation.embedding.vocabulary import Vocabulary
+from evaluation.measures.similarity import norms_of
+from evaluation.measures.threads import one_thread
+from evaluation.paradigms.neighbours import COUNT, Neighbours
 from evaluation.paradigms.suggestion import run_tests
-from evaluation.paradigms.vocabulary import Vocabulary
-from evaluation.threads import one_thread
+from evaluation.paradigms.vocabulary import forms_of
 
 # Terms of the Spanish clusters.
 SIZES = (12, 8, 8, 5, 8, 12, 8, 4, 12, 5, 4, 10, 7)
@@ -82,7 +85,7 @@ def _mapped(path: Path, words: int, dimension: int) -> None:
         start = perf_counter()
         norms = norms_of(vectors)
         vocabulary = Vocabulary([f"Palabra{row}" for row in range(words)], vectors, norms)
-        forms = vocabulary.forms("fold")
+        forms = forms_of(vocabulary, "lower")
         known = perf_counter()
         neighbours = Neighbours(vectors, norms, forms.words)
         tested = run_tests(_clusters(words), neighbours, THRESHOLD)

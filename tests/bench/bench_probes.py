@@ -9,17 +9,18 @@ from time import process_time
 import numpy as np
 from classic_engine import NETS, classic
 
-from corpora_recipes.commands import positive, run
-from corpora_recipes.errors import InputError
 from corpora_recipes.params import load_params
-from evaluation.embeddings import EmbeddingStore
-from evaluation.encoders import Encoder, make_encoder
-from evaluation.instances import Dataset, find_datasets
-from evaluation.metrics import Values
-from evaluation.probes import senteval, standard
-from evaluation.probes.problem import SEEDS, Problem
-from evaluation.probing import part_of, read_rows
-from evaluation.threads import one_thread
+from corpora_recipes.running.commands import positive, run
+from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Values
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.data.rows import probe_rows, read_rows
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.encoders import make_encoder
+from evaluation.encoders.encoder import Encoder
+from evaluation.measures.threads import one_thread
+from evaluation.probing.protocols import senteval, standard
+from evaluation.probing.protocols.problem import SEEDS, Problem
 
 TASKS = ("sp_wiki", "bso_wiki", "dc_wiki", "ssp_mlsum", "dr_rst", "sick_es_e", "mc")
 SENTEVAL, STANDARD = 5, 30
@@ -43,7 +44,7 @@ def read_problem(
 ) -> tuple[Problem, Values]:
     """Return a dataset as a problem, and what is right for the rows that are answered."""
     parts = {
-        split: part_of(
+        split: probe_rows(
             dataset,
             split,
             read_rows(dataset, split, encoder.form),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from measuring import Cost, generate_command, measure, read_command
 
-from corpora_recipes.commands import positive
+from corpora_recipes.running.commands import positive
 
 EXAMPLES = """\
 examples:
@@ -24,7 +24,7 @@ LIST = """\
 import sys, time
 from pathlib import Path
 from corpora_recipes.params import load_corpus
-from corpora_recipes.recipes import load_recipe
+from corpora_recipes.recipe import load_recipe
 corpus = load_corpus(Path(sys.argv[1]), "wikipedia")
 recipe = load_recipe(corpus.recipe)
 begin = time.process_time()

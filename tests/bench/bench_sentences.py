@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from corpora_recipes.text import split_sentences
+from corpora_recipes.text.sentences import split_sentences
 
 Splitter = Callable[[str], list[str]]
 

@@ -26,8 +26,8 @@ from xml.sax.saxutils import escape
 from dump_generator import FOOTER, SAMPLE, read_header
 from measuring import Cost, generate_command, measure, read_command
 
-from corpora_recipes.commands import positive
-from corpora_recipes.recipes import Corpus, load_facts
+from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.running.commands import positive
 
 EXAMPLES = """\
 examples:
@@ -169,10 +169,10 @@ def pages(sizes: tuple[int, int]) -> Iterator[tuple[str, list[str]]]:
 
 def parse_seconds(folder: Path, text: str) -> float:
     """Return the CPU seconds of reading a dump of one page with this wikitext, after a warm-up."""
-    from corpora_recipes.wikipedia.recipe import blocks, read_block
+    from corpora_recipes.corpora.wikipedia.recipe import blocks, read_block
 
     facts = load_facts("wikipedia")
-    corpus = Corpus("wikipedia", "wikipedia", "es", None, 1111, facts["options"], {}, facts)
+    corpus = Corpus("wikipedia", "wikipedia", "es", None, 1111, facts.options, {}, facts)
     path = folder / "eswiki-20260101-pages-articles.xml"
     seconds = []
     for content in (text[:1000], text, text):

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from evaluation.probes.problem import Problem
+from evaluation.probing.protocols.problem import Problem
 
 STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2)
 BATCH = 64

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from corpora_recipes.commands import positive, run
-from corpora_recipes.errors import InputError
-from corpora_recipes.outputs import whole_file
-from corpora_recipes.recipes import RECIPES
+from corpora_recipes.recipe import RECIPES
+from corpora_recipes.running.commands import positive, run
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
 
 SAMPLE = RECIPES / "wikipedia/sample/eswiki-20260101-pages-articles-multistream.xml.bz2"
 PAGES_PER_STREAM = 100

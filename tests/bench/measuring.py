@@ -119,11 +119,11 @@ def read_command(
         workers: number of processes.
         options: of the recipe.
     """
-    entry = {"recipe": "wikipedia", "language": language, "datasets": "{}"}
+    entry = {"recipe": "wikipedia", "language": language}
     entry |= options or {}
     line = ", ".join(f"{key}: {value}" for key, value in entry.items())
     params = out.with_suffix(".yaml")
-    params.write_text(f"seed: 1111\ncorpora:\n  wikipedia: {{{line}}}\n", "utf-8")
+    params.write_text(f"seed: 1111\ncorpora:\n  wikipedia: {{corpus: {{{line}}}}}\n", "utf-8")
     program = [
         sys.executable,
         "-m",

@@ -1,23 +1,22 @@
 """Corpora of pairs, single texts and clusters for the tests, and their records."""
 
+from dataclasses import replace
 from typing import Any
 
-from corpora_recipes.recipes import Corpus
+from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Example, Split
 
-COLLECTIONS: dict[str, dict[str, Any]] = {
-    "scored": {"about": "Pairs.", "texts": 2, "scale": [0, 5], "sizes": {}},
-    "plain": {"about": "Pairs.", "texts": 2, "sizes": {"all": 2}},
-    "single": {"about": "Texts.", "texts": 1, "sizes": {}},
-    "words": {"about": "Pairs of words.", "texts": 2, "unit": "word", "sizes": {}},
-    "lexicon": {"about": "Words.", "texts": 1, "unit": "word", "sizes": {}},
+COLLECTIONS = {
+    "scored": CollectionFacts("Pairs.", 2, scale=(0, 5)),
+    "plain": CollectionFacts("Pairs.", 2, sizes={"all": 2}),
+    "single": CollectionFacts("Texts.", 1),
+    "words": CollectionFacts("Pairs of words.", 2, unit="word"),
+    "lexicon": CollectionFacts("Words.", 1, unit="word"),
     **{
-        language: {
-            "about": "Clusters.",
-            "texts": None,
-            "columns": {"cluster": "its name"},
-            "sizes": {"all": 2},
-        }
+        language: CollectionFacts(
+            "Clusters.", None, columns={"cluster": "its name"}, sizes={"all": 2}
+        )
         for language in ("en", "es", "sw")
     },
 }
@@ -31,7 +30,8 @@ def corpus_of_pairs(made: Corpus, name: str = "pairs", **changes: Any) -> Corpus
         name: of its entry.
         changes: further facts.
     """
-    facts = made.facts | {"records": "examples", "collections": COLLECTIONS, "name": name.title()}
+    pairs: dict[str, Any] = {"records": "examples", "collections": COLLECTIONS}
+    pairs |= {"name": name.title()} | changes
     return Corpus(
         name=name,
         recipe="sts",
@@ -40,7 +40,7 @@ def corpus_of_pairs(made: Corpus, name: str = "pairs", **changes: Any) -> Corpus
         seed=1111,
         options={},
         datasets={},
-        facts=facts | changes,
+        facts=replace(made.facts, **pairs),
     )
 
 

@@ -9,11 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.schemas import Column, instance_schema
+from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from evaluation.encoders import Form, make_encoder
+from builders.tasks.task import Column
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.encoders import make_encoder
+from evaluation.encoders.encoder import Form
 from evaluation.encoders.static import StaticVectors
-from evaluation.instances import Dataset, find_datasets
 
 
 def write_paradigms_dataset(

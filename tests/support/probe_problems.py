@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evaluation.probes.problem import Problem
-from evaluation.probes.senteval import Schedule
+from evaluation.probing.protocols.problem import Problem
+from evaluation.probing.protocols.training import Schedule
 
 QUICK = Schedule((1e-5, 1e-2), passes=24, tenacity=1)
 
@@ -20,8 +20,9 @@ def blobs(rows, classes=3, dimension=10, apart=2.0, seed=0):
     return (centres[y] + random.normal(size=(rows, dimension))).astype(np.float32), y
 
 
-def splits(task="sentence_classification", rows=(200, 100, 100), y=None, **options):
+def splits(task="sentence_classification", rows=(200, 100, 100), y=None, scale=1.0, **options):
     x, labels = blobs(sum(rows), **options)
+    x *= np.float32(scale)
     y = labels if y is None else y
     one, two = rows[0], rows[0] + rows[1]
     problem = Problem(

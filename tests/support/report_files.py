@@ -10,19 +10,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.schemas import Column, instance_schema
+from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from evaluation.instances import find_datasets
-from evaluation.paradigms.results import ClusterScore, ParadigmResults, ParadigmScore
-from evaluation.ranking.results import (
+from builders.tasks.task import Column
+from evaluation.data.instances import find_datasets
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Table
+from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.results.probes import (
+    Predictions,
+    Results,
+    Score,
+    predictions_table,
+    write_results,
+)
+from evaluation.results.rankings import (
     PairRanks,
     RankingResults,
     RankScore,
     SimilarityScore,
     write_rankings,
 )
-from evaluation.report.inputs import Inputs
-from evaluation.results import Predictions, Results, Score, predictions_table, write_results
 
 SP = Score(
     dataset="sp_wiki",
@@ -214,10 +222,16 @@ CLUSTERED = ParadigmResults(
     coherence_threshold=2,
     seed=1111,
     versions=ONE.versions,
-    scores=(PARADIGM, replace(PARADIGM, casing="fold", suggestion=0.375)),
+    scores=(PARADIGM, replace(PARADIGM, casing="lower", suggestion=0.375)),
     left_out={"paralex_fi": "there is no word ranking of fi"},
 )
 NEIGHBOURS = ("evalrank_es", "evalrank_words_es", "paralex_es")
+
+
+def one(tables: list[Table]) -> Table:
+    """Return the only table of a section."""
+    (table,) = tables
+    return table
 
 
 def of_encoder(
@@ -345,7 +359,7 @@ def write_audit(
         datasets[name] = {"rows": {"test": 9}, "inherited": {}, "checks": checks_of_others}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "audit.json"
-    path.write_text(json.dumps({"format": 1, "datasets": datasets, "failures": []}), "utf-8")
+    path.write_text(json.dumps({"format": 2, "datasets": datasets}), "utf-8")
     return path
 
 

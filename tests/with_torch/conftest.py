@@ -3,16 +3,12 @@
 Without torch nothing is collected here; `make test-torch` makes an environment that has it.
 """
 
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 collect_ignore_glob = [] if find_spec("torch") else ["test_*.py"]
-# For instance_files and probe_problems.
-EVALUATION = Path(__file__).parents[1] / "evaluation"
-sys.path += [str(EVALUATION), str(EVALUATION / "probes")]
 
 
 @pytest.fixture(autouse=True)

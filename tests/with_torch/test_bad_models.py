@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tiny_models import WRITERS, word_tokenizer
 
-from corpora_recipes.errors import InputError
+from corpora_recipes.running.errors import InputError
 from evaluation.encoders import make_encoder
 
 CONFIG = "config.json"
@@ -59,7 +59,7 @@ def test_a_kind_of_model_that_is_not_known(bert: Path) -> None:
     config = json.loads((bert / CONFIG).read_bytes())
     (bert / CONFIG).write_text(json.dumps(config | {"model_type": "own"}))
     error = error_of(bert)
-    assert "a kind that transformers knows" in error.expected
+    assert "a type that transformers supports" in error.expected
     assert "own" in error.found
 
 

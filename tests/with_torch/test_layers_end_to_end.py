@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from instance_files import row, write_dataset
 
-from evaluation.__main__ import main
-from evaluation.results import read_predictions, read_results
+from evaluation.commands import main
+from evaluation.results.probes import read_predictions, read_results
 
 ROWS = [
     row(
@@ -43,7 +43,7 @@ def test_every_layer_is_encoded_once_and_probed(
     assert main(embed) == 0
     assert capsys.readouterr().out == "bert: 31 texts in 1 datasets, 31 encoded now\n"
     # Nothing of torch is needed any more.
-    code = f"import sys; from evaluation.__main__ import main; main({probe}); "
+    code = f"import sys; from evaluation.commands import main; main({probe}); "
     code += "print('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     line, imported = done.stdout.splitlines()

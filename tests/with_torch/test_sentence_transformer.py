@@ -9,7 +9,7 @@ import pytest
 from instance_files import row, write_dataset
 from sentence_transformers import SentenceTransformer
 
-from evaluation.__main__ import main
+from evaluation.commands import main
 from evaluation.encoders import make_encoder
 
 TEXTS = [
@@ -76,7 +76,7 @@ def test_nothing_of_torch_is_needed_for_what_is_encoded(
     assert main(embed) == 0
     assert capsys.readouterr().out == "own: 13 texts in 1 datasets, 13 encoded now\n"
     for command, line in ((embed, "own: 13 texts in 1 datasets, 0 "), (probe, "bso_own: ")):
-        code = f"import sys; from evaluation.__main__ import main; main({command}); "
+        code = f"import sys; from evaluation.commands import main; main({command}); "
         code += "print({'torch', 'transformers', 'sentence_transformers'} & sys.modules.keys())"
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

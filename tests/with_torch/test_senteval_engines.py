@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from probe_problems import QUICK, folds, splits
 
-from evaluation.probes import senteval
-from evaluation.probes.senteval import SCHEDULES, answer_starts
+from evaluation.probing.protocols import senteval
+from evaluation.probing.protocols.senteval import SCHEDULES, answer_starts
 
 
 @pytest.mark.parametrize("task", ["sentence_classification", "discourse_coherence", "relatedness"])

@@ -1,0 +1,63 @@
+"""Copies of the project in which commands run, as a user's clone."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from imports import REPOSITORY
+
+CACHES = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis")
+# In the project's folder; evaluation/data is a room.
+MADE_HERE = shutil.ignore_patterns(
+    ".git", ".venv*", ".uv", "data", "dist", "reports", "dvc.lock", "tmp"
+)
+TRACING = Path(__file__).with_name("tracing")
+
+
+def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a copy of the project, with its modules and this environment's Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    modules = os.pathsep.join([str(folder), str(TRACING)])
+    return subprocess.run(
+        shlex.split(command),
+        cwd=folder,
+        env=os.environ | {"PATH": path, "PYTHONPATH": modules, "HF_HUB_OFFLINE": "1"} | environment,
+        capture_output=True,
+        text=True,
+        timeout=2400,
+    )
+
+
+def stages_run(output: str) -> set[str]:
+    """Return the stages that DVC says it has run."""
+    return set(re.findall(r"Running stage '([^']+)'", output))
+
+
+def not_shipped(folder: str, names: list[str]) -> set[str]:
+    """Return what a clone of a folder of the project does not have."""
+    made = MADE_HERE(folder, names) if Path(folder) == REPOSITORY else set()
+    return CACHES(folder, names) | made
+
+
+def copy_of_project(folder: Path) -> Path:
+    """Copy what a clone has to a new folder, and return it."""
+    shutil.copytree(REPOSITORY, folder, ignore=not_shipped)
+    shutil.rmtree(folder / ".dvc" / "cache", ignore_errors=True)
+    return folder
+
+
+def finished_run(folder: Path) -> Path:
+    """Make a copy of the project, without git, in which `dvc repro` has run on the samples.
+
+    The folder ``traces`` beside it has the files that each command opened.
+    """
+    copy_of_project(folder)
+    traces = folder.with_name("traces")
+    traces.mkdir()
+    done = run("dvc repro", folder, PROBETA_TRACE=str(traces))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder

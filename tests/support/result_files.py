@@ -1,0 +1,38 @@
+"""Results of an encoder, for tests."""
+
+from dataclasses import replace
+
+from evaluation.results.probes import FORMAT, Results, Score
+
+SCORE = Score(
+    dataset="bso_own",
+    task="sentence_ordering",
+    corpus="own",
+    language="es",
+    version="1.0.0",
+    digest="ab" * 32,
+    rows={"train": 6, "validation": 2, "test": 3},
+    folds=0,
+    test_documents=2,
+    layer="0",
+    metric="accuracy",
+    value=0.5,
+    deviation=0.1,
+    interval=(0.25, 0.75),
+    measures={"accuracy": 0.5},
+    majority=0.5,
+    chance=0.5,
+    chosen={"strength": [0.1, 0.1]},
+    validation=0.75,
+    coverage={"tokens": 40, "out_of_vocabulary": 3},
+)
+RESULTS = Results(
+    format=FORMAT,
+    name="mine",
+    encoder={"encoder": "x", "layers": ["0", "1"], "layer": "1"},
+    protocol={"name": "standard", "version": 3},
+    bootstrap={"resamples": 2000},
+    seed=3,
+    versions={"python": "3"},
+    scores=(SCORE, replace(SCORE, layer="1", coverage=None, deviation=None)),
+)

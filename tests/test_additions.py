@@ -1,0 +1,132 @@
+"""A task, an encoder and a section of the report are added in few places: the whole way of each.
+
+What is added here at run time is what CONTRIBUTING.md says: a task and its features, an encoder, a
+section, and entries in params.yaml. Everything else must work as it is.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import yaml
+
+from builders.sampling.passages import Passage, first_sentences, one_passage
+from builders.tasks import TASKS, sentence_ordering
+from builders.tasks.task import sentences
+from evaluation.commands import main
+from evaluation.data.features import FEATURES, side_by_side
+from evaluation.encoders import ENCODERS
+from evaluation.reporting import sections
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Cell, Row, Table
+
+
+def passages(document: Any, draw: Any) -> list[Passage]:
+    del draw
+    return one_passage(document, first_sentences(document, 3))
+
+
+def instances(found: Sequence[Passage], draw: Any, quota: int) -> list[dict[str, Any]]:
+    """Make rows of three sentences, whose class is whether the first two are swapped."""
+    del draw
+    rows = []
+    for number, passage in enumerate(found[: min(quota, len(found)) // 2 * 2]):
+        one, two, three = passage.sentences
+        shown = [one, two, three] if number % 2 else [two, one, three]
+        rows.append({"passage": passage.id, "sentences": shown, "label": number % 2})
+    return rows
+
+
+TOY_TASK = replace(
+    sentence_ordering.TASK,
+    name="toy_order",
+    question="Are the first two of three sentences swapped?",
+    texts=sentences(3),
+    passages=passages,
+    instances=instances,
+)
+
+
+@dataclass(frozen=True)
+class ToyEncoder:
+    """Counts letters."""
+
+    name: ClassVar[str] = "toy"
+    revision: ClassVar[str] = "1"
+    form: ClassVar[str] = "natural"
+    layers: ClassVar[tuple[str, ...]] = ("output",)
+    layer: ClassVar[str] = "output"
+    packages: ClassVar[tuple[str, ...]] = ()
+    options: ClassVar[dict[str, Any]] = {}
+    dimension: ClassVar[int] = 3
+    parallel: ClassVar[bool] = True
+
+    def check(self) -> None:
+        pass
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        counts = [[[text.count(letter) + 1 for letter in "aeo"]] for text in texts]
+        return np.array(counts, np.float32).reshape(len(texts), 1, 3)
+
+
+def toy_section(inputs: Inputs) -> list[Table]:
+    rows = tuple(Row((Cell(results.name), Cell("seen"))) for results in inputs.encoders)
+    return [Table("toy", "A table of the test", (Cell("Encoder"), Cell("Toy")), rows)]
+
+
+def test_a_task_an_encoder_and_a_section(
+    tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(TASKS, "toy_order", TOY_TASK)
+    monkeypatch.setitem(FEATURES, "toy_order", side_by_side)
+    monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
+    section = sections.Section("toy", "Toy", toy_section)
+    monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, section))
+    documents = repository / "corpora_recipes/corpora/jsonl/sample/documents.jsonl"
+    params = {
+        "seed": 1,
+        "corpora": {
+            "mine": {
+                "corpus": {"recipe": "jsonl", "path": str(documents), "language": "es"},
+                "datasets": {"toy_mine": {"task": "toy_order"}},
+            }
+        },
+        "encoders": {"toy": {}},
+    }
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text(yaml.safe_dump(params), "utf-8")
+    embedded = "toy --instances hub --embeddings vectors"
+    for command in (
+        "list",
+        "fetch mine --out raw",
+        "read mine --raw raw --out records/mine.parquet --workers 1",
+        "build mine --records records/mine.parquet --out instances/mine",
+        "audit instances --out audit --workers 1",
+        "package --instances instances --audit audit/audit.json --out hub",
+        "embed toy --instances hub --out vectors --workers 1",
+        f"probe {embedded} --out results --workers 1",
+        f"rank {embedded} --out rankings",
+        f"paradigms {embedded} --out paradigms.json",
+        "report results --instances hub --audit hub/audit.json --rankings rankings "
+        "--paradigms paradigms.json --out reports",
+    ):
+        assert main(command.split()) == 0, command
+    assert "toy_mine" in Path("hub/README.md").read_text("utf-8")
+    assert TOY_TASK.question in Path("hub/README.md").read_text("utf-8")
+    metrics = json.loads(Path("reports/metrics.json").read_bytes())
+    assert set(metrics) == {"toy_mine"}
+    assert 0 <= metrics["toy_mine"]["toy"] <= 1
+    for name in ("index.html", "report.md", "tables.tex"):
+        text = Path("reports", name).read_text("utf-8")
+        assert "A table of the test" in text, name
+        assert "mine" in text, name
+    assert TOY_TASK.question in Path("reports/index.html").read_text("utf-8")
+
+
+def test_tasks_and_features_match() -> None:
+    probed = {name for name, task in TASKS.items() if task.target != "neighbours"}
+    assert set(FEATURES) == probed
