@@ -1,0 +1,116 @@
+"""The code that decides an output: a module, what it imports of ours, and their data files."""
+
+import re
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("corpora_recipes", "builders", "evaluation")
+# What never decides a byte of an output, and the folders that are data as a whole.
+RUNNING = "corpora_recipes.running"
+CORPORA = "corpora_recipes.corpora"
+_PACKAGE = rf"(?:{'|'.join(PACKAGES)})\b[\w.]*"
+_IMPORT = re.compile(
+    rf"^[ ]*(?:from (?P<module>{_PACKAGE}) import (?P<names>\([^)]*\)|.*)"
+    rf"|import (?P<whole>{_PACKAGE})|(?P<types>if TYPE_CHECKING:))",
+    re.MULTILINE,
+)
+_UNINDENTED = re.compile(r"^\S", re.MULTILINE)
+
+
+def code_digest(*modules: str) -> str:
+    """Return 16 hexadecimal digits that change with the code which some modules run.
+
+    Args:
+        modules: full names, such as "evaluation.probing.probing".
+    """
+    listed = "".join(f"{digest} {path}\n" for path, digest in code_files(*modules).items())
+    return sha256(listed.encode()).hexdigest()[:16]
+
+
+def code_files(*modules: str) -> dict[str, str]:
+    """Return the files that decide what some modules do, as far as their source tells.
+
+    These are the modules, all that they import of the project (not for types alone, and not
+    ``corpora_recipes.running``), the files beside a module that its source names, and the whole
+    folder of a recipe. What params.yaml names, such as a recipe, is not imported in the source: it
+    must be among ``modules``.
+
+    Returns:
+        Path, relative to the project, to the SHA-256 of the content; sorted by path.
+    """
+    files: set[Path] = set()
+    for module in reached(*modules):
+        file = _file(module)
+        assert file is not None, module
+        files.add(file)
+        if module.startswith(f"{CORPORA}."):
+            files.update(_data_files(ROOT.joinpath(*module.split(".")[:3]), "**/*"))
+        else:
+            source = file.read_text("utf-8")
+            files.update(path for path in _data_files(file.parent, "*") if path.name in source)
+    return {
+        file.relative_to(ROOT).as_posix(): sha256(file.read_bytes()).hexdigest()
+        for file in sorted(files)
+    }
+
+
+def reached(*modules: str) -> set[str]:
+    """Return some modules of the project, and all those that they import; without ``running``."""
+    found: set[str] = set()
+    waiting = list(modules)
+    while waiting:
+        module = waiting.pop()
+        if module not in found and not f"{module}.".startswith(f"{RUNNING}."):
+            found.add(module)
+            waiting += imported(module)
+    return found
+
+
+@cache
+def imported(module: str) -> frozenset[str]:
+    """Return the modules of the project that a module imports, wherever in its source.
+
+    Importing a module also runs the ``__init__`` of the packages that hold it. What is imported
+    below ``if TYPE_CHECKING:`` is not run.
+    """
+    file = _file(module)
+    if file is None:
+        return frozenset()
+    names = {module}
+    source = file.read_text("utf-8")
+    types_end = 0
+    for match in _IMPORT.finditer(source):
+        if match["types"]:
+            end = _UNINDENTED.search(source, match.end())
+            types_end = end.start() if end else len(source)
+        elif match.start() >= types_end:
+            base = match["module"] or match["whole"]
+            names.add(base)
+            names.update(f"{base}.{name}" for name in re.findall(r"\w+", match["names"] or ""))
+    parents = {
+        ".".join(parts[:end])
+        for parts in (name.split(".") for name in names)
+        for end in range(1, len(parts) + 1)
+    }
+    return frozenset(name for name in parents - {module} if _file(name) is not None)
+
+
+@cache
+def _file(module: str) -> Path | None:
+    path = ROOT.joinpath(*module.split("."))
+    for file in (path.with_suffix(".py"), path / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+@cache
+def _data_files(folder: Path, pattern: str) -> frozenset[Path]:
+    """Return the files of a folder that are no modules."""
+    return frozenset(
+        path
+        for path in folder.glob(pattern)
+        if path.is_file() and path.suffix != ".py" and path.parent.name != "__pycache__"
+    )
