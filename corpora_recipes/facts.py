@@ -10,6 +10,7 @@ import yaml
 
 from corpora_recipes.records import Kind
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.yaml_text import load_yaml
 
 _NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false"}
 
@@ -120,7 +121,7 @@ def read_facts(path: Path) -> CorpusFacts:
         InputError: it is not YAML, a key is missing or unknown, or a value has another type.
     """
     try:
-        given = yaml.safe_load(path.read_text("utf-8"))
+        given = load_yaml(path.read_text("utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(
             path, expected="YAML in UTF-8", found=str(error), todo="correct the file"

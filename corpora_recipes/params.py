@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.yaml_text import load_yaml
 
 SECTIONS = ("corpora", "rankings", "audit", "encoders", "probing", "evalrank", "paralex")
 TOP_KEYS = ("seed", "sources", *SECTIONS)
@@ -30,7 +31,7 @@ def load_params(path: Path) -> dict[str, Any]:
             has another type, or a name is invalid or repeated.
     """
     try:
-        given = yaml.safe_load(path.read_text("utf-8"))
+        given = load_yaml(path.read_text("utf-8"))
     except FileNotFoundError:
         raise InputError(
             path,

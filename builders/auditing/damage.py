@@ -16,9 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
-
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.abbreviations import table
 
 Kind = Literal["sentence", "turn", "fragment", "example"]
@@ -26,7 +25,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 GROUPS = ("characters", "markup", "extraction_damage", "mis_split")
 
 _TAIL = 16  # characters that a pattern of the sentence's end looks at
-_TABLE: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
+_TABLE: dict[str, Any] = load_yaml(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 
 FAULTS: Mapping[str, tuple[str, ...]] = {group: tuple(_TABLE[group]) for group in GROUPS}
 """The names of the faults, by group."""

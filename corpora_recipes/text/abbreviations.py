@@ -5,6 +5,8 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from corpora_recipes.running.yaml_text import load_yaml
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -22,10 +24,8 @@ class Rules:
 @cache
 def table() -> dict[str, dict[str, str | bool]]:
     """Return abbreviations.yaml: language to its lists."""
-    import yaml
-
     path = Path(__file__).with_name("abbreviations.yaml")
-    read: dict[str, dict[str, str | bool]] = yaml.safe_load(path.read_text("utf-8"))
+    read: dict[str, dict[str, str | bool]] = load_yaml(path.read_text("utf-8"))
     return read
 
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
+from corpora_recipes.running.yaml_text import load_yaml
 
-PUBLISHED: dict[str, Any] = yaml.safe_load(
+PUBLISHED: dict[str, Any] = load_yaml(
     Path(__file__).with_name("published_scores.yaml").read_text("utf-8")
 )
 """The content of published_scores.yaml, which says what it holds."""

@@ -6,6 +6,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from corpora_recipes.running.yaml_text import load_yaml
+
 # Marks that replace markup in half-cleaned text: Unicode noncharacters, which no text contains.
 HOLE = "\ufdd0"  # visible content that could not be rendered
 FORMULA = "\ufdd1"  # a formula
@@ -84,11 +86,7 @@ class Wiki:
 @cache
 def load_wiki(language: str) -> Wiki:
     """Return the facts about the Wikipedia in a language; if unknown, those that all share."""
-    import yaml
-
-    # libyaml's loader, if available: the tables are long.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    table = yaml.load(_TABLE.read_text("utf-8"), loader)
+    table = load_yaml(_TABLE.read_text("utf-8"))
     shared = table["any"]
     own: dict[str, Any] = table.get(language.split("-")[0].lower(), {})
     facts: dict[str, Any] = {**shared, **own}
