@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--workers",
         type=positive,
         metavar="N",
-        help="blocks read at once (default: one per CPU, or one per thread of the cluster)",
+        help="blocks read at once (default: one per CPU, or one per thread of the cluster; one if "
+        "the raw files are small)",
     )
     parser.add_argument(
         "--executor",

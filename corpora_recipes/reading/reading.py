@@ -17,6 +17,8 @@ from corpora_recipes.running.outputs import whole_file
 
 # Rows per row group: small enough to read one at a time, large enough to compress well.
 ROW_GROUP = 1000
+# Below this many bytes of raw files, one process has read them before others have started.
+SMALL = 1_000_000
 # 60/20/20, as in Araujo et al. (2022), Appendix A, for corpora without a split.
 TRAIN, VALIDATION = 0.6, 0.8
 
@@ -38,7 +40,7 @@ def read(
         out: the Parquet file to write (``record_schema``); its bytes depend
             only on the raw files, the seed and the quota.
         workers: number of blocks read at once; None for one per CPU, or one per thread of the
-            cluster.
+            cluster, and for one in this process if the raw files are small.
         executor: "local" or the address of a Dask scheduler.
         strict: whether a share of drops above its limit is an error; see ``above_limits``.
 
@@ -63,6 +65,8 @@ def read(
         raise InputError(out, expected="a file to write", found=found, todo=todo)
     # Workers on other machines have other working directories.
     blocks = load_recipe(corpus.recipe).blocks(raw.absolute(), corpus)
+    if workers is None and executor == "local" and _size(raw) < SMALL:
+        workers = 1
     schema = record_schema(corpus.facts.records)
     total = Drops()
     taken = 0
@@ -102,6 +106,10 @@ def decide_split(seed: int, corpus: str, document_id: str) -> Split:
     """
     point = keyed_uniform(seed, corpus, document_id, "split")
     return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
+
+
+def _size(raw: Path) -> int:
+    return sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
 
 
 def _progress(corpus: Corpus) -> AbstractContextManager[Any]:
