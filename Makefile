@@ -7,10 +7,8 @@ export UV_PYTHON_DOWNLOADS := never
 
 .PHONY: repro test test-torch lint
 
-# `probeta list` checks params.yaml first: its messages say more than those of DVC.
 repro: $(UV)
-	$(UV) run --locked probeta list >/dev/null
-	$(UV) run --locked dvc repro
+	$(UV) run --locked probeta repro
 
 # Two processes: see pytest_collection_modifyitems in tests/conftest.py.
 test: $(UV)

@@ -4,7 +4,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import version
 from typing import NamedTuple, Protocol, cast
 
 from corpora_recipes.running.commands import run
@@ -37,6 +36,7 @@ class VerbModule(Protocol):
 
 VERBS = {
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
+    "code": Verb("evaluation.stage_code", "write down the code of every stage, for DVC"),
     "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus"),
     "read": Verb("corpora_recipes.reading.command", "convert raw files to records (Parquet)"),
     "build": Verb(
@@ -59,6 +59,7 @@ VERBS = {
         "evaluation.probing.invariance_command",
         "check that scale, order and hash seed change no scores (gate 10)",
     ),
+    "repro": Verb("evaluation.repro", "run all stages, and show where the run is and its scores"),
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
 }
 
@@ -92,6 +93,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(lambda: module.run(options))
 
 
+class _Version(argparse.Action):
+    """Prints the version; importing what tells it takes longer than all else here."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"probeta {version('probeta')}")
+        parser.exit()
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="probeta",
@@ -100,7 +111,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_HELP,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"probeta {version('probeta')}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     parser.add_argument("verb", choices=VERBS, metavar="VERB", help="see below")
     return parser
 

@@ -46,6 +46,8 @@ ROOMS = (
     "evaluation.reporting",
     "evaluation.listing",
     "evaluation.commands",
+    "evaluation.stage_code",
+    "evaluation.repro",
 )
 
 

@@ -2,23 +2,24 @@
 
 import ast
 import importlib.util
-import json
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from imports import PACKAGES, REPOSITORY, modules, reached
-from projects import run
+from imports import PACKAGES, REPOSITORY, imported, modules, reached
 
+from corpora_recipes.running import code
 from evaluation.commands import VERBS
 
 STAGES: dict[str, Any] = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"]
-# What never decides an output, and the stages that run code of recipes, imported by name.
-RUNNING = "corpora_recipes/running"
-WITH_RECIPES = ("fetch", "read", "audit")
+RECIPES = sorted(
+    file.parent.name for file in REPOSITORY.glob("corpora_recipes/corpora/*/recipe.py")
+)
 
 
 def body(stage: str) -> dict[str, Any]:
@@ -26,17 +27,13 @@ def body(stage: str) -> dict[str, Any]:
     return found
 
 
-def deps(stage: str) -> list[str]:
-    """Return the dependencies of a stage that are code: those of a recipe as a pattern."""
-    return [
-        re.sub(r"\\\$\\\{.*?\\\}", "[^/]+", re.escape(path))
-        for path in body(stage)["deps"]
-        if path.split("/")[0] in PACKAGES
-    ]
+def commands(stage: str) -> list[str]:
+    found = body(stage)["cmd"]
+    return [found] if isinstance(found, str) else found
 
 
-def is_covered(path: str, patterns: list[str]) -> bool:
-    return any(re.match(rf"{pattern}(/|$)", path) for pattern in [*patterns, re.escape(RUNNING)])
+# Verb to the stage that runs it.
+STAGE_OF = {command.split()[1]: stage for stage in STAGES for command in commands(stage)}
 
 
 def decides(path: str) -> bool:
@@ -46,44 +43,85 @@ def decides(path: str) -> bool:
     return len(ast.parse((REPOSITORY / path).read_text("utf-8")).body) > 1
 
 
-def test_every_stage_is_one_verb() -> None:
-    for name in STAGES:
-        assert re.fullmatch(rf"probeta ({'|'.join(VERBS)}) [^;&|]+", body(name)["cmd"])
-        assert body(name)["cmd"].split()[1] == name
+def test_a_stage_has_the_name_of_its_last_verb() -> None:
+    for stage in STAGES:
+        for command in commands(stage):
+            assert re.fullmatch(rf"probeta ({'|'.join(VERBS)}) [^;&|]+", command)
+        assert commands(stage)[-1].split()[1] == stage
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_stage_depends_on_what_it_imports(stage: str) -> None:
-    """It starts at the verb's module: how a verb is found decides nothing."""
-    recipes = [
-        name for name in modules() if re.fullmatch(r"corpora_recipes\.corpora\.\w+\.recipe", name)
-    ]
-    entries = [VERBS[stage].module, *(recipes if stage in WITH_RECIPES else [])]
-    files = {modules()[name].relative_to(REPOSITORY).as_posix() for name in reached(*entries)}
-    missing = {file for file in files if decides(file) and not is_covered(file, deps(stage))}
-    assert missing == set()
+def test_a_stage_depends_on_the_code_of_its_verbs_and_recipes() -> None:
+    for verb, stage in STAGE_OF.items():
+        if stage == "code":
+            continue
+        deps = body(stage)["deps"]
+        assert f"data/code/{verb}" in deps
+        # A recipe is found by its name; its facts are read where its code is not run.
+        if "corpora_recipes.recipe" in reached(VERBS[verb].module):
+            own = "data/code/recipes/${item.corpus.recipe}"
+            assert ("data/code/recipes" in deps) != (own in deps), stage
+    assert set(body("code")["deps"]) == set(PACKAGES)
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_the_dependencies_of_a_stage_are_there_and_imported(stage: str) -> None:
-    recipes = [name for name in modules() if name.startswith("corpora_recipes.corpora.")]
-    entries = [VERBS[stage].module, *recipes]
-    files = [modules()[name].relative_to(REPOSITORY).as_posix() for name in reached(*entries)]
-    for pattern in deps(stage):
-        assert any(re.match(rf"{pattern}(/|$)", file) for file in files), pattern
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_imports_are_found_as_python_finds_them(module: str) -> None:
+    """The code of a stage is found by reading lines; here the syntax tree tells."""
+    parents = {module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)}
+    assert code.imported(module) - parents == imported(module) - parents
+
+
+def test_the_code_of_a_stage_is_written_down(tmp_path: Path) -> None:
+    lists = written(REPOSITORY, tmp_path / "code")
+    assert lists.keys() == {*VERBS, *(f"recipes/{recipe}" for recipe in RECIPES)}
+    for name in ("audit", "recipes/theses"):
+        for line in lists[name].splitlines():
+            digest, path = line.split(" ", 1)
+            assert len(digest) == 64
+            assert (REPOSITORY / path).is_file()
+    assert " builders/auditing/damage.yaml\n" in lists["audit"]
+    assert " corpora_recipes/text/abbreviations.yaml\n" in lists["recipes/theses"]
+    assert "abbreviations" not in lists["recipes/tass"]
+    assert "corpora_recipes/running" not in "".join(lists.values())
+
+
+def written(project: Path, out: Path) -> dict[str, str]:
+    """Return what `probeta code` writes in a copy of the project: name to content."""
+    call = "import sys; from evaluation.commands import main; sys.exit(main(sys.argv[1:]))"
+    subprocess.run([sys.executable, "-c", call, "code", "--out", str(out)], cwd=project, check=True)
+    return {
+        path.relative_to(out).as_posix(): path.read_text("utf-8")
+        for path in out.rglob("*")
+        if path.is_file()
+    }
 
 
 def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
     """What a run on the samples has opened: modules, and the data files beside them."""
     corpora = yaml.safe_load((project / "params.yaml").read_text("utf-8"))["corpora"]
     traces = sorted(project.with_name("traces").iterdir())
-    assert {trace.name.split()[0] for trace in traces} == set(STAGES)
+    assert {trace.name.split()[0] for trace in traces} == set(STAGE_OF)
+    lists = {
+        path.relative_to(project).as_posix(): path.read_text("utf-8")
+        for path in (project / "data" / "code").rglob("*")
+        if path.is_file()
+    }
     for trace in traces:
-        stage, name = trace.name.split()
-        patterns = deps(stage)
-        if name in corpora and "foreach" in STAGES[stage]:
-            recipe = corpora[name]["corpus"]["recipe"]
-            patterns = [pattern.replace("[^/]+", recipe) for pattern in patterns]
+        verb, name = trace.name.split()
+        stage = STAGE_OF[verb]
+        if stage == "code":
+            continue
+        recipe = (
+            corpora[name]["corpus"]["recipe"]
+            if "foreach" in STAGES[stage] and name in corpora
+            else ""
+        )
+        deps = [dep.replace("${item.corpus.recipe}", recipe) for dep in body(stage)["deps"]]
+        listed = {
+            line.split(" ", 1)[1]
+            for path, lines in lists.items()
+            if any(f"{path}/".startswith(f"{dep}/") for dep in deps)
+            for line in lines.splitlines()
+        }
         opened = set()
         for line in set(trace.read_text("utf-8").splitlines()):
             path = Path(line)
@@ -91,64 +129,67 @@ def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
                 path = Path(importlib.util.source_from_cache(line))
             if path.is_relative_to(project) and path.is_file():
                 opened.add(path.relative_to(project).as_posix())
-        code = {path for path in opened if path.split("/")[0] in PACKAGES and decides(path)}
-        # How a verb is found decides nothing; it imports no other module of ours but `running`.
-        code.discard("evaluation/commands.py")
-        assert len(code) > 5
-        assert {path for path in code if not is_covered(path, patterns)} == set(), trace.name
-
-
-ALL = {
-    f"{stage}@" if "foreach" in STAGES[stage] else stage: body(stage)["deps"] for stage in STAGES
-}
+        used = {path for path in opened if path.split("/")[0] in PACKAGES and decides(path)}
+        # How a verb is found decides nothing; nor does how things run.
+        used.discard("evaluation/commands.py")
+        used = {path for path in used if not path.startswith("corpora_recipes/running/")}
+        assert len(used) > 5
+        assert used - listed == set(), trace.name
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "stale"),
+    ("file", "old", "new", "stale", "recipes"),
     [
         (
             "corpora_recipes/parquet.py",
             '"compression_level": 3',
             '"compression_level": 9',
-            {*ALL} - {"embed@", "paradigms@"},
+            {*STAGES} - {"code", "embed", "paradigms"},
+            {"wikipedia"},
         ),
         (
             "corpora_recipes/recipe.py",
             "def is_sample(",
             "def  is_sample(",
-            {"fetch@", "read@", "build@", "compose@", "audit", "package"},
+            {"read", "build", "compose", "audit", "package"},
+            {*RECIPES},
         ),
+        # A stage of one corpus is stale if the code of its recipe changed.
         (
             "corpora_recipes/text/abbreviations.yaml",
             "núm.",
             "númm.",
-            {"fetch@", "read@", "audit"},
+            {"audit", "compose", "package"},
+            {"jsonl", "mlsum", "opensubtitles", "theses", "wikipedia"},
         ),
         (
             "builders/tasks/section_prediction.py",
             '"body", "summary"',
             '"body", "abstract"',
-            {*ALL} - {"fetch@", "read@"},
+            {*STAGES} - {"code", "read"},
+            set(),
         ),
     ],
 )
 def test_a_change_makes_stale_what_it_reaches(
-    project: Path, tmp_path: Path, file: str, old: str, new: str, stale: set[str]
+    tmp_path: Path, file: str, old: str, new: str, stale: set[str], recipes: set[str]
 ) -> None:
     folder = tmp_path / "probeta"
-    shutil.copytree(project, folder, symlinks=True)
+    for package in PACKAGES:
+        shutil.copytree(REPOSITORY / package, folder / package)
+    before = written(folder, tmp_path / "before")
     text = (folder / file).read_text("utf-8")
     assert old in text
     (folder / file).write_text(text.replace(old, new, 1), "utf-8")
-    status = json.loads(run("dvc status --json", folder).stdout)
-    changed = {
+    after = written(folder, tmp_path / "after")
+    changed = {f"data/code/{name}" for name in before if before[name] != after[name]}
+    found = {
         stage
-        for stage, reasons in status.items()
+        for stage in STAGES
         if any(
-            path.split("/")[0] in PACKAGES
-            for reason in reasons
-            if isinstance(reason, dict)
-            for path in reason.get("changed deps", {})
+            dep in changed or any(f.startswith(f"{dep}/") for f in changed)
+            for dep in body(stage)["deps"]
         )
     }
-    assert {re.sub(r"@.*", "@", stage) for stage in changed} == stale
+    assert found == stale
+    assert {recipe for recipe in RECIPES if f"data/code/recipes/{recipe}" in changed} == recipes
