@@ -215,7 +215,7 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
             rows = read_rows(dataset, split, encoder.form)
             some = _some(rows, ROWS[split], seed, dataset)
             parts[split] = probe_rows(dataset, split, some, encoder.form, lookup, pair_features)
-        with one_thread():
+        with one_thread("scipy.linalg"):
             own = answer(dataset, parts, seed, Probing(pair_features=pair_features))
         metric, predicted = METRICS[dataset.target], own.predictions[0]
         value = measured(metric, own.asked.y, predicted)

@@ -167,7 +167,7 @@ def probe_dataset(
     parts = _read_parts(dataset, layer, encoder, store, probing.pair_features)
     if dataset.trained:
         _check_classes(dataset, parts)
-    with one_thread():
+    with one_thread("scipy.linalg"):
         own = answer(dataset, parts, seed, probing)
         metric = METRICS[dataset.target]
         gold, documents = own.asked.y, own.asked.documents

@@ -11,6 +11,7 @@ from builders.tasks import TASKS
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
+from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import Inputs
 from evaluation.results.probes import Predictions, read_predictions
 
@@ -267,9 +268,7 @@ def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[l
 
 def _ranks(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
     """Return for each value the share of lower values among the others; equal ones count half."""
-    from scipy.stats import rankdata
-
-    ranks: np.ndarray[Any, Any] = (rankdata(values) - 1) / max(1, len(values) - 1)
+    ranks: np.ndarray[Any, Any] = (average_ranks(values) - 1) / max(1, len(values) - 1)
     return ranks
 
 

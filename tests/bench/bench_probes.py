@@ -158,7 +158,7 @@ def main() -> int:
                     found=", ".join(datasets),
                     todo="build it, or leave it out with --tasks",
                 )
-        with one_thread():
+        with one_thread("scipy.linalg"):
             if args.classic == "torch":
                 import torch
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.measures.metrics import (
+    average_ranks,
     measure,
     measures,
     metric_of,
@@ -30,6 +31,31 @@ def test_correlations_by_hand() -> None:
     assert pearson(gold, predicted) == pytest.approx(1.4 / np.sqrt(2.5))
     assert spearman(gold, predicted) == pytest.approx(0.8)
     assert measure("pearson", gold, predicted) == pearson(gold, predicted)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    rows=st.integers(2, 300),
+    shift=st.sampled_from([0.0, 100.0, 1e5]),
+    decimals=st.sampled_from([0, 1, 9]),
+)
+def test_correlations_are_those_of_scipy_to_the_bit(
+    seed: int, rows: int, shift: float, decimals: int
+) -> None:
+    """Also where values tie."""
+    generator = np.random.default_rng(seed)
+    gold = (shift + generator.normal(size=rows)).round(decimals)
+    predicted = (generator.uniform(-1, 1) * gold + generator.normal(size=rows)).round(decimals)
+    assert average_ranks(gold).tolist() == stats.rankdata(gold).tolist()
+    if np.ptp(gold) > 0 < np.ptp(predicted):
+        assert pearson(gold, predicted) == stats.pearsonr(gold, predicted).statistic
+        assert spearman(gold, predicted) == stats.spearmanr(gold, predicted).statistic
+
+
+def test_correlations_of_numbers_whose_squares_overflow() -> None:
+    gold = np.array([1.0, 2.0, 4.0])
+    assert pearson(1e200 * gold, gold) == pytest.approx(1)
 
 
 def test_correlations_of_subsets() -> None:
