@@ -3,12 +3,13 @@
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.parquet import strings, to_table
+from corpora_recipes.parquet import array_of, numbers, strings, to_table
 from corpora_recipes.records import record_schema
 
 KINDS = ("documents", "dialogues", "trees", "examples")
@@ -58,13 +59,34 @@ def test_a_number_that_does_not_fit_is_refused() -> None:
         to_table([], pa.schema([("n", pa.date32())]))
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.int32, np.float64, np.float32])
+def test_numbers_become_a_column_and_an_array_again(kind: type[np.generic]) -> None:
+    own = np.arange(6, dtype=kind)[::2]
+    column = pa.chunked_array([numbers(own), numbers(own[:0]), numbers(own[1:])])
+    assert column.equals(pa.chunked_array([pa.array(own), pa.array(own[1:])]))
+    found = array_of(column)
+    assert (found.dtype, found.tolist()) == (own.dtype, [0, 2, 4, 2, 4])
+    found[0] = 7
+    assert column[0].as_py() == 0
+
+
+def test_a_column_of_strings_is_an_array_of_objects() -> None:
+    found = array_of(pa.chunked_array([["a", "ñu"], ["b"]]))
+    assert (found.dtype, found.tolist()) == (object, ["a", "ñu", "b"])
+    assert len(array_of(pa.chunked_array([], pa.string()))) == 0
+    assert len(array_of(pa.chunked_array([], pa.float64()))) == 0
+
+
 def test_pandas_is_not_imported() -> None:
     code = """if True:
         import sys
-        from corpora_recipes.parquet import to_table
+        import numpy as np
+        import pyarrow as pa
+        from corpora_recipes.parquet import array_of, numbers, to_table
         from corpora_recipes.records import record_schema
         row = dict.fromkeys(("id", "title", "split"), "x") | {"conversations": [["a"]]}
         assert to_table([row], record_schema("dialogues")).num_rows == 1
+        assert array_of(pa.chunked_array([numbers(np.arange(3))])).tolist() == [0, 1, 2]
         assert "pandas" not in sys.modules
     """
     subprocess.run([sys.executable, "-c", code], check=True)
