@@ -7,6 +7,7 @@ import numpy as np
 
 from builders.tasks import TASKS
 from corpora_recipes.casing import lower_case
+from corpora_recipes.parquet import array_of
 from evaluation.arrays import Counts
 from evaluation.data.instances import Dataset
 from evaluation.encoders.encoder import Form
@@ -47,4 +48,4 @@ def texts_of(table: "pa.Table", column: str) -> tuple["pa.Array", Counts]:
     values = table[column].combine_chunks()
     if not pa.types.is_list(values.type):
         return values, np.ones(len(values), np.int64)
-    return values.flatten(), pc.list_value_length(values).to_numpy().astype(np.int64)
+    return values.flatten(), array_of(pc.list_value_length(table[column])).astype(np.int64)

@@ -35,7 +35,8 @@ class CharHash:
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
-    parallel: ClassVar[bool] = True
+    # One process encodes 30,000 texts while another one imports scikit-learn.
+    parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not (self.dimension >= 1 and 1 <= self.shortest <= self.longest):

