@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from corpora_recipes.parquet import array_of
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Floats, Labels, Values
@@ -70,7 +71,7 @@ def probe_rows(
         InputError: there are no rows, a label is out of range, a score is no number, or a row has
             a wrong number of texts, one without embedding, or features that are not finite.
     """
-    y = rows[dataset.target].to_numpy()
+    y = array_of(rows[dataset.target])
     if dataset.target == "score":
         y = y.astype(np.float64)
     _check_targets(dataset, split, y)
@@ -94,10 +95,10 @@ def probe_rows(
             todo="scale the encoder's vectors down",
         )
     subsets, folds = (
-        rows[name].to_numpy() if name in rows.column_names else np.full(len(y), missing)
+        array_of(rows[name]) if name in rows.column_names else np.full(len(y), missing)
         for name, missing in (("subset", ""), ("fold", 0))
     )
-    return ProbeRows(x, y, rows["id"].to_numpy(), rows["document_id"].to_numpy(), subsets, folds)
+    return ProbeRows(x, y, array_of(rows["id"]), array_of(rows["document_id"]), subsets, folds)
 
 
 def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:

@@ -11,8 +11,10 @@ examples:
   probeta probe char_hash --instances dist/hub \\
       --embeddings data/embeddings/char_hash --out data/results/char_hash
 
-The results do not depend on the number of workers. In params.yaml, `probing: {protocol: senteval}`
-probes by the schedule of the papers, five times; `pair_features: four_part` probes pairs on
+Datasets that were probed in an earlier run, whose results are in the same folder, are not probed
+again if dataset, encoder, parameters, code and libraries are unchanged. The results do not depend
+on that, nor on the number of workers. In params.yaml, `probing: {protocol: senteval}` probes by the
+schedule of the papers, five times; `pair_features: four_part` probes pairs on
 [x1, x2, x1*x2, |x1-x2|] instead of [|x1-x2|, x1*x2].
 """
 
@@ -36,23 +38,23 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.entries import encoder_of
     from evaluation.probing.params import probing_params
     from evaluation.probing.probing import probe_datasets
-    from evaluation.results.probes import predictions_table, write_results
+    from evaluation.results.kept import summary
+    from evaluation.results.probes import write_results
 
     params = load_params(options.params)
-    results, predictions = probe_datasets(
+    datasets = find_probed(options.instances)
+    results, predictions, kept = probe_datasets(
         options.encoder,
         encoder_of(options.params, options.encoder),
-        find_probed(options.instances),
+        datasets,
         options.embeddings,
         seed=params["seed"],
         probing=probing_params(params, options.params),
         workers=options.workers,
+        earlier=options.out,
     )
-    tables = (
-        predictions_table(score.dataset, score.layer, answers)
-        for score, answers in zip(results.scores, predictions, strict=True)
-    )
-    write_results(results, tables, options.out)
+    write_results(results, predictions, options.out)
     for score in results.main:
         beside = "Pearson" if score.majority is None else f"majority {100 * score.majority:.1f}"
         print(f"{score.dataset}: {100 * score.value:.1f} ({beside})")
+    print(summary(len(datasets), kept=kept))

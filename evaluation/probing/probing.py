@@ -1,14 +1,15 @@
 """Probing all datasets with one encoder, each of its layers for itself."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from corpora_recipes.records import Split
+from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from evaluation.arrays import Floats, Values
@@ -31,11 +32,25 @@ from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import Problem, Protocol
-from evaluation.results.probes import FORMAT, Predictions, Results, Score
+from evaluation.results.kept import unchanged
+from evaluation.results.probes import (
+    FORMAT,
+    Predictions,
+    Results,
+    Score,
+    predictions_table,
+    read_results,
+    read_tables,
+)
 from evaluation.results.versions import encoder_facts, library_versions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
 """Kind of answer to its metric."""
+# Nanoseconds of work for which another process is started: a start takes one to two seconds.
+WORK_OF_A_PROCESS = 10 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +79,10 @@ class Probing:
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """The score of one dataset and layer, and the answers it is of."""
+    """The score of one dataset and layer, and its rows of predictions.parquet."""
 
     score: Score
-    predictions: Predictions
+    predictions: "pa.Table"
 
 
 def probe_datasets(
@@ -79,7 +94,8 @@ def probe_datasets(
     seed: int,
     probing: Probing,
     workers: int = 1,
-) -> tuple[Results, list[Predictions]]:
+    earlier: Path | None = None,
+) -> tuple[Results, list["pa.Table"], int]:
     """Probe every dataset with every layer of one encoder, in parallel.
 
     Args:
@@ -89,42 +105,20 @@ def probe_datasets(
         store: folder of the embedding store.
         seed: the run's seed.
         probing: how.
-        workers: number of processes; the scores do not depend on it.
+        workers: largest number of processes; the scores do not depend on it.
+        earlier: folder with the results of an earlier run, of which those are kept that probing
+            again could not change.
 
     Returns:
-        The results, and for each of their scores the answers.
+        The results, for each of their scores the table of its answers, and the number of datasets
+        whose results were kept.
 
     Raises:
         InputError: the store lacks a sentence, or a dataset cannot be probed.
     """
-    from tqdm import tqdm
-
     # Once and here: the workers get what was found out.
     known = describe(encoder)
     dimension = EmbeddingStore(store, known).dimension
-    protocol = PROTOCOLS[probing.protocol]
-    # The longest first, so that at the end no process is left alone with one of them.
-    jobs = sorted(
-        ((dataset, layer) for dataset in datasets for layer in known.layers),
-        key=lambda job: (-_effort(job[0], protocol), job[0].name, known.layers.index(job[1])),
-    )
-    probed: list[Probed] = []
-    # What a GPU computes, one process computes.
-    processes = 1 if probing.engine == "torch" else min(workers, len(jobs))
-    with (
-        open_executor("local", processes) as executor,
-        tqdm(total=len(jobs), desc=f"probe {name}", unit="probe", disable=None) as bar,
-    ):
-        calls = ((dataset, layer, known, store, seed, probing) for dataset, layer in jobs)
-        if executor is None:
-            found = (probe_dataset(*call) for call in calls)
-        else:
-            waiting = [executor.submit(probe_dataset, *call) for call in calls]
-            found = (future.result() for future in waiting)
-        for one in found:
-            probed.append(one)
-            bar.update()
-    probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
     results = Results(
         format=FORMAT,
         name=name,
@@ -138,13 +132,85 @@ def probe_datasets(
         },
         seed=seed,
         versions=library_versions(known, ["torch"] if probing.engine == "torch" else []),
-        scores=tuple(one.score for one in probed),
+        code=code_digest(__name__),
+        scores=(),
     )
-    return results, [one.predictions for one in probed]
+    probed = _kept(earlier, results, datasets, store) if earlier else []
+    there = {(one.score.dataset, one.score.layer) for one in probed}
+    jobs = [
+        (dataset, layer)
+        for dataset in datasets
+        for layer in known.layers
+        if (dataset.name, layer) not in there
+    ]
+    probed += _probe_all(name, jobs, known, store, seed, probing, dimension, workers)
+    probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
+    new = {dataset.name for dataset, _ in jobs}
+    return (
+        replace(results, scores=tuple(one.score for one in probed)),
+        [one.predictions for one in probed],
+        len(datasets) - len(new),
+    )
+
+
+def _kept(
+    earlier: Path, results: Results, datasets: Sequence[Dataset], store: Path
+) -> list[Probed]:
+    """Return what an earlier run found of the datasets, if all that it depends on is unchanged."""
+    before = unchanged(read_results, earlier, results)
+    try:
+        tables = read_tables(earlier, before)
+    except InputError:
+        return []
+    same = {(dataset.name, dataset.digest()): dataset for dataset in datasets}
+    return [
+        Probed(replace(score, coverage=read_coverage(store, dataset)), table)
+        for score, table in zip(before.scores, tables, strict=True)
+        if (dataset := same.get((score.dataset, score.digest)))
+    ]
+
+
+def _probe_all(
+    name: str,
+    jobs: Sequence[tuple[Dataset, str]],
+    encoder: Description,
+    store: Path,
+    seed: int,
+    probing: Probing,
+    dimension: int,
+    workers: int,
+) -> list[Probed]:
+    """Probe datasets with a layer each, in as many processes as are worth their start."""
+    if not jobs:
+        return []
+    from tqdm import tqdm
+
+    protocol = PROTOCOLS[probing.protocol]
+    efforts = {dataset.name: dimension * _effort(dataset, protocol) for dataset, _ in jobs}
+    # The longest first, so that at the end no process is left alone with one of them.
+    jobs = sorted(jobs, key=lambda job: (-efforts[job[0].name], job[0].name, job[1]))
+    worth = 1 + sum(efforts[dataset.name] for dataset, _ in jobs) // WORK_OF_A_PROCESS
+    # What a GPU computes, one process computes.
+    processes = 1 if probing.engine == "torch" else min(workers, len(jobs), worth)
+    calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
+    with (
+        open_executor("local", processes) as executor,
+        tqdm(total=len(jobs), desc=f"probe {name}", unit="probe", disable=None) as bar,
+    ):
+        if executor is None:
+            found = (probe_dataset(*call) for call in calls)
+        else:
+            waiting = [executor.submit(probe_dataset, *call) for call in calls]
+            found = (future.result() for future in waiting)
+        probed = []
+        for one in found:
+            probed.append(one)
+            bar.update()
+    return probed
 
 
 def _effort(dataset: Dataset, protocol: Protocol) -> int:
-    """Return a number that the time of a probe roughly grows with."""
+    """Return the nanoseconds, very roughly, of a probe for each number of a vector."""
     import pyarrow.parquet as pq
 
     files = chain.from_iterable(dataset.files.values())
@@ -203,7 +269,8 @@ def probe_dataset(
         validation=own.validation,
         coverage=read_coverage(store, dataset),
     )
-    return Probed(score, Predictions(own.asked.ids, documents, gold, own.predictions))
+    answered = Predictions(own.asked.ids, documents, gold, own.predictions)
+    return Probed(score, predictions_table(dataset.name, layer, answered))
 
 
 def _read_parts(

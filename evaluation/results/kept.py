@@ -34,13 +34,13 @@ def unchanged(
     """Return earlier results if they depend on all that those of this run do.
 
     Args:
-        read: reads results; raises InputError if there are none, or not in the present layout.
+        read: reads results; raises InputError if they are missing, or not in the present layout.
         path: their folder or file.
         now: the results of this run, without entries.
         entries: the fields that are found out dataset by dataset.
 
     Returns:
-        The earlier results, or ``now`` if there are none that fit.
+        The earlier results if they fit, else ``now``.
     """
     try:
         before = read(path)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.parquet import array_of, numbers, parquet_writer, strings
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Values
@@ -31,7 +31,7 @@ from evaluation.results.stored import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 3
+FORMAT = 4
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
 _AGAIN = "run `probeta probe` again"
 
@@ -110,6 +110,7 @@ class Results:
         bootstrap: how the intervals were made.
         seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
+        code: digest of the code that probes.
         scores: one per dataset and layer, by dataset, then in the order of the layers.
     """
 
@@ -120,6 +121,7 @@ class Results:
     bootstrap: dict[str, Any]
     seed: int
     versions: dict[str, str]
+    code: str
     scores: tuple[Score, ...]
 
     @property
@@ -167,15 +169,15 @@ def predictions_table(dataset: str, layer: str, own: Predictions) -> "pa.Table":
 
     starts, rows = own.predicted.shape
     predicted = pa.ListArray.from_arrays(
-        np.arange(0, starts * (rows + 1), starts, dtype=np.int32),
-        own.predicted.T.astype(np.float64).ravel(),
+        numbers(np.arange(0, starts * (rows + 1), starts, dtype=np.int32)),
+        numbers(own.predicted.T.astype(np.float64).ravel()),
     )
     columns = [
-        pa.array([dataset] * rows),
-        pa.array([layer] * rows),
-        pa.array(own.ids, pa.string()),
-        pa.array(own.documents, pa.string()),
-        pa.array(own.gold.astype(np.float64)),
+        strings([dataset] * rows),
+        strings([layer] * rows),
+        strings(own.ids.tolist()),
+        strings(own.documents.tolist()),
+        numbers(own.gold.astype(np.float64)),
         predicted,
     ]
     return pa.table(columns, schema=predictions_schema())
@@ -186,8 +188,8 @@ def write_results(results: Results, predictions: Iterable["pa.Table"], folder: P
 
     Args:
         results: the scores.
-        predictions: a table of ``predictions_table`` for each of them, in their order; there is one
-            row group a table.
+        predictions: a table of ``predictions_table`` for each of them, in their order; each is a
+            row group.
         folder: to write; another of the same name is replaced.
     """
     with whole_folder(folder) as temporary:
@@ -209,6 +211,28 @@ def read_results(folder: Path) -> Results:
     return read_stored(folder / SCORES, FORMAT, _made, "probe")
 
 
+def read_tables(folder: Path, results: Results) -> list["pa.Table"]:
+    """Read the tables that were written with some results.
+
+    Raises:
+        InputError: the file is missing or damaged, or has other rows than the results say.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / PREDICTIONS
+    try:
+        with pq.ParquetFile(path) as file:
+            tables = [file.read_row_group(i) for i in range(file.num_row_groups)]
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(path, expected="a Parquet file", found=str(error), todo=_AGAIN) from None
+    found = [(own["dataset"][0].as_py(), own["layer"][0].as_py(), len(own)) for own in tables]
+    expected = [(score.dataset, score.layer, score.asked) for score in results.scores]
+    if found != expected or any(own.schema != predictions_schema() for own in tables):
+        raise InputError(path, expected=f"the rows of {SCORES}", found="others", todo=_AGAIN)
+    return tables
+
+
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
     """Read what was answered on a dataset from a layer.
 
@@ -228,10 +252,10 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
             todo=_AGAIN,
         )
     return Predictions(
-        ids=table["id"].to_numpy(),
-        documents=table["document_id"].to_numpy(),
-        gold=table["gold"].to_numpy(),
-        predicted=predicted.flatten().to_numpy().reshape(len(table), -1).T,
+        ids=array_of(table["id"]),
+        documents=array_of(table["document_id"]),
+        gold=array_of(table["gold"]),
+        predicted=np.from_dlpack(predicted.flatten()).reshape(len(table), -1).T,
     )
 
 

@@ -103,7 +103,7 @@ STS = replace(
     validation=None,
 )
 ONE = Results(
-    format=3,
+    format=4,
     name="char_hash",
     encoder={
         "encoder": "char_hash",
@@ -123,6 +123,7 @@ ONE = Results(
     bootstrap={"resamples": 2000, "coverage": 0.95, "unit": "document", "few_documents": 20},
     seed=1111,
     versions={"python": "3.11.7", "probeta": "0.1.0"},
+    code="0123456789abcdef",
     scores=(DR, SP),
 )
 TWO = replace(

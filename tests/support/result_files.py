@@ -34,5 +34,6 @@ RESULTS = Results(
     bootstrap={"resamples": 2000},
     seed=3,
     versions={"python": "3"},
+    code="0123456789abcdef",
     scores=(SCORE, replace(SCORE, layer="1", coverage=None, deviation=None)),
 )

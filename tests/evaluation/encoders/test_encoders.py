@@ -100,7 +100,7 @@ def test_workers_of_probe_do_not_ask_the_encoder(
     encoder = make_encoder("own", {"encoder": "callable", "function": "noting:encode"})
     texts = [text for own in rows for text in own["sentences"]]
     embed(tmp_path / "store", encoder, texts)
-    results, _ = probe_datasets(
+    results, *_ = probe_datasets(
         "own",
         encoder,
         find_datasets(tmp_path / "i"),

@@ -19,22 +19,16 @@ from scipy import stats
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import find_datasets
+from evaluation.data.instances import Dataset, find_datasets
 from evaluation.data.texts import unique_texts
 from evaluation.embedding.embedding import embed
 from evaluation.encoders import make_encoder
 from evaluation.probing import probing
 from evaluation.probing.params import probing_params
-from evaluation.probing.probing import Probing, probe_datasets
+from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import Answers, Problem, Protocol
-from evaluation.results.probes import (
-    Predictions,
-    Results,
-    predictions_table,
-    read_results,
-    write_results,
-)
+from evaluation.results.probes import read_results, write_results
 
 ENCODER = make_encoder("char_hash", {"dimension": 32})
 NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
@@ -118,16 +112,8 @@ def run(folders: tuple[Path, Path], **options: Any) -> Any:
     if options.pop("backwards", False):
         datasets.reverse()
     options = {"probing": Probing(), **options}
-    return probe_datasets("mine", ENCODER, datasets, folders[1], seed=5, **options)
-
-
-def write(probed: tuple[Results, list[Predictions]], folder: Path) -> None:
-    results, answers = probed
-    tables = (
-        predictions_table(score.dataset, score.layer, own)
-        for score, own in zip(results.scores, answers, strict=True)
-    )
-    write_results(results, tables, folder)
+    found = probe_datasets("mine", ENCODER, datasets, folders[1], seed=5, **options)
+    return found if "earlier" in options else found[:2]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -223,8 +209,8 @@ def test_each_row_of_a_fold_is_answered_once(
     assert score.chosen == {"strength": [1, 2]}
     assert (score.validation, score.deviation) == (0.6, None)
     assert results.protocol["version"] == 9
-    assert answered.predicted.shape == (1, 90)
-    assert sorted(answered.ids) == sorted(f"i{i}" for i in range(90))
+    assert {len(own) for own in answered["predicted"].to_pylist()} == {1}
+    assert sorted(answered["id"].to_pylist()) == sorted(f"i{i}" for i in range(90))
 
 
 def test_random_starts_give_mean_and_deviation(
@@ -238,7 +224,7 @@ def test_random_starts_give_mean_and_deviation(
         wrong[:4] = 1 - wrong[:4]
         return Answers(np.stack([right, wrong]), {}, 0.5)
 
-    gold = run(folders, only="ssp")[1][0].gold.astype(np.int64)
+    gold = run(folders, only="ssp")[1][0]["gold"].to_numpy().astype(np.int64)
     monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), two))
     (score,) = run(folders, only="ssp")[0].scores
     assert score.value == pytest.approx(0.9)
@@ -312,8 +298,8 @@ def test_each_layer_is_probed_for_itself(folders: tuple[Path, Path], tmp_path: P
     texts = set().union(*(unique_texts(d, "natural") for d in find_datasets(folders[0])))
     embed(tmp_path, encoder, texts)
     datasets = [d for d in find_datasets(folders[0]) if d.name in ("bso", "ssp")]
-    results, answers = probe_datasets(
-        "mine", encoder, datasets, tmp_path, seed=5, probing=Probing(), workers=2
+    results, answers, _ = probe_datasets(
+        "mine", encoder, datasets, tmp_path, seed=5, probing=Probing()
     )
     assert [(s.dataset, s.layer) for s in results.scores] == [
         (name, layer) for name in ("bso", "ssp") for layer in ("0", "1", "avg")
@@ -323,14 +309,17 @@ def test_each_layer_is_probed_for_itself(folders: tuple[Path, Path], tmp_path: P
     assert zero.value == one.value == 1.0
     assert replace(zero, layer="1") == one
     assert avg.value == avg.majority
-    assert (answers[0].predicted == answers[1].predicted).all()
+    assert answers[0]["predicted"] == answers[1]["predicted"]
     plain, _ = run(folders, only="bso")
     assert replace(plain.scores[0], layer="0") == zero
 
 
-def test_order_and_workers_do_not_matter(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    write(run(folders), tmp_path / "a")
-    write(run(folders, backwards=True, workers=2), tmp_path / "b")
+def test_order_and_workers_do_not_matter(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_results(*run(folders), tmp_path / "a")
+    monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
+    write_results(*run(folders, backwards=True, workers=2), tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert read_results(tmp_path / "a") == run(folders)[0]
 
@@ -358,7 +347,7 @@ def test_the_hash_seed_of_python_does_not_matter(
             )
         outputs.append((contents(store), contents(out)))
     assert outputs[0] == outputs[1]
-    write(run(folders), tmp_path / "here")
+    write_results(*run(folders), tmp_path / "here")
     assert contents(tmp_path / "here") == outputs[0][1]
 
 
@@ -371,6 +360,96 @@ def test_coverage_goes_with_the_scores(folders: tuple[Path, Path], tmp_path: Pat
     results, _ = run((folders[0], tmp_path / "store"))
     found = {score.dataset: score.coverage for score in results.scores}
     assert (found["bso"], found["ssp"]) == (counts, None)
+
+
+def not_called(*arguments: Any) -> Any:
+    raise AssertionError("probed again")
+
+
+def test_what_is_unchanged_is_kept(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_results(*run(folders), tmp_path)
+    before = contents(tmp_path)
+    monkeypatch.setattr(probing, "probe_dataset", not_called)
+    *found, kept = run(folders, earlier=tmp_path)
+    assert kept == 9
+    write_results(*found, tmp_path)
+    assert contents(tmp_path) == before
+
+
+def test_a_dataset_costs_only_itself(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an earlier run one dataset has gone, and one has changed; one is new."""
+    old = tmp_path / "old"
+    for name in ("bso", "dc", "fac"):
+        shutil.copytree(folders[0] / "corpus" / name, old / "corpus" / name)
+    write_results(*run((old, folders[1])), tmp_path / "r")
+    shutil.rmtree(old / "corpus" / "bso")
+    shutil.copytree(folders[0] / "corpus" / "ssp", old / "corpus" / "ssp")
+    changed = old / "corpus" / "dc" / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(changed).slice(1), changed)
+    probed: list[str] = []
+
+    def note(dataset: Dataset, *rest: Any) -> Any:
+        probed.append(dataset.name)
+        return probe_dataset(dataset, *rest)
+
+    monkeypatch.setattr(probing, "probe_dataset", note)
+    *found, kept = run((old, folders[1]), earlier=tmp_path / "r")
+    assert (sorted(probed), kept) == (["dc", "ssp"], 1)
+    write_results(*found, tmp_path / "r")
+    monkeypatch.undo()
+    write_results(*run((old, folders[1])), tmp_path / "anew")
+    assert contents(tmp_path / "r") == contents(tmp_path / "anew")
+
+
+@pytest.mark.parametrize("changed", ["seed", "probing", "code", "rows", "damage"])
+def test_what_may_have_changed_is_probed_again(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    results, tables = run(folders, only="ssp")
+    if changed == "seed":
+        results = replace(results, seed=6)
+    if changed == "code":
+        results = replace(results, code="0123456789abcdef")
+    if changed == "rows":
+        tables = [tables[0].slice(1)]
+    write_results(results, tables, tmp_path)
+    if changed == "damage":
+        (tmp_path / "predictions.parquet").write_bytes(b"PAR1")
+    own = Probing(pair_features="four_part") if changed == "probing" else Probing()
+    assert run(folders, only="ssp", probing=own, earlier=tmp_path)[2] == 0
+
+
+def test_coverage_is_that_of_the_store(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    write_results(*run(folders, only="bso"), tmp_path / "r")
+    shutil.copytree(folders[1], tmp_path / "store")
+    dataset = next(d for d in find_datasets(folders[0]) if d.name == "bso")
+    counts = {"tokens": 7, "out_of_vocabulary": 2}
+    known = {"bso": {"digest": dataset.digest(), "revision": "1", **counts}}
+    (tmp_path / "store" / "coverage.json").write_text(json.dumps(known))
+    changed = (folders[0], tmp_path / "store")
+    results, _, kept = run(changed, only="bso", earlier=tmp_path / "r")
+    assert (results.scores[0].coverage, kept) == (counts, 1)
+
+
+def test_keeping_everything_is_cheap(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "params.yaml").write_text(
+        "seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}"
+    )
+    write_results(*run(folders), tmp_path / "r")
+    code = f"""if True:
+        import sys
+        from evaluation.commands import main
+        common = ["mine", "--instances", {str(folders[0])!r}, "--embeddings", {str(folders[1])!r}]
+        assert main(["probe", *common, "--out", "r"]) == 0
+        assert not {{"pandas", "scipy", "sklearn", "tqdm"}} & sys.modules.keys()
+    """
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("9 datasets: 9 kept, 0 new\n")
 
 
 @pytest.mark.parametrize(
@@ -448,7 +527,10 @@ def test_folds_that_cannot_be_used(
         assert word in str(caught.value)
 
 
-def test_an_error_in_a_worker_keeps_its_message(tmp_path: Path) -> None:
+def test_an_error_in_a_worker_keeps_its_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
     rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
     for name in ("one", "two"):
         write_dataset(

@@ -96,7 +96,7 @@ def probed(name: str, **values: float) -> Results:
         )  # fmt: skip
         made += [one, replace(one, layer="0", value=0.9)]
     encoder = {"layer": "2", "layers": ["0", "2"]}
-    return Results(3, name, encoder, {}, {}, 1, {}, tuple(made))
+    return Results(4, name, encoder, {}, {}, 1, {}, "", tuple(made))
 
 
 def ranked(name: str, *own: RankScore) -> RankingResults:
