@@ -1,8 +1,10 @@
 """What the tests of more than one package share: corpora, records, params.yaml, a server."""
 
+import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return finished_run(tmp_path_factory.mktemp("project") / "probeta")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_corpus() -> Callable[..., Corpus]:
     """Return a function that makes a Corpus of documents, changed as its arguments say."""
 
@@ -88,6 +90,11 @@ def make_corpus() -> Callable[..., Corpus]:
         return replace(corpus, **changes)
 
     return make
+
+
+def another_hash_seed() -> str:
+    """Return a value of PYTHONHASHSEED that this process, whose seed may be random, has not."""
+    return "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
 
 
 def corpus_of(recipe: str, language: str = "es") -> Corpus:
@@ -190,24 +197,27 @@ def example_corpus(make_corpus) -> Corpus:
     )
 
 
+def write_as_read(
+    folder: Path, records: Iterable[Document | Dialogue | Example], name: str = "mine"
+) -> Path:
+    """Write documents, dialogues or examples as `read` would to ``folder/NAME.parquet``."""
+    rows = []
+    kind = "documents"
+    for item in records:
+        kind = {Dialogue: "dialogues", Example: "examples"}.get(type(item), "documents")
+        row = to_row(item)
+        if kind != "examples":
+            row["split"] = item.split or decide_split(1111, name, item.id)
+        rows.append(row)
+    path = folder / f"{name}.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=record_schema(kind)), path)
+    return path
+
+
 @pytest.fixture
 def write_records(tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes documents, dialogues or examples as `read` would."""
-
-    def write(records: Iterable[Document | Dialogue | Example], name: str = "mine") -> Path:
-        rows = []
-        kind = "documents"
-        for item in records:
-            kind = {Dialogue: "dialogues", Example: "examples"}.get(type(item), "documents")
-            row = to_row(item)
-            if kind != "examples":
-                row["split"] = item.split or decide_split(1111, name, item.id)
-            rows.append(row)
-        path = tmp_path / f"{name}.parquet"
-        pq.write_table(pa.Table.from_pylist(rows, schema=record_schema(kind)), path)
-        return path
-
-    return write
+    """Return a function that writes records into the folder of the test: see `write_as_read`."""
+    return partial(write_as_read, tmp_path)
 
 
 @pytest.fixture

@@ -1,19 +1,20 @@
 """The package: a card that tells the truth; `datasets` loads it from a folder and a hub."""
 
 import json
-import os
-import subprocess
-import sys
+import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from conftest import COLLECTIONS, caption, document, opinion
+from conftest import COLLECTIONS, caption, document, opinion, write_as_read
+from hub_loading import Loader
 from hub_server import hub
 from neighbour_files import cluster, corpus_of_pairs, pair
 
+from builders.auditing import trivial
 from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.composing.composing import compose
@@ -25,6 +26,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue
 from corpora_recipes.running.errors import InputError
 
+REPOSITORY = "probeta/discoeval-es"
 TASKS = {
     "sp_mine": {"task": "sentence_position"},
     "bso_mine": {"task": "sentence_ordering"},
@@ -32,13 +34,22 @@ TASKS = {
 }
 
 
-@pytest.fixture
-def packaged(tmp_path, make_corpus, write_records) -> Path:
+@pytest.fixture(scope="module")
+def packaged_once(tmp_path_factory, make_corpus) -> Path:
+    """Return a folder of records, instances, their audit and their package, `hub`."""
+    folder: Path = tmp_path_factory.mktemp("packaged")
     corpus = make_corpus(datasets=TASKS)
-    records = write_records([document(n) for n in range(80)])
-    build(corpus, records, tmp_path / "instances" / "mine", "upstream")
-    audit(tmp_path / "instances", tmp_path / "audit")
-    pack(tmp_path, corpus)
+    records = write_as_read(folder, [document(n) for n in range(80)])
+    build(corpus, records, folder / "instances" / "mine", "upstream")
+    audit(folder / "instances", folder / "audit")
+    pack(folder, corpus)
+    return folder
+
+
+@pytest.fixture
+def packaged(packaged_once: Path, tmp_path: Path) -> Path:
+    """Return a package of the test's own, beside what it was made of."""
+    shutil.copytree(packaged_once, tmp_path, dirs_exist_ok=True)
     return tmp_path / "hub"
 
 
@@ -47,37 +58,20 @@ def pack(folder: Path, corpus: Corpus, sources: str = "upstream") -> None:
     package(groups, folder / "instances", folder / "audit" / "audit.json", folder / "hub")
 
 
-# Loads every config, whole and streaming, in a process whose caches are fresh.
-LOAD = """
-import json, sys
-from datasets import ClassLabel, get_dataset_config_names, load_dataset
-where, streaming = sys.argv[1], sys.argv[2] == "streaming"
-found = {}
-for name in get_dataset_config_names(where):
-    data = load_dataset(where, name, streaming=streaming)
-    for split, rows in data.items():
-        first = next(iter(rows))
-        label = rows.features.get("label")
-        assert label is None or isinstance(label, ClassLabel), rows.features
-        found[f"{name}/{split}"] = [
-            sum(1 for _ in rows), label and label.names, first["id"], first.get("label")
-        ]
-print(json.dumps(found))
-"""
+@pytest.fixture(scope="module")
+def requests() -> list[str]:
+    """Return the requests that the loader has sent to the hub: method and path."""
+    return []
 
 
-def load(where: str, mode: str, home: Path, **environment: str) -> dict[str, list]:
-    out = subprocess.run(
-        [sys.executable, "-c", LOAD, where, mode],
-        env=os.environ
-        | {"HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        | environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert out.returncode == 0, out.stderr
-    return json.loads(out.stdout)
+@pytest.fixture(scope="module")
+def loader(packaged_once: Path, requests, tmp_path_factory) -> Iterator[Loader]:
+    """Return what loads datasets from folders, and the package from a hub."""
+    with (
+        hub(packaged_once / "hub", REPOSITORY, requests=requests) as endpoint,
+        Loader(tmp_path_factory.mktemp("home"), HF_ENDPOINT=endpoint) as found,
+    ):
+        yield found
 
 
 def expected(folder: Path) -> dict[str, list]:
@@ -98,15 +92,19 @@ def expected(folder: Path) -> dict[str, list]:
     return found
 
 
-def test_loads_from_a_folder(packaged: Path, tmp_path: Path) -> None:
-    loaded = load(str(packaged), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
+def test_loads_from_a_folder(packaged: Path, loader, requests) -> None:
+    requests.clear()
+    loaded = loader.load(packaged)
     assert loaded == expected(packaged)
     assert len(loaded) == 9
+    assert requests == []
 
 
 def test_examples_load_and_their_card_says_what_they_are(
-    tmp_path, example_corpus, write_records
+    tmp_path, example_corpus, write_records, loader, monkeypatch
 ) -> None:
+    # With 41 classes in 10 folds, the trees of the audit take seconds.
+    monkeypatch.setitem(trivial.TREES, "max_iter", 1)
     scored = replace(COLLECTIONS["captions"], labels=None)
     facts = replace(example_corpus.facts, collections=COLLECTIONS | {"captions": scored})
     datasets = {
@@ -126,7 +124,7 @@ def test_examples_load_and_their_card_says_what_they_are(
     build(corpus, write_records(examples), tmp_path / "instances" / "mine", "upstream")
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus)
-    loaded = load(str(tmp_path / "hub"), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
+    loaded = loader.load(tmp_path / "hub")
     assert loaded == expected(tmp_path / "hub")
     assert {name: found[0] for name, found in loaded.items()} == {
         "opinions/train": 27,
@@ -158,27 +156,17 @@ def test_examples_load_and_their_card_says_what_they_are(
     assert card.count("Incomplete") == 2
 
 
-@pytest.mark.parametrize("mode", ["whole", "streaming"])
-def test_loads_from_a_hub(packaged: Path, tmp_path: Path, mode: str) -> None:
-    with hub(packaged, "probeta/discoeval-es") as endpoint:
-        loaded = load("probeta/discoeval-es", mode, tmp_path / "home", HF_ENDPOINT=endpoint)
-    assert loaded == expected(packaged)
+@pytest.mark.parametrize("streaming", [False, True])
+def test_loads_from_a_hub(packaged: Path, loader, requests, streaming: bool) -> None:
+    requests.clear()
+    assert loader.load(REPOSITORY, streaming=streaming) == expected(packaged)
+    assert any("resolve" in request and ".parquet" in request for request in requests)
 
 
-def test_class_labels_survive_without_the_card(packaged: Path, tmp_path: Path) -> None:
+def test_class_labels_survive_without_the_card(packaged: Path, loader) -> None:
     (packaged / "README.md").unlink()
-    code = (
-        "import sys; from datasets import load_dataset; "
-        "print(load_dataset(sys.argv[1], split='train').features['label'].names)"
-    )
-    out = subprocess.run(
-        [sys.executable, "-c", code, str(packaged / "dc_mine")],
-        env=os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert out.stdout.strip() == "['incoherent', 'coherent']"
+    _, names, _, _ = loader.load(packaged / "dc_mine")["default/train"]
+    assert names == ["incoherent", "coherent"]
 
 
 def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
@@ -340,9 +328,9 @@ def neighbours(tmp_path, make_corpus, write_records) -> Path:
 
 
 def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
-    neighbours: Path, tmp_path: Path
+    neighbours: Path, loader
 ) -> None:
-    loaded = load(str(neighbours), "whole", tmp_path / "home", HF_HUB_OFFLINE="1")
+    loaded = loader.load(neighbours)
     assert loaded == expected(neighbours)
     assert (loaded["rank/test"][0], loaded["para/test"][0]) == (76, 2)
     card = (neighbours / "README.md").read_text("utf-8")

@@ -13,12 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from conftest import another_hash_seed
 from instance_files import LABELS, row, write_dataset
 from scipy import stats
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS
 from corpora_recipes.running.errors import InputError
+from evaluation.commands import main
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.data.texts import unique_texts
 from evaluation.embedding.embedding import embed
@@ -325,30 +327,28 @@ def test_order_and_workers_do_not_matter(
 
 
 def test_the_hash_seed_of_python_does_not_matter(
-    folders: tuple[Path, Path], tmp_path: Path
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "params.yaml").write_text(
         "seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}"
     )
+    monkeypatch.chdir(tmp_path)
+
+    def there(command: list[str]) -> int:
+        program = [sys.executable, "-m", "evaluation.commands", *command]
+        environment = {**os.environ, "PYTHONHASHSEED": another_hash_seed()}
+        return subprocess.run(program, env=environment, capture_output=True).returncode
+
+    common = ["mine", "--instances", str(folders[0]), "--workers", "1"]
     outputs = []
-    for seed in ("1", "2"):
-        store, out = tmp_path / f"store{seed}", tmp_path / seed
-        common = ["mine", "--instances", folders[0], "--params", "params.yaml", "--workers", "1"]
-        for command in (
-            ["embed", *common, "--out", store],
-            ["probe", *common, "--embeddings", store, "--out", out],
-        ):
-            subprocess.run(
-                [sys.executable, "-m", "evaluation.commands", *command],
-                cwd=tmp_path,
-                env={**os.environ, "PYTHONHASHSEED": seed},
-                check=True,
-                capture_output=True,
-            )
-        outputs.append((contents(store), contents(out)))
+    for name, call in (("here", main), ("there", there)):
+        store, out = f"{name}/store", f"{name}/out"
+        assert call(["embed", *common, "--out", store]) == 0
+        assert call(["probe", *common, "--embeddings", store, "--out", out]) == 0
+        outputs.append((contents(Path(store)), contents(Path(out))))
     assert outputs[0] == outputs[1]
-    write_results(*run(folders), tmp_path / "here")
-    assert contents(tmp_path / "here") == outputs[0][1]
+    write_results(*run(folders), tmp_path / "called")
+    assert contents(tmp_path / "called") == outputs[0][1]
 
 
 def test_coverage_goes_with_the_scores(folders: tuple[Path, Path], tmp_path: Path) -> None:
