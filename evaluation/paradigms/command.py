@@ -14,7 +14,8 @@ examples:
 ParaLex (Sumbler et al. 2018): whether the words of a cluster are found among the nearest neighbours
 of two of them, and of each other. Candidates are the words of the language's word rankings; for an
 encoder that is a file of word vectors, also its own vocabulary. `paralex` in params.yaml has the
-coherence threshold and the casings.
+coherence threshold and the casings. What an earlier run wrote is kept where dataset, vocabulary,
+encoder, parameters, code and libraries are unchanged.
 """
 
 
@@ -36,16 +37,18 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.entries import encoder_of
     from evaluation.paradigms.evaluating import evaluate_paradigms
     from evaluation.paradigms.params import paralex_params
+    from evaluation.results.kept import summary
     from evaluation.results.paradigms import write_paradigms
 
     params = load_params(options.params)
-    results = evaluate_paradigms(
+    results, kept = evaluate_paradigms(
         options.encoder,
         encoder_of(options.params, options.encoder),
         find_datasets(options.instances),
         options.embeddings,
         seed=params["seed"],
         **paralex_params(params, options.params),
+        earlier=options.out,
     )
     write_paradigms(results, options.out)
     for score in results.main:
@@ -55,3 +58,4 @@ def run(options: argparse.Namespace) -> None:
         )
     for dataset, reason in results.left_out.items():
         print(f"{dataset}: not scored: {reason}")
+    print(summary(len({score.dataset for score in results.scores}), kept=kept))

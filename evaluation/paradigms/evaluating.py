@@ -1,19 +1,19 @@
 """ParaLex for one encoder: its scores on every dataset of paradigms."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
-from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
+from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 from evaluation.embedding.store import EmbeddingStore
-from evaluation.embedding.vocabulary import Vocabulary, open_vocabulary
+from evaluation.embedding.vocabulary import HasWords, Vocabulary, open_vocabulary
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
 from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
 from evaluation.measures.threads import one_thread
@@ -26,7 +26,14 @@ from evaluation.paradigms.vocabulary import (
     forms_of,
     make_vocabulary,
 )
-from evaluation.results.paradigms import FORMAT, ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.results.kept import unchanged
+from evaluation.results.paradigms import (
+    FORMAT,
+    ClusterScore,
+    ParadigmResults,
+    ParadigmScore,
+    read_paradigms,
+)
 from evaluation.results.versions import encoder_facts, library_versions
 
 _VOCABULARIES = ("own", "shared")
@@ -42,7 +49,8 @@ def evaluate_paradigms(
     seed: int,
     coherence_threshold: int,
     casings: Sequence[Casing],
-) -> ParadigmResults:
+    earlier: Path | None = None,
+) -> tuple[ParadigmResults, int]:
     """Score every dataset of paradigms.
 
     Neighbours are looked for among the words of all word rankings of the dataset's language and
@@ -57,9 +65,12 @@ def evaluate_paradigms(
         seed: the run's seed.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: in which words are compared.
+        earlier: file with the results of an earlier run, of which those are kept that scoring again
+            could not change.
 
     Returns:
-        The results, with the datasets for which there was no vocabulary.
+        The results, with the datasets for which there was no vocabulary; and the number of datasets
+        whose results were kept.
 
     Raises:
         InputError: the store lacks a text or the encoder's vocabulary; or a dataset has no
@@ -69,16 +80,44 @@ def evaluate_paradigms(
 
     known = describe(encoder)
     opened = EmbeddingStore(store, known)
+    in_order = sorted(datasets, key=lambda dataset: dataset.name)
+    asked = [dataset for dataset in in_order if dataset.task == "paradigms"]
+    rankings: dict[str, list[Dataset]] = {}
+    for dataset in in_order:
+        if dataset.task == "word_ranking":
+            rankings.setdefault(dataset.language, []).append(dataset)
+    there_are = ", ".join(sorted(rankings)) or "none"
+    results = ParadigmResults(
+        format=FORMAT,
+        name=name,
+        encoder=encoder_facts(known, opened.dimension),
+        coherence_threshold=coherence_threshold,
+        casings=[*casings],
+        seed=seed,
+        versions=library_versions(known),
+        code=code_digest(__name__),
+        scores=(),
+        left_out={
+            dataset.name: f"no word ranking is in {dataset.language} (there are some in: "
+            f"{there_are}), and the encoder has no vocabulary of its own"
+            for dataset in asked
+            if dataset.language not in rankings and not isinstance(encoder, HasWords)
+        },
+    )
+    languages = {dataset.language for dataset in asked} & rankings.keys()
+    vocabularies = {language: _digest(rankings[language]) for language in languages}
+    scores = _kept(earlier, results, encoder, asked, vocabularies) if earlier else []
+    there = {score.dataset for score in scores}
     paradigms = [
-        _read_paradigms(dataset, known.form) for dataset in datasets if dataset.task == "paradigms"
+        _read_paradigms(dataset, known.form) for dataset in asked if dataset.name not in there
     ]
     own = open_vocabulary(store, encoder) if paradigms else None
-    rankings = [dataset for dataset in datasets if dataset.task == "word_ranking"]
-    shared = _read_words(rankings, known.form)
-    scored = [one for one in paradigms if own is not None or one.dataset.language in shared]
-    scores = []
+    shared = {
+        language: _Words(_words_of(rankings[language], known.form), vocabularies[language])
+        for language in languages & {one.dataset.language for one in paradigms}
+    }
     with one_thread(), tqdm(desc=f"paradigms {name}", unit="score", disable=None) as bar:
-        for one, space in _spaces(scored, own, shared, opened, known, casings):
+        for one, space in _spaces(paradigms, own, shared, opened, known, casings):
             words = shared.get(one.dataset.language)
             scores.append(_score(one, space, words, seed, coherence_threshold))
             bar.update()
@@ -90,21 +129,37 @@ def evaluate_paradigms(
             known.layers.index(score.layer),
         )
     )
-    return ParadigmResults(
-        format=FORMAT,
-        name=name,
-        encoder=encoder_facts(known, opened.dimension),
-        coherence_threshold=coherence_threshold,
-        seed=seed,
-        versions=library_versions(known),
-        scores=tuple(scores),
-        left_out={
-            one.dataset.name: f"no word ranking is in {one.dataset.language} (there are some in: "
-            f"{', '.join(sorted(shared)) or 'none'}), and the encoder has no vocabulary of its own"
-            for one in sorted(paradigms, key=lambda one: one.dataset.name)
-            if one not in scored
-        },
-    )
+    return replace(results, scores=tuple(scores)), len(there)
+
+
+def _kept(
+    earlier: Path,
+    results: ParadigmResults,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    vocabularies: Mapping[str, str],
+) -> list[ParadigmScore]:
+    """Return what an earlier run found, if all that it depends on is unchanged.
+
+    Args:
+        earlier: file with its results.
+        results: of this run, without scores.
+        encoder: whose they are.
+        datasets: of paradigms.
+        vocabularies: language to the digest of its shared vocabulary.
+    """
+    before = unchanged(read_paradigms, earlier, results, ("scores", "left_out"))
+    kept: list[ParadigmScore] = []
+    for dataset in datasets:
+        scores = [score for score in before.scores if score.dataset == dataset.name]
+        wanted = {""} if isinstance(encoder, HasWords) else set()
+        if dataset.language in vocabularies:
+            wanted.add(vocabularies[dataset.language])
+        if {score.vocabulary_digest for score in scores} == wanted and {
+            score.digest for score in scores
+        } == {dataset.digest()}:
+            kept += scores
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,16 +234,14 @@ class _Words:
     digest: str
 
 
-def _read_words(rankings: Sequence[Dataset], form: Form) -> dict[str, _Words]:
-    """Return by language the words of all word rankings."""
-    in_order = sorted(rankings, key=lambda dataset: (dataset.language, dataset.name))
-    return {
-        language: _words_of(list(own), form)
-        for language, own in groupby(in_order, lambda dataset: dataset.language)
-    }
+def _digest(rankings: Sequence[Dataset]) -> str:
+    """Return the SHA-256 of the files of a language's word rankings."""
+    digests = "".join(dataset.digest() for dataset in rankings)
+    return sha256(digests.encode()).hexdigest()
 
 
-def _words_of(rankings: Sequence[Dataset], form: Form) -> _Words:
+def _words_of(rankings: Sequence[Dataset], form: Form) -> dict[str, str]:
+    """Return the words of a language's word rankings, each to what of it is encoded."""
     words: dict[str, str] = {}
     for dataset in rankings:
         columns = [text_columns(dataset.task, own)[0] for own in ("natural", form)]
@@ -196,8 +249,7 @@ def _words_of(rankings: Sequence[Dataset], form: Form) -> _Words:
         pairs = zip(*(table[column].to_pylist() for column in columns), strict=True)
         for word, encoded in pairs:
             words.setdefault(word, encoded)
-    digests = "".join(dataset.digest() for dataset in rankings)
-    return _Words(words, sha256(digests.encode()).hexdigest())
+    return words
 
 
 def _spaces(

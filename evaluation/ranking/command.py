@@ -13,7 +13,8 @@ examples:
 
 EvalRank (Wang et al. 2022) on the datasets of `rankings` in params.yaml: the rank of each positive
 among all other texts. `evalrank` in params.yaml lists the similarities, and the post-processing of
-the vectors. The folder has the ranks of all pairs, too.
+the vectors. The folder has the ranks of all pairs, too. What an earlier run wrote there is kept
+where dataset, encoder, parameters, code and libraries are unchanged.
 """
 
 
@@ -35,17 +36,22 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.entries import encoder_of
     from evaluation.ranking.evaluating import rank_datasets
     from evaluation.ranking.params import evalrank_params
+    from evaluation.results.kept import summary
     from evaluation.results.rankings import write_rankings
 
     params = load_params(options.params)
-    results, ranks = rank_datasets(
+    results, ranks, kept = rank_datasets(
         options.encoder,
         encoder_of(options.params, options.encoder),
         find_datasets(options.instances),
         options.embeddings,
         seed=params["seed"],
         **evalrank_params(params, options.params),
+        earlier=options.out,
     )
     write_rankings(results, ranks, options.out)
     for score in results.plain:
         print(f"{score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
+    datasets = {score.dataset for score in results.scores}
+    datasets |= {score.dataset for score in results.similarities}
+    print(summary(len(datasets), kept=kept))

@@ -12,15 +12,18 @@ d / 100), lets ties count in favour of the positive and other positives against 
 ``ranks``), and computes the positive's score with another matrix product than the other scores.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from builders.tasks.ranking import TASKS
+from corpora_recipes.parquet import array_of
+from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
@@ -34,6 +37,7 @@ from evaluation.measures.similarity import cosines, inverse_distances
 from evaluation.measures.threads import one_thread
 from evaluation.ranking.postprocessing import Name, postprocess
 from evaluation.ranking.ranks import Similarity, rank_positives
+from evaluation.results.kept import unchanged
 from evaluation.results.rankings import (
     FORMAT,
     HITS,
@@ -44,8 +48,14 @@ from evaluation.results.rankings import (
     RankScore,
     SimilarityScore,
     measure_pairs,
+    ranks_table,
+    read_rankings,
+    read_tables,
 )
 from evaluation.results.versions import encoder_facts, library_versions
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 RANKED = tuple(task.name for task in TASKS)
 
@@ -62,7 +72,8 @@ def rank_datasets(
     seed: int,
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Name],
-) -> tuple[RankingResults, list[PairRanks]]:
+    earlier: Path | None = None,
+) -> tuple[RankingResults, list["pa.Table"], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 
     Args:
@@ -74,10 +85,13 @@ def rank_datasets(
         similarities: one or more; layers other than the main one have only the first.
         postprocessings: one or more; layers other than the main one have none. Vectors are not
             whitened if there are no more texts than dimensions.
+        earlier: folder with the results of an earlier run, of which those are kept that ranking
+            again could not change.
 
     Returns:
-        The results; and the ranks of the main layer's vectors as they are, if they are among
-        ``postprocessings``, by dataset, then in the order of the similarities.
+        The results; the ranks of the main layer's vectors as they are, if they are among
+        ``postprocessings``, a table of ``ranks_table`` for each dataset and similarity; and the
+        number of datasets whose results were kept.
 
     Raises:
         InputError: the store lacks a text or has a vector that is not finite, or a dataset is
@@ -87,43 +101,96 @@ def rank_datasets(
 
     known = describe(encoder)
     opened = EmbeddingStore(store, known)
-    asked = sorted((d for d in datasets if d.task in RANKED), key=lambda dataset: dataset.name)
-    scored = sorted(
-        (d for d in datasets if d.task == "similarity"), key=lambda own: (own.language, own.name)
+    results = RankingResults(
+        format=FORMAT,
+        name=name,
+        encoder=encoder_facts(known, opened.dimension),
+        evalrank={"similarities": [*similarities], "postprocessings": [*postprocessings]},
+        seed=seed,
+        versions=library_versions(known),
+        code=code_digest(__name__),
+        scores=(),
+        similarities=(),
     )
+    asked = [dataset for dataset in datasets if dataset.task in RANKED]
+    scored = sorted(
+        (dataset for dataset in datasets if dataset.task == "similarity"),
+        key=lambda own: (own.language, own.name),
+    )
+    digests = {dataset.name: dataset.digest() for dataset in (*asked, *scored)}
+    ranked, similar = _kept(earlier, results, digests, scored) if earlier else ({}, [])
+    there = {*ranked, *(score.dataset for score in similar)}
+    asked = [dataset for dataset in asked if dataset.name not in there]
+    scored = [dataset for dataset in scored if dataset.name not in there]
     ways: list[_Way] = list(product(postprocessings, similarities))
     plain: list[_Way] = [(PLAIN, similarities[0])]
-    scores, kept = [], []
-    similar: list[SimilarityScore] = []
-    languages = {dataset.language for dataset in scored}
-    total = len(asked) * len(known.layers) + len(languages)
+    total = len(asked) * len(known.layers) + len({dataset.language for dataset in scored})
     with (
         one_thread(),
         tqdm(total=total, desc=f"rank {name}", unit="layer", disable=None) as bar,
     ):
         for dataset in asked:
-            queries = _read(dataset, known.form)
+            queries = _read(dataset, digests[dataset.name], known.form)
+            own = ranked[dataset.name] = _Ranked([], [])
             for layer in known.layers:
-                own = ways if layer == known.layer else plain
-                for score, ranks in _rank(dataset, queries, opened, layer, own, seed):
-                    scores.append(score)
+                of_layer = ways if layer == known.layer else plain
+                for score, ranks in _rank(dataset, queries, opened, layer, of_layer, seed):
+                    own.scores.append(score)
                     if (layer, score.postprocessing) == (known.layer, PLAIN):
-                        kept.append(_keep(score, queries, ranks))
+                        own.tables.append(_table(score, queries, ranks))
                 bar.update()
         for _, of_language in groupby(scored, lambda dataset: dataset.language):
-            similar += _compare(list(of_language), known, opened, ways)
+            similar += _compare(list(of_language), digests, known, opened, ways)
             bar.update()
-    similar.sort(key=lambda score: score.dataset)
-    results = RankingResults(
-        format=FORMAT,
-        name=name,
-        encoder=encoder_facts(known, opened.dimension),
-        seed=seed,
-        versions=library_versions(known),
-        scores=tuple(scores),
-        similarities=tuple(similar),
+    in_order = [own for _, own in sorted(ranked.items())]
+    results = replace(
+        results,
+        scores=tuple(score for own in in_order for score in own.scores),
+        similarities=tuple(sorted(similar, key=lambda score: score.dataset)),
     )
-    return results, kept
+    tables = [table for own in in_order for table in own.tables]
+    return results, tables, len(digests) - len(asked) - len(scored)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The scores of a dataset, and its rows of ranks.parquet."""
+
+    scores: list[RankScore]
+    tables: list["pa.Table"]
+
+
+def _kept(
+    earlier: Path, results: RankingResults, digests: Mapping[str, str], scored: Sequence[Dataset]
+) -> tuple[dict[str, _Ranked], list[SimilarityScore]]:
+    """Return what an earlier run found, if all that it depends on is unchanged.
+
+    The similarity datasets of a language depend on each other, see ``_compare``.
+
+    Args:
+        earlier: folder of its results.
+        results: of this run, without scores.
+        digests: dataset to the SHA-256 of its files.
+        scored: the similarity datasets.
+    """
+    before = unchanged(read_rankings, earlier, results, ("scores", "similarities"))
+    try:
+        tables = read_tables(earlier, before)
+    except InputError:
+        return {}, []
+    ranked: dict[str, _Ranked] = {}
+    for score in before.scores:
+        if score.digest == digests.get(score.dataset):
+            ranked.setdefault(score.dataset, _Ranked([], [])).scores.append(score)
+    for score, table in zip(before.plain, tables, strict=True):
+        if score.dataset in ranked:
+            ranked[score.dataset].tables.append(table)
+    now, then = defaultdict(set), defaultdict(set)
+    for dataset in scored:
+        now[dataset.language].add((dataset.name, digests[dataset.name]))
+    for similar in before.similarities:
+        then[similar.language].add((similar.dataset, similar.digest))
+    return ranked, [own for own in before.similarities if then[own.language] == now[own.language]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +214,8 @@ class _Texts:
     positives: Rows
 
 
-def _read(dataset: Dataset, form: Form) -> _Texts:
-    """Read a ranking dataset.
+def _read(dataset: Dataset, digest: str, form: Form) -> _Texts:
+    """Read a ranking dataset, whose files' SHA-256 is given.
 
     Raises:
         InputError: two rows have the same id, a positive is not another row, or there are no
@@ -180,10 +247,10 @@ def _read(dataset: Dataset, form: Form) -> _Texts:
             found="no positives",
             todo="name other pairs at `rankings:` in params.yaml, and run `probeta compose` again",
         )
-    groups = table["document_id"].to_numpy()
+    groups = array_of(table["document_id"])
     pairs = np.array([queries, positives], np.int64)
     texts = table[column].to_pylist()
-    return _Texts(dataset.digest(), texts, np.array(ids), groups, *pairs)
+    return _Texts(digest, texts, np.array(ids), groups, *pairs)
 
 
 def _rank(
@@ -234,17 +301,19 @@ def _rank(
         yield score, ranks
 
 
-def _keep(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
+def _table(score: RankScore, asked: _Texts, ranks: Doubles) -> "pa.Table":
     """Return the ranks behind a score, with the ids of the pairs, sorted by those."""
     queries, positives = asked.ids[asked.queries], asked.ids[asked.positives]
     order = np.lexsort((positives, queries))
-    return PairRanks(
-        dataset=score.dataset,
-        similarity=score.similarity,
-        queries=queries[order],
-        positives=positives[order],
-        documents=asked.groups[asked.queries[order]],
-        ranks=ranks[order],
+    return ranks_table(
+        PairRanks(
+            dataset=score.dataset,
+            similarity=score.similarity,
+            queries=queries[order],
+            positives=positives[order],
+            documents=asked.groups[asked.queries[order]],
+            ranks=ranks[order],
+        )
     )
 
 
@@ -260,14 +329,17 @@ def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
 
 
 def _compare(
-    datasets: Sequence[Dataset], encoder: Description, store: EmbeddingStore, ways: Sequence[_Way]
+    datasets: Sequence[Dataset],
+    digests: Mapping[str, str],
+    encoder: Description,
+    store: EmbeddingStore,
+    ways: Sequence[_Way],
 ) -> Iterator[SimilarityScore]:
     """Yield the main layer's scores on the similarity datasets of one language.
 
     Post-processing is fitted on the texts of all of them together: one dataset
     may have fewer texts than vectors have components.
     """
-    digests = [dataset.digest() for dataset in datasets]
     tables = [
         {split: read_rows(dataset, split, encoder.form) for split in dataset.files}
         for dataset in datasets
@@ -286,13 +358,13 @@ def _compare(
             return vectors[[places[text] for text in given]]
 
         compare = cosines if similarity == "cosine" else inverse_distances
-        for dataset, digest, own in zip(datasets, digests, tables, strict=True):
+        for dataset, own in zip(datasets, tables, strict=True):
             rows = probe_rows(dataset, "test", own["test"], encoder.form, lookup)
             predicted = compare(*np.split(rows.x, 2, axis=1))
             yield SimilarityScore(
                 dataset=dataset.name,
                 language=dataset.language,
-                digest=digest,
+                digest=digests[dataset.name],
                 layer=encoder.layer,
                 similarity=similarity,
                 postprocessing=postprocessing,

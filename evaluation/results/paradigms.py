@@ -7,7 +7,7 @@ from typing import Any
 from builders.tasks.paradigms import FEWEST_TERMS
 from evaluation.results.stored import interval_of, read_stored, write_stored
 
-FORMAT = 1
+FORMAT = 2
 MEASURES = ("suggestion", "coherence")
 
 
@@ -101,8 +101,10 @@ class ParadigmResults:
         name: key of the encoder's entry in params.yaml.
         encoder: its name, revision, form, dimension, layers, main layer and options.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
+        casings: those that params.yaml asks for.
         seed: the run's seed, which the bootstrap depends on.
         versions: of Python, the libraries that compute, Probeta and the platform.
+        code: digest of the code that scores.
         scores: by dataset, then vocabulary, casing and layer.
         left_out: dataset to why it was not scored, in words.
     """
@@ -111,8 +113,10 @@ class ParadigmResults:
     name: str
     encoder: dict[str, Any]
     coherence_threshold: int
+    casings: list[str]
     seed: int
     versions: dict[str, str]
+    code: str
     scores: tuple[ParadigmScore, ...]
     left_out: dict[str, str]
 

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.parquet import array_of, numbers, parquet_writer, strings
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Doubles, Values
 from evaluation.results.stored import (
     check_folder,
     interval_of,
+    read_row_groups,
     read_rows,
     read_stored,
     write_stored,
@@ -29,8 +30,9 @@ from evaluation.results.stored import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 2
+FORMAT = 3
 SCORES, RANKS = "scores.json", "ranks.parquet"
+_AGAIN = "run `probeta rank` again"
 HITS = (1, 3)
 MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))
 # The post-processing of vectors that nothing is done to.
@@ -128,8 +130,10 @@ class RankingResults:
         format: version of this layout.
         name: key of the encoder's entry in params.yaml.
         encoder: its name, revision, form, dimension, layers, main layer and options.
+        evalrank: "similarities" and "postprocessings", those that params.yaml asks for.
         seed: the run's seed, which the bootstrap depends on.
         versions: of Python, the libraries that compute, Probeta and the platform.
+        code: digest of the code that ranks.
         scores: by dataset; the main layer with every similarity and post-processing, the others
             with the first similarity alone.
         similarities: the same of the datasets of similarity, of the main layer alone.
@@ -138,8 +142,10 @@ class RankingResults:
     format: int
     name: str
     encoder: dict[str, Any]
+    evalrank: dict[str, list[str]]
     seed: int
     versions: dict[str, str]
+    code: str
     scores: tuple[RankScore, ...]
     similarities: tuple[SimilarityScore, ...]
 
@@ -196,35 +202,46 @@ def ranks_schema() -> "pa.Schema":
     return pa.schema([*((name, pa.string()) for name in names), ("rank", pa.float64())])
 
 
-def write_rankings(results: RankingResults, ranks: Iterable[PairRanks], folder: Path) -> None:
+def ranks_table(own: PairRanks) -> "pa.Table":
+    """Return the rows of ranks.parquet for one dataset and similarity."""
+    import pyarrow as pa
+
+    pairs = len(own.ranks)
+    columns = [
+        strings([own.dataset] * pairs),
+        strings([own.similarity] * pairs),
+        *(strings(ids.tolist()) for ids in (own.queries, own.positives, own.documents)),
+        numbers(own.ranks),
+    ]
+    return pa.Table.from_arrays(columns, schema=ranks_schema())
+
+
+def write_rankings(results: RankingResults, ranks: Iterable["pa.Table"], folder: Path) -> None:
     """Write results, the same bytes for the same results.
 
     Args:
         results: the scores.
-        ranks: of each dataset and similarity, in the order to write them in; there is one row group
-            for each.
+        ranks: a table of ``ranks_table`` for each of ``results.plain``, in their order; each is a
+            row group.
         folder: to write; another of the same name is replaced.
     """
-    import pyarrow as pa
-
     with whole_folder(folder) as temporary:
         write_stored(results, temporary / SCORES)
         with parquet_writer(
             temporary / RANKS, ranks_schema(), ["dataset", "similarity", "document_id"]
         ) as writer:
-            for own in ranks:
-                pairs = len(own.ranks)
-                columns = [
-                    pa.array([own.dataset] * pairs),
-                    pa.array([own.similarity] * pairs),
-                    *(
-                        pa.array(ids, pa.string())
-                        for ids in (own.queries, own.positives, own.documents)
-                    ),
-                    pa.array(own.ranks),
-                ]
-                table = pa.table(columns, schema=ranks_schema())
-                writer.write_table(table, row_group_size=max(1, pairs))
+            for table in ranks:
+                writer.write_table(table, row_group_size=max(1, len(table)))
+
+
+def read_tables(folder: Path, results: RankingResults) -> list["pa.Table"]:
+    """Read the tables that were written with some results.
+
+    Raises:
+        InputError: the file is missing or damaged, or has other rows than the results say.
+    """
+    expected = [(score.dataset, score.similarity, score.pairs) for score in results.plain]
+    return read_row_groups(folder / RANKS, ranks_schema(), expected, _AGAIN)
 
 
 def read_rankings(folder: Path) -> RankingResults:
@@ -248,10 +265,10 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
         ranks_schema().names,
         {"dataset": dataset, "similarity": similarity},
         f"ranks in {dataset} by {similarity}",
-        "run `probeta rank` again",
+        _AGAIN,
     )
     names = ("query", "positive", "document_id", "rank")
-    return PairRanks(dataset, similarity, *(table[name].to_numpy() for name in names))
+    return PairRanks(dataset, similarity, *(array_of(table[name]) for name in names))
 
 
 def _made(content: dict[str, Any]) -> RankingResults:

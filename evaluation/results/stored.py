@@ -109,3 +109,31 @@ def read_rows(
     if not len(table):
         raise InputError(path, expected=what, found="none", todo=todo)
     return table
+
+
+def read_row_groups(
+    path: Path, schema: "pa.Schema", expected: Sequence[tuple[str, str, int]], todo: str
+) -> list["pa.Table"]:
+    """Read a Parquet file, one table for each row group.
+
+    Args:
+        path: the file.
+        schema: of the tables; the first two columns are strings, and equal within a row group.
+        expected: of each row group these two, and the number of rows.
+        todo: what to do if it has others, for messages.
+
+    Raises:
+        InputError: the file is missing or damaged, or has other row groups.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            tables = [file.read_row_group(group) for group in range(file.num_row_groups)]
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(path, expected="a Parquet file", found=str(error), todo=todo) from None
+    found = [(own[0][0].as_py(), own[1][0].as_py(), len(own)) for own in tables]
+    if found != list(expected) or any(own.schema != schema for own in tables):
+        raise InputError(path, expected="the rows of the scores", found="others", todo=todo)
+    return tables

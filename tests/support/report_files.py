@@ -29,6 +29,7 @@ from evaluation.results.rankings import (
     RankingResults,
     RankScore,
     SimilarityScore,
+    ranks_table,
     write_rankings,
 )
 
@@ -177,11 +178,13 @@ WORDS = replace(RANK, dataset="evalrank_words_es", task="word_ranking", digest="
 SIMILARITY = SimilarityScore("sts14_es", "es", STS.digest, "output", "cosine", "none", 0.5, 0.52)
 CLUSTER = ClusterScore("weekdays", 7, {"out_of_vocabulary": []}, 0.5, 0.125, 0.75)
 RANKED = RankingResults(
-    format=2,
+    format=3,
     name="char_hash",
     encoder=ONE.encoder,
+    evalrank={"similarities": ["cosine", "l2"], "postprocessings": ["none", "abtt"]},
     seed=1111,
     versions=ONE.versions,
+    code="c0de",
     scores=(
         WORDS,
         RANK,
@@ -217,12 +220,14 @@ PARADIGM = ParadigmScore(
     words_left_out={"no_vector": 3000, "repeated_word": 0},
 )
 CLUSTERED = ParadigmResults(
-    format=1,
+    format=2,
     name="char_hash",
     encoder=ONE.encoder,
     coherence_threshold=2,
+    casings=["as_is", "lower"],
     seed=1111,
     versions=ONE.versions,
+    code="c0de",
     scores=(PARADIGM, replace(PARADIGM, casing="lower", suggestion=0.375)),
     left_out={"paralex_fi": "there is no word ranking of fi"},
 )
@@ -312,7 +317,8 @@ def kept_ranks(
         ranks = np.where(places < (first or {}).get(own.name, PAIRS // 2), 1.0, 4.0)
         path = folder / "rankings" / f"{number}-{own.name}"
         pairs = [
-            PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks) for score in own.plain
+            ranks_table(PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks))
+            for score in own.plain
         ]
         write_rankings(own, pairs, path)
         found.append((own, path))

@@ -1,5 +1,6 @@
 """Scores of whole datasets: both vocabularies, casings and layers, what is left out, bad input."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +9,16 @@ import pytest
 from paradigm_files import Layered, static, write_paradigms_dataset, write_words
 
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import Dataset
+from evaluation.data.instances import Dataset, find_datasets
 from evaluation.data.texts import unique_texts
 from evaluation.embedding.embedding import embed
+from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
 from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
 from evaluation.paradigms.evaluating import evaluate_paradigms
-from evaluation.results.paradigms import ParadigmResults, ParadigmScore
+from evaluation.results.paradigms import ParadigmResults, ParadigmScore, write_paradigms
 
 # Ten directions of words, so that a word's 30 nearest are those of its own direction.
 DIRECTIONS = 10
@@ -42,7 +44,7 @@ def evaluated(
     embed(store, encoder, texts)
     write_vocabulary(store, encoder)
     whole = {"seed": 7, "coherence_threshold": 2, "casings": ["as_is", "lower"], **options}
-    return evaluate_paradigms("own_name", encoder, datasets, store, **whole)
+    return evaluate_paradigms("own_name", encoder, datasets, store, **whole)[0]
 
 
 def by_key(results: ParadigmResults) -> dict[tuple[str, str, str, str], ParadigmScore]:
@@ -216,12 +218,59 @@ def test_a_language_without_words_is_left_out_unless_the_encoder_has_its_own(
     assert again == results
 
 
+def test_what_was_found_before_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = {f"{letter}{i}": directed(i, d) for d, letter in enumerate("abc") for i in range(40)}
+    encoder = static(tmp_path / "v.vec", vectors)
+    instances, store, out = tmp_path / "i", tmp_path / "store", tmp_path / "out.json"
+    clusters = [("a", ["a1", "a2", "a3"]), ("b", ["b1", "b2", "c3"])]
+    for language in ("es", "en"):
+        write_words(instances / f"words_{language}", sorted(vectors), language=language)
+        write_paradigms_dataset(instances / f"p_{language}", clusters, language=language)
+    embed(store, encoder, [*vectors, "d1"])
+    write_vocabulary(store, encoder)
+
+    def run(path: Path, seed: int = 7) -> int:
+        results, kept = evaluate_paradigms(
+            "n",
+            encoder,
+            find_datasets(instances),
+            store,
+            seed=seed,
+            coherence_threshold=2,
+            casings=["lower"],
+            earlier=path,
+        )
+        write_paradigms(results, path)
+        return kept
+
+    assert run(out) == 0
+    before = out.read_bytes()
+    with monkeypatch.context() as patched:
+        patched.setattr(EmbeddingStore, "lookup", None)
+        assert run(out) == 2
+    assert out.read_bytes() == before
+    # Another word ranking of the language, another dataset, other parameters, a damaged file.
+    write_words(instances / "words_more", ["d1"], language="en")
+    assert run(out) == 1
+    write_paradigms_dataset(instances / "p_es", clusters[:1], language="es")
+    assert run(out) == 1
+    shutil.rmtree(instances / "words_es")
+    assert run(out) == 1
+    assert run(out, seed=8) == 0
+    assert run(out) == 0
+    run(tmp_path / "alone.json")
+    assert out.read_bytes() == (tmp_path / "alone.json").read_bytes()
+    out.write_bytes(out.read_bytes()[:-20])
+    assert run(out) == 0
+    assert out.read_bytes() == (tmp_path / "alone.json").read_bytes()
+
+
 def test_without_paradigms_there_is_nothing_to_score(tmp_path: Path) -> None:
     encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
     datasets = [write_words(tmp_path / "i" / "words", ["a", "b"])]
     embed(tmp_path / "store", encoder, ["a", "b"])
     # No vocabulary was written, and none is needed.
-    results = evaluate_paradigms(
+    results, _ = evaluate_paradigms(
         "n", encoder, datasets, tmp_path / "store", seed=1, coherence_threshold=2, casings=["lower"]
     )
     assert (results.scores, results.left_out) == ((), {})

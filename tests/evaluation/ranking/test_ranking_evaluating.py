@@ -1,11 +1,14 @@
 """The command rank: from ranking datasets and a store of embeddings to scores; bad input."""
 
+import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from instance_files import Row, row, write_dataset
 from scipy import stats
@@ -22,7 +25,6 @@ from evaluation.ranking.evaluating import rank_datasets
 from evaluation.ranking.postprocessing import postprocess
 from evaluation.ranking.ranks import rank_positives
 from evaluation.results.rankings import (
-    PairRanks,
     RankingResults,
     read_rankings,
     read_ranks,
@@ -94,14 +96,15 @@ def evaluate(
 
 def evaluate_pairs(
     folder: Path, rows: Sequence[Row] = ROWS, encoder: Any = None, **ways: Any
-) -> tuple[RankingResults, list[PairRanks]]:
+) -> tuple[RankingResults, list[pa.Table]]:
     """Do the same, and return the pairs' ranks as well."""
     encoder = encoder or Compass()
     write_dataset(folder / "instances" / "words", "word_ranking", {"test": rows})
     datasets = find_datasets(folder / "instances")
     texts = set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets))
     embed(folder / "store", encoder, texts)
-    return rank_datasets("mine", encoder, datasets, folder / "store", seed=5, **(ways or PLAIN))
+    ways = ways or PLAIN
+    return rank_datasets("mine", encoder, datasets, folder / "store", seed=5, **ways)[:2]
 
 
 def test_scores_by_hand(tmp_path: Path) -> None:
@@ -144,13 +147,11 @@ def test_the_ranks_of_the_pairs_by_hand(tmp_path: Path) -> None:
     """In the order of the ids, whatever that of the rows."""
     for name, rows in (("one", ROWS), ("turned", ROWS[::-1])):
         results, (own,) = evaluate_pairs(tmp_path / name, rows)
-        assert (own.dataset, own.similarity) == ("words", "cosine")
-        pairs = zip(own.queries, own.positives, own.documents, own.ranks, strict=True)
-        assert [tuple(pair) for pair in pairs] == [
-            ("n/este", "n/levante", "n/este", 2),
-            ("n/este", "n/norte", "n/este", 2.5),
-            ("n/levante", "n/este", "n/este", 1),
-            ("n/norte", "n/este", "n/este", 3),
+        assert [tuple(pair.values()) for pair in own.to_pylist()] == [
+            ("words", "cosine", "n/este", "n/levante", "n/este", 2),
+            ("words", "cosine", "n/este", "n/norte", "n/este", 2.5),
+            ("words", "cosine", "n/levante", "n/este", "n/este", 1),
+            ("words", "cosine", "n/norte", "n/este", "n/este", 3),
         ]
         write_rankings(results, [own], tmp_path / name / "kept")
         assert read_ranks(tmp_path / name / "kept", "words", "cosine").ranks.tolist() == [
@@ -160,12 +161,13 @@ def test_the_ranks_of_the_pairs_by_hand(tmp_path: Path) -> None:
 
 def test_ranks_are_kept_of_the_main_layers_vectors_as_they_are(tmp_path: Path) -> None:
     rows = [ranked("este", "nada", "norte"), ranked("nada", "este"), ranked("norte"), *ROWS[3:5]]
-    _, (cosine, distance) = evaluate_pairs(tmp_path, rows, **WHOLE)
-    assert (cosine.similarity, distance.similarity) == ("cosine", "l2")
-    assert cosine.positives.tolist() == ["n/nada", "n/norte", "n/este"]
+    _, tables = evaluate_pairs(tmp_path, rows, **WHOLE)
+    cosine, distance = (table.to_pydict() for table in tables)
+    assert (cosine["similarity"], distance["similarity"]) == (["cosine"] * 3, ["l2"] * 3)
+    assert cosine["positive"] == ["n/nada", "n/norte", "n/este"]
     # By chance: of four or five texts, as este has another positive, the middle one.
-    assert cosine.ranks.tolist() == [2, 2.5, 2.5]
-    assert distance.ranks[[0, 2]].tolist() == [2, 2.5]
+    assert cosine["rank"] == [2, 2.5, 2.5]
+    assert (distance["rank"][0], distance["rank"][2]) == (2, 2.5)
     abtt = WHOLE | {"postprocessings": ["abtt"]}
     assert evaluate_pairs(tmp_path, rows, **abtt)[1] == []
 
@@ -243,7 +245,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
     datasets = find_datasets(folders[0])
-    results, _ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    results, *_ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
     assert [score.dataset for score in results.scores] == ["ranking"] * 4 + ["words"] * 4
     texts = [sentence(i) for i in range(120)]
     vectors = EmbeddingStore(folders[1], ENCODER).lookup(texts, "output")
@@ -262,7 +264,7 @@ def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
 def test_similarities_beside_the_ranks(folders: tuple[Path, Path]) -> None:
     """By cosine and without post-processing they are the ones that probe gives."""
     datasets = find_datasets(folders[0])
-    results, _ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
+    results, *_ = rank_datasets("mine", ENCODER, datasets, folders[1], seed=5, **WHOLE)
     of = {(own.postprocessing, own.similarity): own for own in results.similarities}
     assert list(of) == [("none", "cosine"), ("none", "l2"), ("abtt", "cosine"), ("abtt", "l2")]
     sts = [dataset for dataset in datasets if dataset.name == "sts"]
@@ -296,7 +298,7 @@ def test_similarities_of_a_language_are_processed_together(
     def pearson(language: str) -> dict[str, float]:
         of_few = [replace(own, language=language) for own in datasets if own.name == "few"]
         given = [*of_few, *(own for own in datasets if own.name == "sts")]
-        results, _ = rank_datasets("mine", encoder, given, tmp_path / "store", seed=5, **whiten)
+        results, *_ = rank_datasets("mine", encoder, given, tmp_path / "store", seed=5, **whiten)
         return {own.dataset: own.pearson for own in results.similarities}
 
     # Alone they are too few to be whitened.
@@ -311,15 +313,86 @@ def test_the_order_of_the_datasets_does_not_matter(
 ) -> None:
     datasets = find_datasets(folders[0])
     for name, given in (("one", datasets), ("other", datasets[::-1])):
-        results = rank_datasets("mine", ENCODER, given, folders[1], seed=5, **WHOLE)
-        write_rankings(*results, tmp_path / name)
+        results, ranks, _ = rank_datasets("mine", ENCODER, given, folders[1], seed=5, **WHOLE)
+        write_rankings(results, ranks, tmp_path / name)
     for file in (tmp_path / "one").iterdir():
         assert file.read_bytes() == (tmp_path / "other" / file.name).read_bytes()
 
 
+def run(folders: tuple[Path, Path], out: Path, datasets: Any = None, **ways: Any) -> int:
+    """Rank as the verb does, into a folder; return how many datasets were kept."""
+    results, ranks, kept = rank_datasets(
+        "mine",
+        ENCODER,
+        datasets or find_datasets(folders[0]),
+        folders[1],
+        seed=5,
+        **(WHOLE | ways),
+        earlier=out,
+    )
+    write_rankings(results, ranks, out)
+    return kept
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_was_found_before_is_kept(
+    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(folders, tmp_path / "out") == 0
+    before = contents(tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr(EmbeddingStore, "lookup", None)
+        assert run(folders, tmp_path / "out") == 3
+    assert contents(tmp_path / "out") == before
+
+
+def test_what_changed_is_found_anew(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    """With the bytes of a run of its own."""
+    shutil.copytree(folders[0], tmp_path / "i")
+    some = (tmp_path / "i", folders[1])
+    run(folders, tmp_path / "out")
+    fewer = [ranked(sentence(i), *([sentence(1 - i)] if i < 2 else [])) for i in range(20)]
+    write_dataset(tmp_path / "i" / "a" / "words", "word_ranking", {"test": fewer})
+    assert run(some, tmp_path / "out") == 2
+    # The similarities of a language depend on each other; whatever is gone is not kept.
+    pairs = [row(i, None, score=i, sentence1=sentence(i), sentence2=sentence(0)) for i in range(9)]
+    write_dataset(tmp_path / "i" / "a" / "other_sts", "similarity", {"test": pairs})
+    shutil.rmtree(tmp_path / "i" / "b")
+    assert run(some, tmp_path / "out") == 1
+    assert run(some, tmp_path / "alone") == 0
+    assert contents(tmp_path / "out") == contents(tmp_path / "alone")
+
+
+@pytest.mark.parametrize(
+    "change", ["similarities", "seed", "code", "format", "damaged", "missing", "other rows"]
+)
+def test_results_that_do_not_fit_are_not_kept(
+    change: str, folders: tuple[Path, Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    run(folders, out, **({"similarities": ["cosine"]} if change == "similarities" else {}))
+    stored = json.loads((out / "scores.json").read_bytes())
+    ranks = (out / "ranks.parquet").read_bytes()
+    if change in stored:
+        (out / "scores.json").write_text(json.dumps({**stored, change: 1}), "utf-8")
+    elif change == "damaged":
+        (out / "ranks.parquet").write_bytes(ranks[: len(ranks) // 2])
+    elif change == "missing":
+        (out / "ranks.parquet").unlink()
+    elif change == "other rows":
+        stored["scores"][0]["pairs"] += 1
+        (out / "scores.json").write_text(json.dumps(stored), "utf-8")
+    assert run(folders, out) == 0
+    run(folders, tmp_path / "alone")
+    assert contents(out) == contents(tmp_path / "alone")
+
+
 def test_no_ranking_datasets(folders: tuple[Path, Path]) -> None:
-    results, ranks = rank_datasets("mine", ENCODER, [], folders[1], seed=5, **WHOLE)
-    assert (results.scores, results.similarities, ranks) == ((), (), [])
+    results, *others = rank_datasets("mine", ENCODER, [], folders[1], seed=5, **WHOLE)
+    assert (results.scores, results.similarities, others) == ((), (), [[], 0])
     assert results.encoder["dimension"] == 64
 
 

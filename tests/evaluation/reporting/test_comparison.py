@@ -31,6 +31,7 @@ from evaluation.results.rankings import (
     PairRanks,
     RankingResults,
     RankScore,
+    ranks_table,
     write_rankings,
 )
 
@@ -170,7 +171,7 @@ def ranked(
     """Write these ranks, of pairs of which two are of a group."""
     own = replace(RANK, **score)
     others = (replace(own, postprocessing="abtt"), replace(own, layer="0"))
-    results = RankingResults(2, name, ENCODER, 1111, {}, (own, *others), ())
+    results = RankingResults(3, name, ENCODER, {}, 1111, {}, "", (own, *others), ())
     kept = PairRanks(
         dataset=own.dataset,
         similarity=own.similarity,
@@ -180,7 +181,7 @@ def ranked(
         ranks=np.array(ranks, np.float64),
     )
     path = folder / f"{name}-{own.dataset}-{own.similarity}"
-    write_rankings(results, [kept], path)
+    write_rankings(results, [ranks_table(kept)], path)
     return results, path
 
 
@@ -263,7 +264,7 @@ def clustered(name: str, suggestions: dict[str, float], **ways: Any) -> Paradigm
         clusters=tuple(ClusterScore(c, 7, {}, s, 0.0, s / 2) for c, s in suggestions.items()),
     )
     own = (replace(score, **ways), replace(score, layer="0", clusters=()))
-    return ParadigmResults(1, name, ENCODER, 2, 1111, {}, own, {})
+    return ParadigmResults(2, name, ENCODER, 2, ["lower"], 1111, {}, "", own, {})
 
 
 NAMES = [f"c{number:02}" for number in range(30)]

@@ -100,7 +100,7 @@ def probed(name: str, **values: float) -> Results:
 
 
 def ranked(name: str, *own: RankScore) -> RankingResults:
-    return RankingResults(1, name, {"layer": "2", "layers": ["0", "2"]}, 1, {}, own, ())
+    return RankingResults(1, name, {"layer": "2", "layers": ["0", "2"]}, {}, 1, {}, "", own, ())
 
 
 def rank(mrr: float, **other: Any) -> RankScore:
@@ -113,7 +113,7 @@ def rank(mrr: float, **other: Any) -> RankScore:
 
 def paradigms(name: str, *own: ParadigmScore) -> ParadigmResults:
     encoder = {"layer": "2", "layers": ["0", "2"]}
-    return ParadigmResults(1, name, encoder, 2, 1, {}, own, {})
+    return ParadigmResults(1, name, encoder, 2, ["lower"], 1, {}, "", own, {})
 
 
 def paradigm(suggestion: float, **other: Any) -> ParadigmScore:

@@ -40,8 +40,10 @@ RESULTS = ParadigmResults(
     name="own",
     encoder={"encoder": "static", "layer": "2", "layers": ["1", "2"]},
     coherence_threshold=2,
+    casings=["as_is", "lower"],
     seed=7,
     versions={"numpy": "2"},
+    code="c0de",
     scores=(SCORE,),
     left_out={"paralex_en": "there is no word ranking in en"},
 )

@@ -2,22 +2,27 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from corpora_recipes.running.errors import InputError
 from evaluation.results.rankings import (
+    FORMAT,
     MEASURES,
     PairRanks,
     RankingResults,
     RankScore,
     SimilarityScore,
     measure_pairs,
+    ranks_table,
     read_rankings,
     read_ranks,
+    read_tables,
     write_rankings,
 )
 
@@ -41,12 +46,14 @@ RANK = RankScore(
     ties=0,
 )
 RESULTS = RankingResults(
-    format=2,
+    format=FORMAT,
     name="mío",
     encoder={"encoder": "char_hash", "layers": ["1", "2"], "layer": "2"},
+    evalrank={"similarities": ["cosine", "l2"], "postprocessings": ["none"]},
     seed=5,
     versions={"numpy": "2"},
-    scores=(RANK,),
+    code="c0de",
+    scores=(RANK, replace(RANK, similarity="l2")),
     similarities=(SimilarityScore("sts", "es", "f00f", "2", "l2", "abtt", 0.5, -0.25),),
 )
 PAIRS = [
@@ -63,7 +70,7 @@ PAIRS = [
 
 
 def write(folder: Path) -> Path:
-    write_rankings(RESULTS, PAIRS, folder)
+    write_rankings(RESULTS, map(ranks_table, PAIRS), folder)
     return folder
 
 
@@ -95,9 +102,29 @@ def test_the_rows_of_the_ranks(tmp_path: Path) -> None:
     }
 
 
+def test_the_tables_are_written_again_as_they_were(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine")
+    tables = read_tables(folder, RESULTS)
+    assert [own["similarity"][0].as_py() for own in tables] == ["cosine", "l2"]
+    write_rankings(RESULTS, tables, tmp_path / "again")
+    for path in folder.iterdir():
+        assert path.read_bytes() == (tmp_path / "again" / path.name).read_bytes()
+
+
+def test_tables_of_other_results(tmp_path: Path) -> None:
+    folder = write(tmp_path / "mine")
+    for others in ({"pairs": 4}, {"dataset": "evalrank_en"}, {"postprocessing": "abtt"}):
+        scores = (replace(RANK, **others), *RESULTS.scores[1:])  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="expected: the rows of the scores"):
+            read_tables(folder, replace(RESULTS, scores=scores))
+    (folder / "ranks.parquet").write_bytes((folder / "ranks.parquet").read_bytes()[:-20])
+    with pytest.raises(InputError, match="expected: a Parquet file"):
+        read_tables(folder, RESULTS)
+
+
 def test_a_failure_leaves_the_results_before(tmp_path: Path) -> None:
-    def ranks() -> Iterator[PairRanks]:
-        yield PAIRS[0]
+    def ranks() -> Iterator[pa.Table]:
+        yield ranks_table(PAIRS[0])
         raise KeyboardInterrupt
 
     folder = write(tmp_path / "mine")
@@ -126,7 +153,7 @@ def test_measures_and_what_they_are_called() -> None:
 
 
 def test_the_main_layer_stands_for_the_encoder() -> None:
-    assert RESULTS.main == (RANK,)
+    assert replace(RESULTS, scores=(RANK, replace(RANK, layer="1"))).main == (RANK,)
 
 
 @pytest.mark.parametrize(
