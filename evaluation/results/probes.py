@@ -23,6 +23,7 @@ from evaluation.measures.metrics import Metric
 from evaluation.results.stored import (
     check_folder,
     interval_of,
+    read_row_groups,
     read_rows,
     read_stored,
     write_stored,
@@ -217,20 +218,8 @@ def read_tables(folder: Path, results: Results) -> list["pa.Table"]:
     Raises:
         InputError: the file is missing or damaged, or has other rows than the results say.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = folder / PREDICTIONS
-    try:
-        with pq.ParquetFile(path) as file:
-            tables = [file.read_row_group(i) for i in range(file.num_row_groups)]
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(path, expected="a Parquet file", found=str(error), todo=_AGAIN) from None
-    found = [(own["dataset"][0].as_py(), own["layer"][0].as_py(), len(own)) for own in tables]
     expected = [(score.dataset, score.layer, score.asked) for score in results.scores]
-    if found != expected or any(own.schema != predictions_schema() for own in tables):
-        raise InputError(path, expected=f"the rows of {SCORES}", found="others", todo=_AGAIN)
-    return tables
+    return read_row_groups(folder / PREDICTIONS, predictions_schema(), expected, _AGAIN)
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
