@@ -15,6 +15,7 @@ from builders.tasks.task import Answer
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
+from evaluation.data.files import parquet_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,8 +125,7 @@ def find_datasets(root: Path) -> list[Dataset]:
     folders: defaultdict[Path, defaultdict[Split, dict[Path, int]]] = defaultdict(
         lambda: defaultdict(dict)
     )
-    # A name with a dot in front is the unfinished output of a killed run.
-    for file in [*root.glob("[!.]*/*.parquet"), *root.glob("[!.]*/[!.]*/*.parquet")]:
+    for file in parquet_files(root):
         if match := _SHARD.fullmatch(file.name):
             split: Split = match[1]  # type: ignore[assignment]
             folders[file.parent][split][file] = int(match[3])

@@ -2,9 +2,14 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from corpora_recipes.running.commands import add_params, add_workers
 from evaluation.entries import add_encoder, add_instances
+
+if TYPE_CHECKING:
+    from evaluation.embedding.done import Done
+    from evaluation.encoders.encoder import Encoder
 
 HELP = """\
 examples:
@@ -13,7 +18,7 @@ examples:
       --out data/embeddings/use_multilingual --workers 2
 
 Every sentence is encoded once, however many datasets have it. A run that was killed goes on where
-it stopped; a run with nothing new encodes nothing.
+it stopped; a run with nothing new ends at once.
 """
 
 
@@ -30,23 +35,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
-    from evaluation.data.instances import find_datasets
-    from evaluation.data.texts import unique_texts
-    from evaluation.embedding.coverage import measure_coverage
-    from evaluation.embedding.embedding import embed
-    from evaluation.embedding.vocabulary import write_vocabulary
+    from evaluation.embedding.done import inputs_digest, read_done, write_done
     from evaluation.entries import encoder_of
 
     encoder = encoder_of(options.params, options.encoder)
+    inputs = inputs_digest(options.instances, encoder)
+    done, new = read_done(options.out, inputs, encoder), 0
+    if done is None:
+        done, new = _embed(options, encoder)
+        write_done(options.out, inputs, done)
+    print(f"{options.encoder}: {done.texts} texts in {done.datasets} datasets, {new} encoded now")
+    if done.words is not None:
+        print(f"{options.encoder}: {done.words} words in its vocabulary, for nearest neighbours")
+    if done.tokens is not None:
+        unknown = done.out_of_vocabulary / max(1, done.tokens)
+        print(f"{options.encoder}: {unknown:.1%} of {done.tokens} tokens are not in its vocabulary")
+
+
+def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]":
+    """Bring the store up to date; return what was counted, and the number of texts encoded."""
+    from evaluation.data.instances import find_datasets
+    from evaluation.data.texts import unique_texts
+    from evaluation.embedding.coverage import measure_coverage
+    from evaluation.embedding.done import Done
+    from evaluation.embedding.embedding import embed
+    from evaluation.embedding.vocabulary import write_vocabulary
+
     datasets = find_datasets(options.instances)
     texts: set[str] = set().union(*(unique_texts(d, encoder.form) for d in datasets))
     new = embed(options.out, encoder, texts, options.workers)
-    print(f"{options.encoder}: {len(texts)} texts in {len(datasets)} datasets, {new} encoded now")
+    words = None
     if any(dataset.task == "paradigms" for dataset in datasets):
         words = write_vocabulary(options.out, encoder)
-        if words is not None:
-            print(f"{options.encoder}: {words} words in its vocabulary, for nearest neighbours")
-    if counts := measure_coverage(encoder, datasets, options.out):
-        tokens = sum(count["tokens"] for count in counts)
-        unknown = sum(count["out_of_vocabulary"] for count in counts) / max(1, tokens)
-        print(f"{options.encoder}: {unknown:.1%} of {tokens} tokens are not in its vocabulary")
+    counts = measure_coverage(encoder, datasets, options.out)
+    done = Done(
+        len(texts),
+        len(datasets),
+        words,
+        sum(count["tokens"] for count in counts) if counts else None,
+        sum(count["out_of_vocabulary"] for count in counts),
+    )
+    return done, new

@@ -16,6 +16,7 @@ from evaluation.data.texts import unique_texts
 from evaluation.encoders.encoder import Encoder
 
 FILE = "coverage.json"
+_KEYS = {"digest", "revision", "tokens", "out_of_vocabulary"}
 
 
 @runtime_checkable
@@ -45,11 +46,10 @@ def measure_coverage(
     known = _read(store)
     found = {}
     for dataset in datasets:
-        digest = dataset.digest()
+        about = {"digest": dataset.digest(), "revision": encoder.revision}
         own = known.get(dataset.name, {})
-        if own.get("digest") != digest or own.get("revision") != encoder.revision:
-            counts = encoder.coverage(sorted(unique_texts(dataset, encoder.form)))
-            own = {"digest": digest, "revision": encoder.revision, **counts}
+        if not about.items() <= own.items():
+            own = about | encoder.coverage(sorted(unique_texts(dataset, encoder.form)))
         found[dataset.name] = own
     with whole_file(store / FILE) as temporary:
         temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
@@ -69,8 +69,9 @@ def _counts(own: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _read(store: Path) -> dict[str, Any]:
+    """Return the entries of ``coverage.json``; none of an older form."""
     try:
-        found: dict[str, Any] = json.loads((store / FILE).read_bytes())
-    except (OSError, ValueError):
+        found = json.loads((store / FILE).read_bytes())
+        return {name: own for name, own in found.items() if own.keys() == _KEYS}
+    except (OSError, ValueError, AttributeError):
         return {}
-    return found

@@ -13,6 +13,7 @@ import numpy as np
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 from evaluation.arrays import Flags, Floats, Values
+from evaluation.embedding.header import HEADER, fingerprint, read_header
 from evaluation.encoders.encoder import Described, Encoder
 
 KEY_BYTES = 16
@@ -29,15 +30,6 @@ def text_keys(texts: Sequence[str]) -> Keys:
     return np.array(keys, NO_KEYS.dtype)
 
 
-def fingerprint(encoder: Described) -> dict[str, Any]:
-    """Return everything except the text that a vector depends on."""
-    return {
-        "encoder": encoder.name,
-        "revision": encoder.revision,
-        "options": encoder.options,
-    }
-
-
 class EmbeddingStore:
     """A store opened for reading, with the chunks of that moment.
 
@@ -52,7 +44,7 @@ class EmbeddingStore:
         Raises:
             InputError: there is no store, or it was made with another encoder, revision or options.
         """
-        found = _read_header(folder)
+        found = read_header(folder)
         # Not from the encoder, which may have to load a model for it.
         self.dimension: int = found.pop("dimension", 0)
         if found != fingerprint(encoder):
@@ -124,7 +116,7 @@ class EmbeddingStore:
 def prepare(folder: Path, encoder: Encoder) -> None:
     """Make the folder a store of this encoder, without leftovers of killed and of older runs."""
     folder.mkdir(parents=True, exist_ok=True)
-    header = _read_header(folder)
+    header = read_header(folder)
     dimension = header.pop("dimension", None)
     if header != fingerprint(encoder) or type(dimension) is not int or dimension < 1:
         for path in folder.glob("*.npy"):
@@ -132,7 +124,7 @@ def prepare(folder: Path, encoder: Encoder) -> None:
         # Only for a new store: the encoder may have to load a model for it.
         dimension = encoder.dimension
         header = {**fingerprint(encoder), "dimension": dimension}
-        _write_whole(folder / "encoder.json", json.dumps(header, indent=2).encode())
+        _write_whole(folder / HEADER, json.dumps(header, indent=2).encode())
     layers = encoder.layers
     chunks = {name: _read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder)}
     for path in [*folder.glob("*.npy"), *folder.glob(".*.part")]:
@@ -140,15 +132,6 @@ def prepare(folder: Path, encoder: Encoder) -> None:
         chunk = chunks.get(known["name"]) if known else None
         if known is None or chunk is None or known["layer"] in {*layers} - chunk.vectors.keys():
             path.unlink()
-
-
-def _read_header(folder: Path) -> dict[str, Any]:
-    """Return the description of a store's encoder; empty if there is no store."""
-    try:
-        found = json.loads((folder / "encoder.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

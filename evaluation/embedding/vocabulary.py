@@ -21,7 +21,7 @@ import numpy as np
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import locked_folder, whole_folder
 from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.store import fingerprint
+from evaluation.embedding.header import fingerprint
 from evaluation.encoders.encoder import Described, Encoder
 from evaluation.measures.similarity import norms_of
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -96,9 +97,24 @@ class FunctionEncoder:
 @cache
 def _digest(name: str) -> str:
     """Return 16 hexadecimal digits of the SHA-256 of the module's file; "" without a file."""
-    _function(name)
-    file = importlib.import_module(name.partition(":")[0]).__file__
+    file = _file(name)
     return sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
+
+
+def _file(name: str) -> str | None:
+    """Return the file of a function's module, without importing it, which may load a model."""
+    module = name.partition(":")[0]
+    _look_here()
+    try:
+        spec = find_spec(module)
+    # Anything that importing the package of the module raises.
+    except Exception:
+        spec = None
+    if spec is None:
+        # It says what is wrong, unless the module was made by a program.
+        _function(name)
+        return importlib.import_module(module).__file__
+    return spec.origin if spec.has_location else None
 
 
 @cache
@@ -164,9 +180,7 @@ def _check_alone(name: str, text: str, vectors: "Reals") -> None:
 @cache
 def _function(name: str) -> Callable[[list[str]], Any]:
     module_name, _, function_name = name.partition(":")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
+    here = _look_here()
     try:
         module = importlib.import_module(module_name)
     except Exception as error:
@@ -187,6 +201,14 @@ def _function(name: str) -> Callable[[list[str]], Any]:
         )
     found: Callable[[list[str]], Any] = function
     return found
+
+
+def _look_here() -> str:
+    """Look for modules in the current folder too, and return it."""
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    return here
 
 
 def _said(error: Exception) -> str:

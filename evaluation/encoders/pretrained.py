@@ -100,9 +100,6 @@ def find_model(model: str, revision: str, file: str) -> Source:
     Raises:
         InputError: there is no such model.
     """
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
     where = f"model {model}"
     if Path(model).is_dir():
         path = Path(model, file)
@@ -121,6 +118,10 @@ def find_model(model: str, revision: str, file: str) -> Source:
             found="no such folder",
             todo="correct `model:`",
         )
+    # Only for a model of the Hub.
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
     try:
         try:
             found = hf_hub_download(model, file, revision=revision, local_files_only=True)

@@ -51,6 +51,18 @@ def test_counts_are_kept_until_rows_or_vocabulary_change(tmp_path: Path) -> None
     assert len(other.asked) == 1
 
 
+@pytest.mark.parametrize(
+    "older", ["[]", "{", '{"ssp": 3}', '{"ssp": {"digest": "DIGEST", "revision": "1", "known": 3}}']
+)
+def test_counts_of_an_older_form_are_counted_again(tmp_path: Path, older: str) -> None:
+    own = dataset(tmp_path, "b", "a", "a")
+    (tmp_path / "coverage.json").write_text(older.replace("DIGEST", own.digest()))
+    assert read_coverage(tmp_path, own) is None
+    encoder: Any = Vocabulary()
+    measure_coverage(encoder, [own], tmp_path)
+    assert read_coverage(tmp_path, own) == {"tokens": 4, "out_of_vocabulary": 3}
+
+
 @pytest.mark.parametrize("left", [True, False])
 def test_an_encoder_without_vocabulary_has_none(tmp_path: Path, left: bool) -> None:
     own = dataset(tmp_path, "a")

@@ -241,6 +241,17 @@ def test_the_dimension_is_asked_for_a_new_store_only(tmp_path: Path) -> None:
         embed(tmp_path, Slow("2"), words(3))
 
 
+@pytest.mark.parametrize("header", ["", "[]", "{}", '{"encoder": "fake", "dimension": 2}'])
+def test_a_store_of_an_older_form_is_made_anew(tmp_path: Path, header: str) -> None:
+    embed(tmp_path, Fake(), words(3))
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    (tmp_path / "encoder.json").write_text(header)
+    with pytest.raises(InputError, match="run `probeta embed` with this encoder first"):
+        EmbeddingStore(tmp_path, Fake())
+    assert embed(tmp_path, Fake(), words(3)) == 3
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
 @pytest.mark.parametrize("dimension", [0, 2.0, "2", True, None])
 def test_a_header_without_dimension_is_no_header(tmp_path: Path, dimension: Any) -> None:
     embed(tmp_path, Fake(), words(3))
