@@ -12,12 +12,17 @@ import pytest
 from conftest import another_hash_seed
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
 from builders.auditing.standard_errors import correlation_error, standard_error
 from builders.auditing.trivial import (
     MANY_CLASSES,
+    RIDGE_ALPHA,
+    RIDGE_TOLERANCE,
     Texts,
+    _linear,
     pearson,
     row_order,
     trivial_baselines,
@@ -169,6 +174,19 @@ def test_a_foreign_text_is_found_by_overlap_wherever_it_stands() -> None:
     found = scores(plant, train=100)
     assert found["overlap"] > 0.9
     check({name: found[name] for name in ("length", "first_text")}, set())
+
+
+@pytest.mark.parametrize("filled", [20, 300, 900])
+def test_buckets_that_are_empty_in_train_change_no_prediction(filled: int) -> None:
+    """As scikit-learn predicts with all buckets, with fewer filled ones than rows or more."""
+    rows, width = 60, 1000
+    generator = np.random.default_rng(7)
+    train, test = (generator.random((rows, width), np.float32) for _ in range(2))
+    train[:, generator.permutation(width)[filled:]] = 0
+    labels = generator.integers(0, 3, rows)
+    model = RidgeClassifier(alpha=RIDGE_ALPHA, solver="sparse_cg", tol=RIDGE_TOLERANCE)
+    expected = model.fit(csr_array(train), labels).predict(csr_array(test))
+    assert list(_linear((csr_array(train), csr_array(test)), labels)) == list(expected)
 
 
 def test_many_classes_are_told_by_their_word() -> None:

@@ -42,6 +42,8 @@ def test_sentences(language: str, sentence: str) -> None:
 def test_a_short_sentence_that_looks_like_another_language() -> None:
     sentence = "Ni en Londres ni en Bruselas lo saben todavía."
     assert is_language(sentence, "es-CL")
+    # The model takes it for Extremaduran.
+    assert is_language("La lluvia golpea los cristales.", "es")
     assert identify("Originaria de Indonesia.") != "es"
 
 
