@@ -3,19 +3,20 @@
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 from tqdm import tqdm
 
-from builders.auditing.gates import audit_dataset
-from builders.auditing.gates.donors import count_sentences, occur_elsewhere, replacements
+from builders.auditing.gates.donors import Marks, occur_elsewhere
 from builders.auditing.gates.gate import Check
 from builders.auditing.markdown import render
+from builders.auditing.measured import Measured, key_of, read_measured, write_measured
+from builders.auditing.measuring import measure
 from builders.auditing.report import (
     FORMAT,
     GATES,
@@ -27,11 +28,10 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import find_targets, load_target
+from builders.auditing.targets.finding import find_targets
 from builders.auditing.targets.target import Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
-from builders.store.shards import digest
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
@@ -42,6 +42,8 @@ PAGE = Path(__file__).with_name("audit.md.jinja")
 # measured share is noted.
 DECIMALS = 3
 GENEROUS = 10
+# A worker process needs longer to start than to measure this many bytes of files.
+BYTES_A_WORKER = 2_000_000
 MISSES = ("inherited", "undeclared", "miss")
 
 
@@ -60,8 +62,9 @@ def audit(
 ) -> dict[str, Any]:
     """Measure the gates on every dataset of a folder.
 
-    Writes ``out/audit.json`` and ``out/audit.md``, whatever the verdicts. They do not depend on
-    the number of workers.
+    Writes ``out/audit.json``, ``out/audit.md`` and ``out/measured.npz``, whatever the verdicts.
+    They do not depend on the number of workers, nor on what was kept: the measurements on a dataset
+    that ``out`` held before are taken over if nothing that they depend on has changed.
 
     Args:
         folder: see ``builders.auditing.targets.finding.find_targets``.
@@ -74,7 +77,7 @@ def audit(
         language: the language of files that do not state it.
         records: the kind of texts in files that do not state it.
         columns: the columns with text in Parquet files that do not state them.
-        workers: number of processes.
+        workers: number of processes; less if there is little to measure.
 
     Returns:
         The content of ``audit.json``: ``datasets``, name to ``task``, ``language``, ``classes``,
@@ -98,33 +101,20 @@ def audit(
         ]
         for group in groups
     }
-    sentences: Counter[int] = Counter()
-    audited: dict[str, _Audited] = {}
-    with (
-        open_executor("local", min(workers, len(locations))) as pool,
-        tqdm(total=len(locations), desc="audit", unit="dataset", disable=None) as bar,
-    ):
-        jobs = [(location, boilerplate) for location in locations]
-        results = (
-            (_audit_one(*job) for job in jobs)
-            if pool is None
-            else (future.result() for future in [pool.submit(_audit_one, *job) for job in jobs])
-        )
-        for location, (found, counts) in zip(locations, results, strict=True):
-            audited[location.name] = found
-            sentences.update(counts)
-            bar.update()
+    measured = _measured(locations, boilerplate, read_measured(out), workers)
+    sentences = np.sort(np.concatenate([found.sentences for found in measured.values()]))
     report: dict[str, Any] = {
         "format": FORMAT,
         "datasets": {
             name: _judged(name, found, sentences, declared.get(name, {}), strict, ours=name in ours)
-            for name, found in audited.items()
+            for name, found in measured.items()
         },
     }
     with whole_folder(out) as temporary:
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
+        write_measured(measured, temporary)
     return report
 
 
@@ -141,46 +131,39 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Audited:
-    """The measurements on one dataset, except those that need the sentences of all datasets.
-
-    Attributes:
-        facts: its part of the report.
-        checks: the measurements of its gates.
-        replacing: the marks of its replacing sentences; None if no sentence is replaced.
-    """
-
-    facts: dict[str, Any]
-    checks: list[Check]
-    replacing: list[int] | None
-
-
-def _audit_one(
-    location: Location, boilerplate: Mapping[str, list[re.Pattern[str]]]
-) -> tuple[_Audited, Counter[int]]:
-    target = load_target(location)
-    target = replace(target, boilerplate=boilerplate.get(target.corpus, []))
-    try:
-        checks = audit_dataset(target)
-    except InputError as error:
-        raise InputError(
-            f"dataset {target.name}: {error.where}",
-            expected=error.expected,
-            found=error.found,
-            todo=error.todo,
-        ) from None
-    shards = location.files if target.corpus else {}
-    facts = {
-        "task": target.task.name if target.task else None,
-        "language": target.language,
-        "classes": len(target.labels),
-        "texts": list(target.texts),
-        "rows": {split: len(part.texts) for split, part in target.parts.items()},
-        # Identifies the audited rows, so that no others are packaged with this audit.
-        "content": {split: digest(paths)["content"] for split, paths in shards.items()},
+def _measured(
+    locations: Sequence[Location],
+    boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
+    earlier: Mapping[str, Measured],
+    workers: int,
+) -> dict[str, Measured]:
+    """Return the measurements on each dataset, by name: those of an earlier audit, or new ones."""
+    measured = {
+        location.name: found
+        for location in locations
+        if (found := earlier.get(location.name))
+        and found.key == key_of(location, boilerplate.get(found.corpus, ()))
     }
-    return _Audited(facts, checks, replacements(target)), count_sentences(target)
+    new = [location for location in locations if location.name not in measured]
+    print(f"{len(locations)} datasets: {len(measured)} kept, {len(new)} new")
+    size = sum(p.stat().st_size for place in new for paths in place.files.values() for p in paths)
+    workers = min(workers, len(new), 1 + size // BYTES_A_WORKER)
+    with (
+        open_executor("local", max(1, workers)) as pool,
+        tqdm(total=len(new), desc="audit", unit="dataset", disable=None) as bar,
+    ):
+        results = (
+            (measure(location, boilerplate) for location in new)
+            if pool is None
+            else (
+                future.result()
+                for future in [pool.submit(measure, location, boilerplate) for location in new]
+            )
+        )
+        for location, found in zip(new, results, strict=True):
+            measured[location.name] = found
+            bar.update()
+    return {location.name: measured[location.name] for location in locations}
 
 
 def _check_declared(declared: Inherited, datasets: Sequence[str]) -> None:
@@ -197,8 +180,8 @@ def _check_declared(declared: Inherited, datasets: Sequence[str]) -> None:
 
 def _judged(
     name: str,
-    found: _Audited,
-    sentences: Counter[int],
+    found: Measured,
+    sentences: Marks,
     declared: Declared,
     strict: bool,
     *,

@@ -24,7 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""
     parser.add_argument("folder", type=Path, metavar="DIR", help="folder with datasets")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for audit.json and audit.md"
+        "--out",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="folder for audit.json and audit.md; unchanged datasets of an earlier audit in it are "
+        "not measured again",
     )
     parser.add_argument(
         "--strict", action="store_true", help="fail on undeclared misses of source data too"

@@ -2,12 +2,16 @@
 
 import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 from builders.auditing.gates.gate import Check, Gate, count_check, share_check
 from builders.auditing.targets.target import Target
 from builders.sampling.same_text import is_telling, mark
-from corpora_recipes.records import SPLITS
+
+Marks = np.ndarray[Any, np.dtype[np.uint64]]
 
 SEEN_ELSEWHERE = 0.52
 
@@ -36,39 +40,43 @@ DONORS = Gate(
 )
 
 
-def replacements(target: Target) -> list[int] | None:
-    """Return the marks of the replacing sentences of six words or more; None without any."""
+def replacements(target: Target) -> Marks | None:
+    """Return the marks of the replacing sentences of six words or more; None without any.
+
+    Returns:
+        ``mark`` of each, uint64 [sentences].
+    """
     replacing = [
         row[place - 1]
         for part in target.parts.values()
         for row, place in zip(part.texts, part.columns.get("replaced_position", ()), strict=False)
         if place is not None
     ]
-    return [mark(s) for s in replacing if is_telling(s)] if replacing else None
+    if not replacing:
+        return None
+    return np.array([mark(s) for s in replacing if is_telling(s)], np.uint64)
 
 
-def count_sentences(target: Target) -> Counter[int]:
-    """Return in how many rows each sentence occurs, by its mark.
+def sentence_marks(target: Target) -> Marks:
+    """Return the mark of each sentence, as often as there are rows with it.
 
     Examples are left out: a single text does not reveal the neighbours of a sentence.
+
+    Returns:
+        uint64 [sentences of all rows], sorted.
     """
-    if target.records == "examples":
-        return Counter()
-    return Counter(
-        m
-        for split in SPLITS
-        if split in target.parts
-        for row in target.parts[split].sentences
-        for m in set(map(mark, row))
-    )
+    rows = (row for part in target.parts.values() for row in part.sentences)
+    marks = (m for row in rows for m in set(map(mark, row)))
+    return np.sort(np.fromiter(() if target.records == "examples" else marks, np.uint64))
 
 
-def occur_elsewhere(replacing: list[int], sentences: Mapping[int, int]) -> Check:
+def occur_elsewhere(replacing: Marks, sentences: Marks) -> Check:
     """Check that no replacing sentence occurs in another row.
 
     Args:
         replacing: the result of ``replacements`` for a dataset.
-        sentences: the results of ``count_sentences``, summed over all datasets audited together.
+        sentences: the results of ``sentence_marks`` for all datasets audited together, sorted.
     """
+    first, end = (np.searchsorted(sentences, replacing, side) for side in ("left", "right"))
     what = "replacement sentences of six words or more that occur in another row of any dataset"
-    return count_check("donors", what, sum(sentences[m] > 1 for m in replacing))
+    return count_check("donors", what, int(np.count_nonzero(end - first > 1)))

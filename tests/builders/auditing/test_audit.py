@@ -257,7 +257,8 @@ def test_our_own_instances_pass(instances, tmp_path) -> None:
     assert set(baselines_of(report, "sp_mine")) >= {"majority", "length", "bag_of_words"}
 
 
-def test_a_donor_that_stands_in_another_dataset_is_found(instances, tmp_path) -> None:
+def test_a_donor_that_stands_in_another_dataset_is_found(instances, tmp_path, capsys) -> None:
+    assert failures_of(audit(instances, tmp_path / "audit")) == []
     dc = [
         row
         for path in sorted((instances / "mine" / "dc_mine").glob("*.parquet"))
@@ -271,6 +272,8 @@ def test_a_donor_that_stands_in_another_dataset_is_found(instances, tmp_path) ->
 
     replace_column(instances / "mine" / "sp_mine", "sentences", steal)
     report = audit(instances, tmp_path / "audit")
+    # That of dc_mine, whose measurements are kept.
+    assert "2 datasets: 1 kept, 1 new" in capsys.readouterr().out
     assert of(report, "dc_mine", "donors") == "miss"
     assert any("replacement sentences" in failure for failure in failures_of(report))
 
@@ -339,10 +342,11 @@ def test_declarations_of_what_is_not_there_are_refused(instances, tmp_path, decl
         audit(instances, tmp_path / "audit", inherited=declared)
 
 
-def test_the_same_report_from_two_workers(instances, tmp_path) -> None:
+def test_the_same_report_from_two_workers(instances, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("builders.auditing.auditing.BYTES_A_WORKER", 1)
     audit(instances, tmp_path / "one", workers=1)
     audit(instances, tmp_path / "two", workers=2)
-    for name in ("audit.json", "audit.md"):
+    for name in ("audit.json", "audit.md", "measured.npz"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
