@@ -15,22 +15,28 @@ from corpora_recipes.running.errors import InputError
 
 
 def load_corpus(path: Path, name: str) -> Corpus:
-    """Return the entry ``name`` of ``corpora`` in the params file.
+    """Return the entry ``name`` of ``corpora`` in the params file; see ``corpus_of``."""
+    return corpus_of(load_params(path), path, name)
+
+
+def load_corpora(path: Path) -> list[Corpus]:
+    """Return all entries of ``corpora`` in the params file, in its order; see ``corpus_of``."""
+    params = load_params(path)
+    return [corpus_of(params, path, name) for name in params["corpora"]]
+
+
+def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
+    """Return an entry of ``corpora``, checked and joined with the facts of its recipe.
+
+    Args:
+        params: what ``load_params`` returned.
+        path: of the params file, for messages.
+        name: key of the entry.
 
     Raises:
         InputError: the entry does not exist, has an unknown recipe or key, or a value of another
             type.
     """
-    return _corpus(load_params(path), path, name)
-
-
-def load_corpora(path: Path) -> list[Corpus]:
-    """Return all entries of ``corpora`` in the params file, in its order; see ``load_corpus``."""
-    params = load_params(path)
-    return [_corpus(params, path, name) for name in params["corpora"]]
-
-
-def _corpus(params: dict[str, Any], path: Path, name: str) -> Corpus:
     if name not in params["corpora"]:
         raise InputError(
             f"{path}: corpora",

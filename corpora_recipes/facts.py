@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -121,12 +122,17 @@ def read_facts(path: Path) -> CorpusFacts:
         InputError: it is not YAML, a key is missing or unknown, or a value has another type.
     """
     try:
-        given = load_yaml(path.read_text("utf-8"))
+        return _facts(path.read_text("utf-8"), str(path))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(
             path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
         ) from None
-    facts: CorpusFacts = _typed(CorpusFacts, given, str(path))
+
+
+# A stage asks for the facts of a recipe several times.
+@cache
+def _facts(text: str, where: str) -> CorpusFacts:
+    facts: CorpusFacts = _typed(CorpusFacts, load_yaml(text), where)
     return facts
 
 

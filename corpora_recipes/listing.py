@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 
-from corpora_recipes.entries import load_corpus
+from corpora_recipes.entries import corpus_of
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
@@ -22,9 +22,10 @@ def listing(path: Path) -> Iterator[str]:
     """
     faults = []
     yield "Corpora of params.yaml:"
-    for name in load_params(path)["corpora"]:
+    params = load_params(path)
+    for name in params["corpora"]:
         try:
-            corpus = load_corpus(path, name)
+            corpus = corpus_of(params, path, name)
         except InputError as error:
             faults.append(error)
             yield f"  {name}: wrong, see below"
