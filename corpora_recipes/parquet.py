@@ -55,13 +55,13 @@ def to_table(rows: Sequence[dict[str, Any]], schema: "pa.Schema") -> "pa.Table":
     """Return the rows as a table of one chunk.
 
     Args:
-        rows: with a value for each column; maps are lists of pairs.
-        schema: of strings, doubles, 32-bit integers, booleans, and lists, maps and structs of
-            them. Strings and doubles may be None.
+        rows: column to value, None if missing; maps are lists of pairs.
+        schema: of strings, doubles, integers, booleans, and lists, maps and structs of them.
+            Strings, doubles and 64-bit integers may be None.
     """
     import pyarrow as pa
 
-    columns = [_column([row[field.name] for row in rows], field.type) for field in schema]
+    columns = [_column([row.get(field.name) for row in rows], field.type) for field in schema]
     return pa.Table.from_arrays(columns, schema=schema)
 
 
@@ -116,6 +116,8 @@ def _column(values: Sequence[Any], kind: "pa.DataType") -> "pa.Array":
         numbers = _bits(values)
     elif pa.types.is_int32(kind):
         numbers = pa.py_buffer(array("i", values))
+    elif pa.types.is_int64(kind):
+        numbers = pa.py_buffer(array("q", (value or 0 for value in values)))
     elif pa.types.is_float64(kind):
         numbers = pa.py_buffer(array("d", (0 if value is None else value for value in values)))
     else:

@@ -13,6 +13,7 @@ from builders.plan.datasets import (
     ExampleDataset,
     PassageDataset,
     RelationDataset,
+    check_tokens,
     datasets_of,
 )
 from builders.store.dataset_files import write_dataset, write_report
@@ -48,6 +49,8 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
             has too few documents. Nothing is written then.
     """
     datasets = datasets_of(corpus, sources)
+    for dataset in datasets:
+        check_tokens(dataset)
     # All datasets of a corpus are of one kind, as its records are.
     made = MAKERS[type(datasets[0])](datasets, records, corpus) if datasets else ()
     with whole_folder(out) as folder:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.composing.composition import Composition
+from builders.plan.datasets import check_tokens
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import describe, write_dataset, write_report
 from corpora_recipes.running.errors import InputError
@@ -42,6 +43,7 @@ def compose(dataset: RankingDataset, records: Path, out: Path, sources: str) -> 
         InputError: records are missing or of another kind, no pair can be used, scores do not
             separate the top quarter, or the vocabulary has no words. Nothing is written then.
     """
+    check_tokens(dataset)
     composition = Composition(dataset, records, sources)
     composition.add_background()
     composition.add_vocabulary()

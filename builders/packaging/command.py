@@ -9,7 +9,8 @@ HELP = """\
 examples:
   probeta package --instances data/instances --audit data/audit/audit.json --out dist/hub
 
-The folder has the Parquet files of every dataset, the dataset card and a Croissant description.
+The folder has the Parquet files of every dataset, with the spaCy tokens of the texts, the dataset
+card and a Croissant description. Datasets that are unchanged since the last package are kept.
 """
 
 
@@ -45,4 +46,7 @@ def run(options: argparse.Namespace) -> None:
     from builders.packaging.hub import package
     from builders.plan.groups import load_groups
 
-    package(load_groups(options.params), options.instances, options.audit, options.out)
+    groups = load_groups(options.params)
+    kept = package(groups, options.instances, options.audit, options.out)
+    total = sum(len(group.datasets) for group in groups)
+    print(f"{total} datasets: {kept} kept, {total - kept} new")

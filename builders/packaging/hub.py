@@ -1,60 +1,89 @@
 """The `package` command: all instances in one folder for the Hub and `datasets`."""
 
 import json
-import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from builders.auditing.report import read_audit
 from builders.packaging.card import Config, card, licences
 from builders.packaging.croissant import croissant
+from builders.packaging.rows import Digests, facts_of, take_over_rows, write_rows
 from builders.plan.datasets import Dataset
 from builders.plan.groups import BuildGroup
 from builders.plan.rankings import RankingDataset
+from builders.store.dataset_files import NO_COUNTS
 from builders.store.schema import about_of, labels_of
-from builders.store.shards import datasets_in, digests
+from builders.store.shards import digest, shards_in
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.running.yaml_text import load_yaml
 
 # Dataset to version to changes, for the datasets that the project publishes.
 CHANGES = Path(__file__).with_name("dataset_changes.yaml")
 
 
-def package(groups: Sequence[BuildGroup], instances: Path, audit: Path, out: Path) -> None:
-    """Copy the instances of all datasets to ``out``, one folder per dataset, with a dataset card.
+def package(
+    groups: Sequence[BuildGroup],
+    instances: Path,
+    audit: Path,
+    out: Path,
+    *,
+    earlier: Path | None = None,
+) -> int:
+    """Write the instances of all datasets to ``out``, with tokens, and a dataset card.
 
-    Beside the card (README.md) there are LICENSE.md, croissant.json (the same facts in MLCommons'
-    vocabulary) and audit.json. The card shows the misses of the audit; they are not errors here.
+    Each dataset is a folder. Beside the card (README.md) there are LICENSE.md, croissant.json (the
+    same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows. The
+    card shows the misses of the audit; they are not errors here.
 
     Args:
         groups: the datasets to package.
-        instances: where `build` and `compose` wrote: ``instances/<corpus or
-            ranking>/<dataset>/<split>-….parquet``.
+        instances: where `build` and `compose` wrote: ``<corpus>/<dataset>/<split>-….parquet``, and
+            the same for ``rankings/<ranking>``.
         audit: the audit.json of these instances.
         out: the folder to write; what it held before is replaced as a whole.
+        earlier: a package, None for the one in ``out``. Its datasets are taken over if they are
+            unchanged; the result is the same.
+
+    Returns:
+        The number of datasets that were taken over.
 
     Raises:
         InputError: a dataset of params.yaml has not been built or audited, or was built with other
-            parameters, or its version is not in dataset_changes.yaml.
+            parameters, or its version is not in dataset_changes.yaml, or spaCy cannot tokenise its
+            language.
     """
     report = read_audit(audit)
+    digests: dict[str, Digests] = {}
+    audits: dict[str, dict[str, Any]] = {}
+    for group in groups:
+        for dataset in group.datasets:
+            source = instances / group.folder / dataset.name
+            _check_built(dataset, source, group.name)
+            found = {split: digest(shards) for split, shards in shards_in(source).items()}
+            digests[dataset.name] = found
+            audits[dataset.name] = _audited(report, dataset.name, found)
+    before = earlier or out
+    facts = facts_of(before)
+    kept = 0
     with whole_folder(out) as folder:
         for group in groups:
             for dataset in group.datasets:
-                source = instances / group.name / dataset.name
-                _check_built(dataset, source, group.name)
-                shutil.copytree(source, folder / dataset.name)
-        configs = _configs(groups, instances, report, folder)
+                name = dataset.name
+                rows = take_over_rows(name, digests[name], before, facts, folder)
+                kept += rows is not None
+                source = instances / group.folder / name
+                rows = rows or write_rows(dataset, source, digests[name], folder)
+                audits[name] |= rows
+        configs = _configs(groups, instances, digests, audits, folder)
         (folder / "README.md").write_text(card(configs), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         text = json.dumps(croissant(configs, folder), ensure_ascii=False, indent=2)
         (folder / "croissant.json").write_text(text + "\n", "utf-8")
-        audits = {config.dataset.name: config.audit for config in configs}
         text = json.dumps(report | {"datasets": audits}, ensure_ascii=False, indent=2)
         (folder / "audit.json").write_text(text + "\n", "utf-8")
+    return kept
 
 
 def _check_built(dataset: Dataset, source: Path, entry: str) -> None:
@@ -80,32 +109,25 @@ def _differing(expected: dict[str, Any], found: dict[str, Any]) -> str:
 
 
 def _configs(
-    groups: Sequence[BuildGroup], instances: Path, report: dict[str, Any], folder: Path
+    groups: Sequence[BuildGroup],
+    instances: Path,
+    digests: Mapping[str, Digests],
+    audits: Mapping[str, dict[str, Any]],
+    folder: Path,
 ) -> list[Config]:
     import pyarrow.parquet as pq
 
-    content: dict[str, dict[str, str]] = {}
-    rows: dict[str, dict[str, int]] = {}
-    for entry in digests(folder):
-        content.setdefault(entry["config"], {})[entry["split"]] = entry["content"]
-        rows.setdefault(entry["config"], {})[entry["split"]] = entry["rows"]
-    shards: dict[str, dict[str, list[Path]]] = {}
-    for name, split, found in datasets_in(folder):
-        shards.setdefault(name, {})[split] = found
+    changes = load_yaml(CHANGES.read_text("utf-8"))
     configs = []
     for group in groups:
         if not group.datasets:
             continue
-        built = json.loads((instances / group.name / "build.json").read_text("utf-8"))
+        built = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
         for dataset in group.datasets:
             name = dataset.name
-            paths = shards[name]
+            paths = shards_in(folder / name)
             schema = pq.read_schema(next(iter(paths.values()))[0])
-            counts = {
-                unit: of
-                for unit, of in built[name].items()
-                if unit not in ("rows", "labels", "sources")
-            }
+            counts = {unit: of for unit, of in built[name].items() if unit not in NO_COUNTS}
             configs.append(
                 Config(
                     dataset=dataset,
@@ -113,32 +135,33 @@ def _configs(
                     sources=built[name].get("sources", {}),
                     columns={column: dataset.columns()[column] for column in schema.names},
                     labels=labels_of(schema),
-                    rows=rows[name],
+                    rows={split: part["rows"] for split, part in digests[name].items()},
                     num_bytes={split: sum(map(_uncompressed, p)) for split, p in paths.items()},
                     download_size=sum(p.stat().st_size for part in paths.values() for p in part),
-                    content=content[name],
+                    content=audits[name]["content"],
                     counts=counts,
-                    audit=_audited(report, name, content[name]),
-                    changes=_changes(dataset),
+                    audit=audits[name],
+                    changes=_changes_of(dataset, changes.get(name, {})),
                 )
             )
     return configs
 
 
-def _audited(report: dict[str, Any], name: str, content: dict[str, str]) -> dict[str, Any]:
+def _audited(report: Mapping[str, Any], name: str, digests: Digests) -> dict[str, Any]:
     facts: dict[str, Any] | None = report["datasets"].get(name)
+    content = {split: part["content"] for split, part in digests.items()}
     if facts is None or facts.get("content") != content:
         raise InputError(
             f"audit.json: {name}",
-            expected=f"the audit of the packaged rows, {content}",
+            expected=f"the audit of the instances, {content}",
             found="none" if facts is None else f"that of {facts.get('content')}",
             todo="run `probeta audit …` again, or `dvc repro`",
         )
-    return facts
+    return dict(facts)
 
 
-def _changes(dataset: Dataset) -> dict[str, str]:
-    changes: dict[str, str] = yaml.safe_load(CHANGES.read_text("utf-8")).get(dataset.name, {})
+def _changes_of(dataset: Dataset, changes: dict[str, str]) -> dict[str, str]:
+    """Return the changes of a dataset, checked."""
     if changes and next(iter(changes)) != dataset.version:
         raise InputError(
             f"{CHANGES.name}: {dataset.name}",

@@ -2,6 +2,7 @@
 
 import argparse
 from importlib.metadata import version
+from pathlib import Path
 
 from builders.packaging.command import add_packaged
 
@@ -17,6 +18,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_packaged(parser)
     parser.add_argument(
         "--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub"
+    )
+    parser.add_argument(
+        "--packaged",
+        type=Path,
+        default=Path("dist/hub"),
+        metavar="DIR",
+        help="folder that `probeta package` wrote: its datasets are taken from there if they are "
+        "unchanged (default: dist/hub)",
     )
     parser.add_argument("--dry-run", action="store_true", help="list the files, upload nothing")
     parser.add_argument(
@@ -37,6 +46,7 @@ def run(options: argparse.Namespace) -> None:
         options.audit,
         options.repo,
         version=version("probeta"),
+        packaged=options.packaged,
         dry_run=options.dry_run,
         include_restricted=options.include_restricted,
     )

@@ -67,6 +67,7 @@ def publish(
     repo: str,
     *,
     version: str,
+    packaged: Path | None = None,
     dry_run: bool = False,
     include_restricted: bool = False,
 ) -> Publication:
@@ -82,6 +83,7 @@ def publish(
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
+        packaged: an earlier package; the datasets that are unchanged in it are taken from there.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
@@ -132,7 +134,7 @@ def publish(
             )
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "hub"
-        package(published, instances, audit, folder)
+        package(published, instances, audit, folder, earlier=packaged)
         check_card(folder)
         if not dry_run:
             _check_complete(published, instances)
@@ -214,7 +216,7 @@ def _check_audit(report: Mapping[str, Any], audit: Path) -> None:
 
 def _check_complete(groups: Sequence[BuildGroup], instances: Path) -> None:
     for group in groups:
-        built = json.loads((instances / group.name / "build.json").read_text("utf-8"))
+        built = json.loads((instances / group.folder / "build.json").read_text("utf-8"))
         for dataset in group.datasets:
             missing, found = [], {}
             if isinstance(dataset, ExampleDataset):

@@ -17,9 +17,12 @@ from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.tokens import check_language
 
 # Rows for train, validation and test: Araujo et al. (2022), Appendix A.
 PAPER_ROWS = (10_000, 4_000, 4_000)
+# The folder of all rankings beside those of the corpora.
+RANKINGS = "rankings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,8 +159,16 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
             licence.
 
     Raises:
-        InputError: one has an unknown task or key, or an invalid value.
+        InputError: one has an unknown task or key, or an invalid value; or the corpus has the name
+            of the folder of rankings.
     """
+    if corpus.name == RANKINGS:
+        raise InputError(
+            f"params.yaml: corpora.{RANKINGS}",
+            expected="another name",
+            found=f"{RANKINGS}, the name of the folder with the instances of all rankings",
+            todo="rename the corpus",
+        )
     return [
         _dataset(corpus, sources, name, corpus.datasets[name]) for name in sorted(corpus.datasets)
     ]
@@ -176,6 +187,16 @@ def check_version(version: object, where: str) -> None:
             found=repr(version),
             todo="correct the version",
         )
+
+
+def check_tokens(dataset: Dataset) -> None:
+    """Check that `package` can split the texts of a dataset into tokens; words need no rules.
+
+    Raises:
+        InputError: spaCy does not know the language.
+    """
+    if dataset.task.unit != "word":
+        check_language(dataset.language)
 
 
 def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) -> None:

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from builders.plan.datasets import Dataset, datasets_of
+from builders.plan.datasets import RANKINGS, Dataset, datasets_of
 from builders.plan.origins import Origin, origins_of
 from builders.plan.params import rankings_params
-from builders.plan.rankings import rankings_of
+from builders.plan.rankings import RankingDataset, rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import Corpus
@@ -18,7 +18,7 @@ class BuildGroup(NamedTuple):
     """Datasets that are built together, into one folder.
 
     Attributes:
-        name: of the corpus or the ranking, and of the folder.
+        name: of the corpus or the ranking.
         datasets: those built; empty if only rankings use the corpus.
         origins: the corpora whose texts they hold.
     """
@@ -26,6 +26,12 @@ class BuildGroup(NamedTuple):
     name: str
     datasets: Sequence[Dataset]
     origins: Sequence[Origin]
+
+    @property
+    def folder(self) -> Path:
+        """Where its instances are in the folder of all instances."""
+        of_ranking = any(isinstance(dataset, RankingDataset) for dataset in self.datasets)
+        return Path(RANKINGS, self.name) if of_ranking else Path(self.name)
 
     @property
     def redistributable(self) -> bool:

@@ -5,8 +5,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from builders.plan.datasets import Dataset
 from builders.store.shards import write_split
 from corpora_recipes.records import Split
@@ -14,6 +12,8 @@ from corpora_recipes.records import Split
 Rows = dict[Split, list[dict[str, Any]]]
 # Unit ("documents" …) to outcome to number.
 Counts = dict[str, dict[str, int]]
+# The keys of a dataset in build.json that are no such units.
+NO_COUNTS = ("rows", "labels", "sources", "made_from")
 
 
 def describe(counts: Counts) -> str:
@@ -37,13 +37,11 @@ def write_dataset(
         ``rows``, split to their number, and ``labels``, split to class to the number of rows.
     """
     report: dict[str, Any] = {"rows": {}, "labels": {}}
-    todo = sum(map(len, splits.values()))
-    with tqdm(total=todo, desc=f"build {dataset.name}", unit="row", disable=None) as bar:
-        for split, rows in splits.items():
-            written = write_split(rows, dataset, split, labels, folder / dataset.name, bar.update)
-            report["rows"][split] = len(written)
-            names = Counter(labels[row["label"]] for row in written if "label" in row)
-            report["labels"][split] = dict(sorted(names.items()))
+    for split, rows in splits.items():
+        written = write_split(rows, dataset, split, labels, folder / dataset.name)
+        report["rows"][split] = len(written)
+        names = Counter(labels[row["label"]] for row in written if "label" in row)
+        report["labels"][split] = dict(sorted(names.items()))
     return report
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpora_recipes.parquet import strings
 from corpora_recipes.records import Example, Record, from_row, record_schema
 from corpora_recipes.running.errors import InputError
 
@@ -60,7 +61,8 @@ def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record
 
     for batch in record_batches(path, kind):
         if collection:
-            batch = batch.filter(pc.equal(batch["collection"], collection))
+            # Not equal(), which imports pandas.
+            batch = batch.filter(pc.is_in(batch["collection"], value_set=strings([collection])))
         for row in batch.to_pylist():
             yield from_row(kind, row)
 

@@ -2,17 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from builders.plan.datasets import Dataset
 from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.parquet import parquet_writer
+from corpora_recipes.parquet import parquet_writer, to_table
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.tokens import tokenize
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from builders.plan.datasets import Dataset
 
 ROWS_A_SHARD = 50_000
 ROW_GROUP = 1000
@@ -20,16 +24,15 @@ ROW_GROUP = 1000
 
 def write_split(
     rows: Sequence[dict[str, Any]],
-    dataset: Dataset,
+    dataset: "Dataset",
     split: Split,
     labels: list[str],
     folder: Path,
-    progress: Callable[[int], object],
 ) -> list[dict[str, Any]]:
     """Complete the rows of one split, put them in keyed order and write them.
 
-    Each row gets its split, licence, label number and the spaCy tokens of its texts. A column
-    that no row has, such as ``fold``, is left out.
+    Each row gets its split, licence and label number. A column that no row has, such as ``fold``,
+    is left out; so are the tokens, which `package` adds.
 
     Args:
         rows: of the dataset's task.
@@ -37,18 +40,12 @@ def write_split(
         split: the split.
         labels: names of the classes; a row's label is one of them or its index.
         folder: for the shards, which are named as on the Hub.
-        progress: called with a number of rows done.
 
     Returns:
         The completed rows, in the order written.
     """
-    import pyarrow as pa
-
     numbers = {label: number for number, label in enumerate(labels)}
-    complete = []
-    for row in rows:
-        complete.append(_complete(row, dataset, split, numbers))
-        progress(1)
+    complete = [_complete(row, dataset, split, numbers) for row in rows]
     complete.sort(key=lambda r: (keyed_hash(dataset.seed, dataset.name, r["id"], "row"), r["id"]))
     there = {name for row in complete for name in row}
     columns = {name: column for name, column in dataset.columns().items() if name in there}
@@ -57,13 +54,25 @@ def write_split(
     for shard in range(shards):
         path = folder / f"{split}-{shard:05d}-of-{shards:05d}.parquet"
         part = complete[shard * ROWS_A_SHARD : (shard + 1) * ROWS_A_SHARD]
-        with parquet_writer(path, schema, dictionary=["label"]) as writer:
-            writer.write_table(pa.Table.from_pylist(part, schema=schema), row_group_size=ROW_GROUP)
+        write_shard(path, schema, [part])
     return complete
 
 
+def write_shard(path: Path, schema: "pa.Schema", parts: Iterable[Sequence[dict[str, Any]]]) -> None:
+    """Write a shard, in row groups of ``ROW_GROUP``.
+
+    Args:
+        path: the shard; it appears complete or not at all.
+        schema: of its rows; a value that a row does not have is null.
+        parts: its rows, in parts of which each but the last fills its row groups.
+    """
+    with parquet_writer(path, schema, dictionary=["label"]) as writer:
+        for rows in parts:
+            writer.write_table(to_table(rows, schema), row_group_size=ROW_GROUP)
+
+
 def _complete(
-    row: dict[str, Any], dataset: Dataset, split: Split, numbers: Mapping[str, int]
+    row: dict[str, Any], dataset: "Dataset", split: Split, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
     done = dict(row)
     done["split"] = split
@@ -71,33 +80,7 @@ def _complete(
     done.setdefault("licence", dataset.licence)
     if isinstance(row.get("label"), str):
         done["label"] = numbers[row["label"]]
-    language = _tokenised_as(dataset)
-    for text in dataset.task.texts:
-        natural = row[text.natural]
-        done[text.tokens] = (
-            _joined(natural, language)
-            if isinstance(natural, str)
-            else [_joined(item, language) for item in natural]
-        )
     return done
-
-
-def _tokenised_as(dataset: Dataset) -> str:
-    """Return the language whose rules split the texts of a dataset into tokens.
-
-    Words of a language without rules in spaCy are split by its rules for any language ("xx"):
-    nearly all words are single tokens, which no rules split.
-    """
-    if dataset.task.unit == "word":
-        try:
-            tokenize("", dataset.language)
-        except InputError:
-            return "xx"
-    return dataset.language
-
-
-def _joined(text: str, language: str) -> str:
-    return " ".join(tokenize(text, language))
 
 
 def digests(folder: Path) -> Iterator[dict[str, Any]]:
@@ -128,16 +111,23 @@ def digest(shards: Sequence[Path]) -> dict[str, Any]:
     """Return ``rows``, ``sha256`` and ``content`` of a split's shards, see ``digests``."""
     import pyarrow.parquet as pq
 
-    files, content, rows = hashlib.sha256(), hashlib.sha256(), 0
+    content, rows = hashlib.sha256(), 0
     for path in shards:
-        files.update(path.read_bytes())
         with pq.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=ROW_GROUP):
                 for row in batch.to_pylist():
                     line = json.dumps(row, ensure_ascii=False, sort_keys=True)
                     content.update(line.encode() + b"\n")
                     rows += 1
-    return {"rows": rows, "sha256": files.hexdigest(), "content": content.hexdigest()}
+    return {"rows": rows, "sha256": digest_of_files(shards), "content": content.hexdigest()}
+
+
+def digest_of_files(shards: Sequence[Path]) -> str:
+    """Return the SHA-256 of a split's shards, joined in their order."""
+    whole = hashlib.sha256()
+    for path in shards:
+        whole.update(path.read_bytes())
+    return whole.hexdigest()
 
 
 def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
@@ -149,7 +139,19 @@ def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
         if not any(part.startswith(".") for part in path.relative_to(folder).parts)
     }
     for parent in sorted(names, key=lambda path: (path.name, path)):
-        for split in SPLITS:
-            shards = sorted(parent.glob(f"{split}-?????-of-?????.parquet"))
-            if shards:
-                yield parent.name, split, shards
+        for split, shards in shards_in(parent).items():
+            yield parent.name, split, shards
+
+
+def shards_in(dataset: Path) -> dict[Split, list[Path]]:
+    """Return split to its shards, in order, in the folder of a dataset."""
+    found = {split: sorted(dataset.glob(f"{split}-?????-of-?????.parquet")) for split in SPLITS}
+    return {split: shards for split, shards in found.items() if shards}
+
+
+def copy_shards(dataset: Path, folder: Path) -> None:
+    """Copy the shards of a dataset to a new folder."""
+    folder.mkdir(parents=True)
+    for shards in shards_in(dataset).values():
+        for path in shards:
+            shutil.copyfile(path, folder / path.name)

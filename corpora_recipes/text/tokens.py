@@ -1,6 +1,8 @@
 """The tokens of a sentence, by spaCy."""
 
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora_recipes.running.errors import InputError
@@ -33,3 +35,17 @@ def tokenize(sentence: str, language: str) -> list[str]:
     """
     texts = [token.text for token in _tokenizer(language)(sentence)]
     return [text for text in texts if not text.isspace()]
+
+
+def check_language(language: str) -> None:
+    """Check that spaCy has rules for a language, without importing it if a folder says so.
+
+    Raises:
+        InputError: it has none.
+    """
+    spacy = find_spec("spacy")
+    folders = (spacy and spacy.submodule_search_locations) or []
+    code = language.partition("-")[0]
+    if not any((Path(folder, "lang", code) / "__init__.py").is_file() for folder in folders):
+        # It knows other names of languages too.
+        _tokenizer(language)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
 _REBUILD = "build the dataset again with `probeta build`"
+_WITH_TOKENS = "run `probeta package`, which adds the tokens, and name its folder with --instances"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ class Dataset:
                         file,
                         expected=f"the columns {', '.join(columns)} (task {self.task})",
                         found=f"no {', '.join(missing)} among {', '.join(names)}",
-                        todo=_REBUILD,
+                        todo=_WITH_TOKENS if self._tokens.issuperset(missing) else _REBUILD,
                     )
                 # ParquetFile reads only the file; read_table would take folder names for columns.
                 table = pq.ParquetFile(file).read(columns=list(columns))
@@ -100,6 +101,10 @@ class Dataset:
                 _check_no_null(file, column, table[column].combine_chunks())
             tables.append(table)
         return pa.concat_tables(table.replace_schema_metadata() for table in tables)
+
+    @property
+    def _tokens(self) -> set[str]:
+        return {text.tokens for text in TASKS[self.task].texts}
 
     def digest(self) -> str:
         """Return the SHA-256 of the names and contents of the files, in hexadecimal."""
@@ -114,9 +119,9 @@ def find_datasets(root: Path) -> list[Dataset]:
     """Find the datasets under a folder, sorted by name.
 
     Args:
-        root: holds ``<corpus>/<dataset>/`` or ``<dataset>/``, and there
-            ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards; only
-            train if there is a column ``fold``, only test if nothing is trained for the task.
+        root: holds ``<dataset>/``, ``<corpus>/<dataset>/`` or ``rankings/<ranking>/<dataset>/``,
+            and there ``{train,validation,test}-00000-of-00001.parquet``, with any number of shards;
+            only train if there is a column ``fold``, only test if nothing is trained for the task.
 
     Raises:
         InputError: no dataset was found, a split or a shard is missing, two datasets have the same

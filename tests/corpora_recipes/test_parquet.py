@@ -90,3 +90,9 @@ def test_pandas_is_not_imported() -> None:
         assert "pandas" not in sys.modules
     """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_long_integers_may_be_none_or_missing() -> None:
+    schema = pa.schema([("n", pa.int64()), ("text", pa.string())])
+    rows = [{"n": 2**40}, {"n": None, "text": "a"}, {"text": ""}, {"n": -1}, {"n": 0}]
+    assert to_table(rows, schema).equals(pa.Table.from_pylist(rows, schema=schema))

@@ -83,7 +83,6 @@ def test_a_dataset_of_labels_and_further_columns(tmp_path, example_corpus, write
     assert rows["opinions/test/31"] == {
         "id": "opinions/test/31",
         "sentence": "Opinión número 31 sobre la película.",
-        "tokens": "Opinión número 31 sobre la película .",
         "label": 1,
         "document_id": "opinions/test/31",
         "country": "cl",
@@ -107,8 +106,6 @@ def test_a_dataset_of_scores(tmp_path, example_corpus, write_records) -> None:
         "id": "captions/3",
         "sentence1": "Un perro corre 3 veces.",
         "sentence2": "Un gato corre 3 veces.",
-        "tokens1": "Un perro corre 3 veces .",
-        "tokens2": "Un gato corre 3 veces .",
         "label": 1,
         "score": 2.5,
         "document_id": "captions/3",

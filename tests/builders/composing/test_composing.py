@@ -23,6 +23,7 @@ from corpora_recipes.records import Dialogue, Example
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
 
+SIMILARITY = {"task": "similarity", "collection": "2017"}
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
 
@@ -91,13 +92,12 @@ def test_texts_that_differ_in_case_and_punctuation_are_one_row(tmp_path, compose
     assert rows["La luz."]["means"] == {"El faro."}
     assert rows["Un bote"]["means"] == rows["Texto 7"]["means"] == set()
     assert len({rows[text]["document_id"] for text in ("El faro.", "El mar", "La luz.")}) == 1
-    assert rows["El faro."]["tokens"] == "El faro ."
     assert {row["source"] for row in rows.values()} == {"pairs/scored"}
     assert {(row["split"], row["licence"]) for row in rows.values()} == {("test", "CC0 1.0")}
     assert json.loads((tmp_path / "out" / "build.json").read_text("utf-8")) == {"rank": report}
     schema = pq.read_schema(tmp_path / "out" / "rank" / "test-00000-of-00001.parquet")
     assert schema.names == [
-        *("id", "text", "tokens", "document_id", "positives", "source", "split", "licence")
+        *("id", "text", "document_id", "positives", "source", "split", "licence")
     ]
     assert about_of(schema)["parts"]["pairs"] == ["pairs/scored"]
 
@@ -376,9 +376,29 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
             env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)},
             check=True,
         )
-        contents.append({p.relative_to(out): p.read_bytes() for p in out.rglob("*.*")})
+        report = json.loads((out / "words" / "build.json").read_text("utf-8"))["words"]
+        # The files of records differ.
+        assert report.pop("made_from")["records"].keys() == {"evalrank", "mine"}
+        (shard,) = out.rglob("*.parquet")
+        contents.append((report, shard.relative_to(out), shard.read_bytes()))
     assert contents[0] == contents[1]
-    assert len(contents[0]) == 2
+
+
+def test_neither_spacy_nor_pandas_is_imported(tmp_path, write_records, write_params) -> None:
+    params = write_params(
+        {"sts": {"corpus": {"recipe": "sts"}, "datasets": {"sim": SIMILARITY}}},
+        rankings={"rank": ENTRY | {"pairs": ["sts"]}},
+    )
+    pairs = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
+    write_records([pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)], "sts")
+    code = """if True:
+        import sys
+        from evaluation.commands import main
+        assert main(["build", "sts", "--records", "sts.parquet", "--out", "sts"]) == 0
+        assert main(["compose", "--records", ".", "--out", "rankings"]) == 0
+        assert not {"spacy", "pandas"} & sys.modules.keys()
+    """
+    subprocess.run([sys.executable, "-c", code], cwd=params.parent, check=True)
 
 
 def test_the_command_line(tmp_path, write_records, write_params, capsys) -> None:
@@ -393,7 +413,13 @@ def test_the_command_line(tmp_path, write_records, write_params, capsys) -> None
     assert main(["compose", "rank", *command, *common]) == 0
     assert main(["list", *common]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert out[:2] == ["rank: test 4", "pairs: read 2, below_top_quarter 1, used 1"]
+    assert out[:3] == [
+        "rank: test 4",
+        "pairs: read 2, below_top_quarter 1, used 1",
+        "1 rankings: 0 kept, 1 new",
+    ]
+    assert main(["compose", *command, *common]) == 0
+    assert capsys.readouterr().out.splitlines()[2] == "1 rankings: 1 kept, 0 new"
     assert "  rank: sentence ranking, from sts" in out
     assert main(["compose", "other", *command, *common]) == 1
     assert "one of rank" in capsys.readouterr().err
@@ -407,7 +433,7 @@ def test_rankings_are_checked_only_by_who_needs_them(
     tmp_path, write_records, write_params, capsys
 ) -> None:
     sts = {"corpus": {"recipe": "sts", "language": "es"}}
-    dataset = {"datasets": {"sim": {"task": "similarity", "collection": "2017"}}}
+    dataset = {"datasets": {"sim": SIMILARITY}}
     wrong = {"rank": ENTRY | {"pairs": ["none"]}}
     texts = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
     records = write_records([pair(n, t, 3, "test", "2017") for n, t in enumerate(texts)], "sts")

@@ -320,7 +320,7 @@ def neighbours(tmp_path, make_corpus, write_records) -> Path:
     folder = tmp_path / "instances"
     build(pairs, records, folder / "pairs", "upstream")
     (ranking,) = rankings_of(rankings, [pairs, more], "upstream")
-    compose(ranking, tmp_path, folder / "rank", "upstream")
+    compose(ranking, tmp_path, folder / "rankings" / "rank", "upstream")
     audit(folder, tmp_path / "audit")
     groups = groups_of([pairs, more], rankings, "upstream")
     package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
@@ -375,7 +375,7 @@ def test_the_card_of_unscored_words(tmp_path, make_corpus, write_records) -> Non
     rankings = {"rank": entry}
     folder = tmp_path / "instances"
     (ranking,) = rankings_of(rankings, [pairs, films], "upstream")
-    compose(ranking, tmp_path, folder / "rank", "upstream")
+    compose(ranking, tmp_path, folder / "rankings" / "rank", "upstream")
     audit(folder, tmp_path / "audit")
     groups = groups_of([pairs, films], rankings, "upstream")
     package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")

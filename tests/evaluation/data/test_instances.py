@@ -11,14 +11,17 @@ from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import find_datasets
 
 ROWS = [row(i, i % 2, sentences=[f"Uno {i}.", f"Dos {i}."]) for i in range(6)]
+RANKED = row(0, None, text="Uno.") | {"positives": []}
 SPLITS = {"train": ROWS[:3], "validation": ROWS[3:4], "test": ROWS[4:]}
 
 
-def test_datasets_are_found_at_both_depths(tmp_path: Path) -> None:
+def test_datasets_are_found_at_each_depth(tmp_path: Path) -> None:
     write_dataset(tmp_path / "wiki" / "bso_wiki", "sentence_ordering", SPLITS, shards=2)
     write_dataset(tmp_path / "bso_alone", "sentence_ordering", SPLITS)
+    write_dataset(tmp_path / "rankings" / "rank" / "rank", "sentence_ranking", {"test": [RANKED]})
     (tmp_path / "wiki" / "metrics.json").write_text("{}")
-    alone, wiki = find_datasets(tmp_path)
+    alone, wiki, ranking = find_datasets(tmp_path)
+    assert (ranking.name, list(ranking.files)) == ("rank", ["test"])
     assert (alone.name, wiki.name) == ("bso_alone", "bso_wiki")
     assert (wiki.task, wiki.corpus, wiki.language) == ("sentence_ordering", "wiki", "es")
     assert wiki.labels == ("swapped", "original")
@@ -162,6 +165,16 @@ def test_a_column_that_is_not_there(tmp_path: Path) -> None:
     write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
     with pytest.raises(InputError, match="no colour among id, sentences"):
         find_datasets(tmp_path)[0].read("test", ["id", "colour"])
+
+
+def test_instances_without_tokens(tmp_path: Path) -> None:
+    folder = write_dataset(tmp_path / "bso", "sentence_ordering", SPLITS)
+    for file in folder.iterdir():
+        pq.write_table(pq.ParquetFile(file).read().drop_columns("tokens"), file)
+    (dataset,) = find_datasets(tmp_path)
+    assert len(dataset.read("test", ["sentences"])) == 2
+    with pytest.raises(InputError, match="run `probeta package`, which adds the tokens"):
+        dataset.read("test", ["tokens"])
 
 
 @pytest.mark.parametrize("sentences", [None, ["a", None]])
