@@ -9,6 +9,7 @@ import numpy as np
 
 from builders.tasks import TASKS
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.parquet import array_of, numbers
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.measures.metrics import average_ranks
@@ -91,7 +92,7 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path
     answers = [_answers(dataset, own, drawn) for own in predictions.values()]
     told = _told(dataset, rows, drawn)
     columns = _provenance(dataset)
-    shown = rows.take(drawn).to_pylist()
+    shown = rows.take(numbers(np.array(drawn, np.int64))).to_pylist()
     content: dict[str, Any] = {
         "name": name,
         "group": TASKS[dataset.task].group.abbreviation,
@@ -199,7 +200,7 @@ _SHOWN: Mapping[str, Callable[[Dataset, Values], list[ShownText]]] = {
 
 def _told(dataset: Dataset, rows: "pa.Table", drawn: Sequence[int]) -> list[list[str]]:
     """Return for each drawn row the gold answer in words, and a remark beside it."""
-    gold = rows[dataset.target].to_numpy()
+    gold = array_of(rows[dataset.target])
     if dataset.target == "score":
         ranks = _ranks(gold)
         return [[f"{gold[i]:g}", f"above {100 * ranks[i]:.0f} %"] for i in drawn]

@@ -23,8 +23,8 @@ from evaluation.measures.metrics import Metric
 from evaluation.results.stored import (
     check_folder,
     interval_of,
+    read_row_group,
     read_row_groups,
-    read_rows,
     read_stored,
     write_stored,
 )
@@ -229,9 +229,8 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
         InputError: the file is missing or damaged, or has no such dataset or layer.
     """
     path = folder / PREDICTIONS
-    wanted = {"dataset": dataset, "layer": layer}
     what = f"predictions for {dataset} from layer {layer}"
-    table = read_rows(path, predictions_schema().names, wanted, what, _AGAIN)
+    table = read_row_group(path, predictions_schema().names, (dataset, layer), what, _AGAIN)
     predicted = table["predicted"].combine_chunks()
     if len(set(predicted.value_lengths().to_pylist())) != 1:
         raise InputError(

@@ -21,8 +21,8 @@ from evaluation.arrays import Doubles, Values
 from evaluation.results.stored import (
     check_folder,
     interval_of,
+    read_row_group,
     read_row_groups,
-    read_rows,
     read_stored,
     write_stored,
 )
@@ -260,10 +260,10 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
     Raises:
         InputError: the file is missing or damaged, or has no such dataset or similarity.
     """
-    table = read_rows(
+    table = read_row_group(
         folder / RANKS,
         ranks_schema().names,
-        {"dataset": dataset, "similarity": similarity},
+        (dataset, similarity),
         f"ranks in {dataset} by {similarity}",
         _AGAIN,
     )

@@ -1,7 +1,7 @@
 """Results in files: written whole, read back with a clear error."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -83,32 +83,34 @@ def check_folder(folder: Path, command: str) -> None:
         )
 
 
-def read_rows(
-    path: Path, columns: Sequence[str], wanted: Mapping[str, str], what: str, todo: str
+def read_row_group(
+    path: Path, columns: Sequence[str], wanted: Sequence[str], what: str, todo: str
 ) -> "pa.Table":
-    """Read some rows of a Parquet file.
+    """Read the row group of a Parquet file that has certain values in its first columns.
 
     Args:
-        path: the file.
+        path: the file; within a row group its first columns do not vary.
         columns: the names of those to read.
-        wanted: column to the value that the rows have there.
-        what: what they are, for messages.
+        wanted: the values of the first columns, strings.
+        what: what the rows are, for messages.
         todo: what to do if they are not there, for messages.
 
     Raises:
-        InputError: the file is missing or damaged, or has no such columns or rows.
+        InputError: the file is missing or damaged, or has no such columns or row group.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    filters = [(column, "=", value) for column, value in wanted.items()]
     try:
-        table = pq.read_table(path, filters=filters).select(columns)
+        with pq.ParquetFile(path) as file:
+            for number in range(file.num_row_groups):
+                group = file.metadata.row_group(number)
+                ends = [group.column(place).statistics for place in range(len(wanted))]
+                if [end and end.min for end in ends] == [*wanted]:
+                    return file.read_row_group(number).select(columns)
     except (OSError, pa.ArrowException, KeyError) as error:
         raise InputError(path, expected=what, found=str(error), todo=todo) from None
-    if not len(table):
-        raise InputError(path, expected=what, found="none", todo=todo)
-    return table
+    raise InputError(path, expected=what, found="none", todo=todo)
 
 
 def read_row_groups(
