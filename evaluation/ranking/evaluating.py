@@ -35,7 +35,7 @@ from evaluation.measures.bootstrap import bootstrap_key, interval, resample_mean
 from evaluation.measures.metrics import pearson, spearman
 from evaluation.measures.similarity import cosines, inverse_distances
 from evaluation.measures.threads import one_thread
-from evaluation.ranking.postprocessing import Name, postprocess
+from evaluation.ranking.postprocessing import Fitting, Name
 from evaluation.ranking.ranks import Similarity, rank_positives
 from evaluation.results.kept import unchanged
 from evaluation.results.rankings import (
@@ -390,10 +390,11 @@ def _vectors(
     Raises:
         InputError: a vector is not finite after post-processing.
     """
+    fitting = Fitting(found)
     for name, same in groupby(ways, lambda way: way[0]):
         if name == "whitening" and len(found) <= found.shape[1]:
             continue
-        vectors = postprocess(found, name)
+        vectors = fitting.postprocess(name)
         too_large = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(too_large):
             raise InputError(

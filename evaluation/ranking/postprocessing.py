@@ -22,6 +22,7 @@ A vector of zeros, which an encoder gives to what it does not know, is not fitte
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -42,12 +43,12 @@ class Postprocessing:
 
     Attributes:
         centre: what is subtracted first, float64 [dimension].
-        matrix: what the rest is multiplied by, float64 [dimension, dimension].
+        matrix: what the rest is multiplied by, float64 [dimension, dimension]; None for 1.
         gain: the most that it can lengthen a vector.
     """
 
     centre: Doubles
-    matrix: Doubles
+    matrix: Doubles | None
     gain: float
 
     def apply(self, vectors: Floats) -> Floats:
@@ -63,7 +64,8 @@ class Postprocessing:
             wide = vectors[start : start + _BLOCK_TEXTS].astype(np.float64)
             lengths = np.linalg.norm(wide, axis=1)
             wide -= self.centre
-            wide = wide @ self.matrix
+            if self.matrix is not None:
+                wide = wide @ self.matrix
             rounding = _ROUNDING * self.gain * (lengths + centre)
             wide[(np.linalg.norm(wide, axis=1) <= rounding) | (lengths == 0)] = 0
             with np.errstate(over="ignore"):
@@ -71,49 +73,66 @@ class Postprocessing:
         return images
 
 
-def postprocess(vectors: Floats, name: Name) -> Floats:
-    """Return vectors after a post-processing that is fitted on all of them; within ``one_thread``.
+class Fitting:
+    """Post-processings fitted on the same vectors: what several need is computed once."""
 
-    Args:
-        vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
-        name: of the post-processing.
-    """
-    return vectors if name == "none" else fit(vectors, name).apply(vectors)
+    def __init__(self, vectors: Floats) -> None:
+        """Fit nothing yet; all that follows within ``one_thread``.
 
+        Args:
+            vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
+        """
+        self._vectors = vectors
 
-def fit(vectors: Floats, name: Name) -> Postprocessing:
-    """Return a post-processing that is fitted on vectors, other than "none".
+    def postprocess(self, name: Name) -> Floats:
+        """Return the vectors after a post-processing that is fitted on all of them."""
+        return self._vectors if name == "none" else self.fit(name).apply(self._vectors)
 
-    Args:
-        vectors: float32 [texts, dimension], one text or more; may be memory-mapped.
-        name: of the post-processing.
-    """
-    dimension = vectors.shape[1]
-    count = max(1, sum(map(len, _blocks(vectors))))
-    centre = np.zeros(dimension)
-    if name != "component_removal":
-        for block in _blocks(vectors):
+    def fit(self, name: Name) -> Postprocessing:
+        """Return a post-processing other than "none"."""
+        dimension = self._vectors.shape[1]
+        if name == "centre":
+            return Postprocessing(self._mean, None, 1.0)
+        if name == "component_removal":
+            centre = np.zeros(dimension)
+            variances, components = self._moment(centre)
+        else:
+            centre = self._mean
+            variances, components = self._covariance
+        if name == "whitening":
+            squared_lengths = variances.sum() + centre @ centre
+            varies = variances > _ROUNDING * squared_lengths
+            scales = np.zeros(dimension)
+            scales[varies] = variances[varies] ** -0.5
+        else:
+            removed = 1 if name == "component_removal" else max(1, round(dimension / 100))
+            scales = np.ones(dimension)
+            scales[dimension - removed :] = 0
+        return Postprocessing(centre, (components * scales) @ components.T, float(scales.max()))
+
+    @cached_property
+    def _count(self) -> int:
+        return max(1, sum(map(len, _blocks(self._vectors))))
+
+    @cached_property
+    def _mean(self) -> Doubles:
+        centre = np.zeros(self._vectors.shape[1])
+        for block in _blocks(self._vectors):
             centre += block.sum(axis=0)
-        centre /= count
-    if name == "centre":
-        return Postprocessing(centre, np.eye(dimension), 1.0)
-    moment = np.zeros((dimension, dimension))
-    for block in _blocks(vectors):
-        block -= centre
-        moment += block.T @ block
-    moment /= count
-    # Ascending.
-    variances, components = np.linalg.eigh(moment)
-    if name == "whitening":
-        squared_lengths = variances.sum() + centre @ centre
-        varies = variances > _ROUNDING * squared_lengths
-        scales = np.zeros(dimension)
-        scales[varies] = variances[varies] ** -0.5
-    else:
-        removed = 1 if name == "component_removal" else max(1, round(dimension / 100))
-        scales = np.ones(dimension)
-        scales[dimension - removed :] = 0
-    return Postprocessing(centre, (components * scales) @ components.T, float(scales.max()))
+        return centre / self._count
+
+    @cached_property
+    def _covariance(self) -> tuple[Doubles, Doubles]:
+        return self._moment(self._mean)
+
+    def _moment(self, centre: Doubles) -> tuple[Doubles, Doubles]:
+        """Return the second moment about a centre: its eigenvalues, ascending, and eigenvectors."""
+        moment = np.zeros((len(centre), len(centre)))
+        for block in _blocks(self._vectors):
+            block -= centre
+            moment += block.T @ block
+        variances, components = np.linalg.eigh(moment / self._count)
+        return variances, components
 
 
 def _blocks(vectors: Floats) -> Iterator[Doubles]:

@@ -22,7 +22,7 @@ from evaluation.encoders import make_encoder
 from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
 from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking.evaluating import rank_datasets
-from evaluation.ranking.postprocessing import postprocess
+from evaluation.ranking.postprocessing import Fitting
 from evaluation.ranking.ranks import rank_positives
 from evaluation.results.rankings import (
     RankingResults,
@@ -253,7 +253,7 @@ def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
     queries = np.concatenate([first, first, first + 1, first + 2])
     positives = np.concatenate([first + 1, first + 2, first, first])
     for score in results.scores[:4]:
-        ready = postprocess(vectors, score.postprocessing)  # type: ignore[arg-type]
+        ready = Fitting(vectors).postprocess(score.postprocessing)  # type: ignore[arg-type]
         found = rank_positives(ready, queries, positives, score.similarity)  # type: ignore[arg-type]
         assert score.mrr == pytest.approx(np.mean(1 / found.ranks))
         assert score.hits["3"] == np.mean(found.ranks <= 3)

@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.measures.threads import one_thread
 from evaluation.ranking import postprocessing
-from evaluation.ranking.postprocessing import Name, fit, postprocess
+from evaluation.ranking.postprocessing import Fitting, Name
 
 NAMES: tuple[Name, ...] = ("centre", "abtt", "component_removal", "whitening")
 
@@ -28,6 +28,10 @@ def some(count: int, dimension: int, offset: float = 2) -> Any:
     mixed = generator.normal(size=(count, dimension)) * np.geomspace(3, 0.1, dimension)
     turned = mixed @ np.linalg.qr(generator.normal(size=(dimension, dimension)))[0]
     return (turned + offset).astype(np.float32)
+
+
+def postprocess(vectors: Any, name: Name) -> Any:
+    return Fitting(vectors).postprocess(name)
 
 
 def cosines(vectors: Any) -> Any:
@@ -97,6 +101,13 @@ def test_a_component_that_varies_by_rounding_is_not_whitened() -> None:
     assert others.T @ others / 200 == pytest.approx(np.eye(7), abs=1e-3)
 
 
+def test_the_same_whatever_was_fitted_before() -> None:
+    vectors = some(100, 20)
+    fitting = Fitting(vectors)
+    for name in (*NAMES, *NAMES[::-1]):
+        assert fitting.postprocess(name).tobytes() == postprocess(vectors, name).tobytes()
+
+
 @every
 def test_the_signs_of_eigenvectors_do_not_matter(
     name: Name, monkeypatch: pytest.MonkeyPatch
@@ -150,7 +161,7 @@ def test_vectors_of_0_stay_0_and_are_not_fitted_on(name: Name) -> None:
 
 def test_fitted_on_some_and_applied_to_others() -> None:
     vectors = some(90, 6)
-    fitted = fit(vectors[:60], "abtt")
+    fitted = Fitting(vectors[:60]).fit("abtt")
     found = fitted.apply(vectors)
     assert (found[:60] == postprocess(vectors[:60], "abtt")).all()
     direction = np.linalg.svd(vectors[:60] - vectors[:60].mean(axis=0, dtype=np.float64))[2][0]
