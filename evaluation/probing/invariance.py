@@ -1,16 +1,19 @@
-"""Gate 10, invariance of scores, measured by probing every dataset five times.
+"""Gate 10, invariance of scores, measured by probing every dataset in two processes.
 
-Each pass is a separate process, which probes the datasets one after the other with the encoder
-``char_hash``, by the protocol ``standard``, and gives the predictions for test (of all folds, where
-a dataset has folds):
+The datasets are probed one after the other with the encoder ``char_hash``, by the protocol
+``standard``; what counts is the predictions for test (of all folds, where a dataset has folds):
 
     plain       embeddings as they are, datasets by name, PYTHONHASHSEED=1
-    scale       embeddings times 0.1, and times 10
-    order       datasets in reverse, so that each runs after others
-    hash seed   PYTHONHASHSEED=2
+    scale       embeddings times 0.1, and times 10, in the same process
+    reverse     datasets in reverse, so that each runs after others, and PYTHONHASHSEED=2
 
-A dataset's number is the share of its test predictions that differ from those of the plain pass;
-where scores are asked for, by how much Pearson's correlation differs.
+A dataset's number is the share of its test predictions that differ from the plain ones; where
+scores are asked for, by how much Pearson's correlation differs. Where the reverse pass changes
+nothing, neither order nor hash seed does. Where it does, two further processes find out which of
+them it is: in each, one of the two is that of the plain pass.
+
+Datasets that an earlier run has measured are not measured again, if they and all else that the
+numbers depend on are unchanged. Never is a dataset measured alone: it would not run after others.
 """
 
 import json
@@ -18,15 +21,16 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from itertools import chain
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import Split
+from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import run
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
@@ -39,12 +43,14 @@ if TYPE_CHECKING:
     from evaluation.data.instances import Dataset
     from evaluation.measures.metrics import Metric
 
-from evaluation.results.invariance import FORMAT
+from evaluation.results.invariance import FORMAT, read_invariance
 
 ENCODER = "char_hash"
 # Few columns and rows: a dependence shows in any number of them.
 OPTIONS = {"dimension": 64}
 ROWS: dict[Split, int] = {"train": 300, "validation": 100, "test": 200}
+# The plain one first.
+SCALES = (1.0, 0.1, 10.0)
 # Shares of test predictions that may change. float32 rounds an embedding times 0.1 or 10, which
 # can turn a tie, so one prediction may change with the scale however few there are; nothing is
 # rounded in another order, or under another hash seed.
@@ -68,31 +74,23 @@ class Outcome:
     predictions: list[float]
 
 
-Outcomes = dict[str, Outcome]
-"""Dataset to outcome."""
+Outcomes = dict[str, list[Outcome]]
+"""Dataset to the outcome with each scale."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """How a pass over all datasets differs from others; the defaults are those of the plain one.
+    """What one process does.
 
     Attributes:
-        scale: factor of the embeddings.
-        reverse: whether the datasets are probed in reverse.
+        datasets: names, in the order to probe them in.
+        scales: factors of the embeddings.
         hash_seed: PYTHONHASHSEED.
     """
 
-    scale: float = 1.0
-    reverse: bool = False
+    datasets: tuple[str, ...]
+    scales: tuple[float, ...] = (1.0,)
     hash_seed: int = 1
-
-
-PLAIN = Pass()
-CHANGED = {
-    "scale": (Pass(scale=0.1), Pass(scale=10.0)),
-    "order": (Pass(reverse=True),),
-    "hash_seed": (Pass(hash_seed=2),),
-}
 
 
 def measure(
@@ -102,51 +100,53 @@ def measure(
     seed: int,
     workers: int,
     pair_features: "PairFeatures" = "difference_product",
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], int]:
     """Measure on every dataset what its predictions depend on.
 
     Args:
         instances: the folder of the instances.
-        out: JSON file to write.
+        out: JSON file to write; what it says of datasets that are unchanged is kept.
         seed: the run's seed.
-        workers: number of passes at once; the result does not depend on it.
+        workers: number of processes at once; the result does not depend on it.
         pair_features: the features of pair_classification.
 
     Returns:
         The content of the file: ``datasets``, name to ``digest`` (of its files), ``metric``,
         ``test_rows``, for each of ``limits`` the share of changed predictions (for each of
         ``correlation_limits`` the difference, if the metric is "pearson"), and ``verdict``, "pass"
-        or "miss".
+        or "miss"; and the number of datasets that were not measured again.
 
     Raises:
         InputError: there are no datasets, one cannot be probed, or (after writing) one misses.
     """
-    from tqdm import tqdm
-
     from evaluation.data.instances import find_probed
+    from evaluation.encoders import make_encoder
+    from evaluation.results.versions import library_versions
 
-    datasets = find_probed(instances)
-    passes = [PLAIN, *chain.from_iterable(CHANGED.values())]
-    with ThreadPoolExecutor(workers) as threads:
-        waiting = threads.map(lambda one: _start(instances, seed, pair_features, one), passes)
-        bar = tqdm(waiting, desc="invariance", unit="pass", total=len(passes), disable=None)
-        found = dict(zip(passes, bar, strict=True))
-    judged = {
-        dataset.name: {"digest": dataset.digest(), **judge(found, dataset.name)}
-        for dataset in datasets
-    }
-    report = {
+    digests = {dataset.name: dataset.digest() for dataset in find_probed(instances)}
+    report: dict[str, Any] = {
         "format": FORMAT,
         "encoder": {"encoder": ENCODER, "options": OPTIONS},
         "seed": seed,
         "pair_features": pair_features,
         "limits": LIMITS,
         "correlation_limits": CORRELATION_LIMITS,
-        "datasets": judged,
+        "versions": library_versions(make_encoder(ENCODER, OPTIONS)),
+        "code": code_digest(__name__),
+        "datasets": {},
     }
+    judged = _kept(out, report, digests)
+    new = [name for name in digests if name not in judged]
+    if len(new) == 1:
+        new = sorted({*new, *list(judged)[:1]})
+    kept = len(digests) - len(new)
+    if new:
+        found = _judged(new, workers, lambda one: _start(instances, seed, pair_features, one))
+        judged |= {name: {"digest": digests[name], **own} for name, own in found}
+    report["datasets"] = dict(sorted(judged.items()))
     with whole_file(out) as temporary:
         temporary.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
-    missed = [name for name, own in judged.items() if own["verdict"] == "miss"]
+    missed = [name for name, own in report["datasets"].items() if own["verdict"] == "miss"]
     if missed:
         raise InputError(
             out,
@@ -155,20 +155,54 @@ def measure(
             found=f"some that do, of {', '.join(missed)}",
             todo="find in evaluation/ what carries state, or is not standardised; then run again",
         )
-    return report
+    return report, kept
 
 
-def judge(found: Mapping[Pass, Outcomes], dataset: str) -> dict[str, Any]:
+def _kept(out: Path, report: Mapping[str, Any], digests: Mapping[str, str]) -> dict[str, Any]:
+    """Return what an earlier run found of datasets, if all that it depends on is unchanged."""
+    try:
+        before = read_invariance(out)
+    except InputError:
+        return {}
+    if {**before, "datasets": {}} != report:
+        return {}
+    return {
+        name: own for name, own in before["datasets"].items() if own["digest"] == digests.get(name)
+    }
+
+
+def _judged(
+    names: Sequence[str], workers: int, start: Callable[[Pass], Outcomes]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run the passes over some datasets; yield the name of each, and what ``judge`` returns."""
+    plain, reverse = tuple(names), tuple(reversed(names))
+    with ThreadPoolExecutor(workers) as threads:
+        first, both = threads.map(start, (Pass(plain, SCALES), Pass(reverse, hash_seed=2)))
+        differ = {name for name in names if _changed(first[name][0], both[name][0])}
+        order, hash_seed = both, both
+        if differ:
+            order, hash_seed = threads.map(start, (Pass(reverse), Pass(plain, hash_seed=2)))
+    for name in names:
+        alone = [passed[name][0] for passed in (order, hash_seed)]
+        if name in differ and not any(_changed(first[name][0], own) for own in alone):
+            # Only the two together change something.
+            alone = [both[name][0]] * 2
+        yield name, judge(first[name], *alone)
+
+
+def judge(scaled: Sequence[Outcome], reverse: Outcome, reseeded: Outcome) -> dict[str, Any]:
     """Return what of a dataset's answers changed, and the verdict.
 
     Args:
-        found: pass to dataset to outcome, for ``PLAIN`` and all of ``CHANGED``.
-        dataset: its name.
+        scaled: the outcome with each of ``SCALES``, the plain one first.
+        reverse: the outcome after other datasets.
+        reseeded: the outcome with another hash seed.
     """
-    plain = found[PLAIN][dataset]
+    plain = scaled[0]
     changes = {
-        what: max(_changed(plain, found[one][dataset]) for one in passes)
-        for what, passes in CHANGED.items()
+        "scale": max(_changed(plain, own) for own in scaled),
+        "order": _changed(plain, reverse),
+        "hash_seed": _changed(plain, reseeded),
     }
     rows = len(plain.predictions)
     if plain.metric == "accuracy":
@@ -185,7 +219,7 @@ def judge(found: Mapping[Pass, Outcomes], dataset: str) -> dict[str, Any]:
 
 
 def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass) -> Outcomes:
-    """Return for every dataset what a probe predicts for some rows.
+    """Return for datasets, and each scale, what a probe predicts for some rows.
 
     Args:
         instances: the folder of the instances.
@@ -193,34 +227,52 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
         pair_features: the features of pair_classification.
         one: the pass; its hash seed is that of this process.
     """
+    from evaluation.data.instances import find_probed
+    from evaluation.data.rows import read_rows
+    from evaluation.encoders import make_encoder
+
+    encoder = make_encoder(ENCODER, OPTIONS)
+    datasets = {dataset.name: dataset for dataset in find_probed(instances)}
+    found: Outcomes = {}
+    for name in one.datasets:
+        dataset = datasets[name]
+        rows = {
+            split: _some(read_rows(dataset, split, encoder.form), ROWS[split], seed, dataset)
+            for split in dataset.files
+        }
+        vectors = cache(lambda texts: encoder.encode(texts)[:, 0])
+        found[name] = [
+            _outcome(dataset, rows, vectors, scale, seed, pair_features) for scale in one.scales
+        ]
+    return found
+
+
+def _outcome(
+    dataset: "Dataset",
+    rows: Mapping[Split, "pa.Table"],
+    vectors: Callable[[tuple[str, ...]], Floats],
+    scale: float,
+    seed: int,
+    pair_features: "PairFeatures",
+) -> Outcome:
     import numpy as np
 
-    from evaluation.data.instances import find_probed
-    from evaluation.data.rows import probe_rows, read_rows
-    from evaluation.encoders import make_encoder
+    from evaluation.data.rows import probe_rows
     from evaluation.measures.metrics import measure as measured
     from evaluation.measures.threads import one_thread
     from evaluation.probing.probing import METRICS, Probing, answer
 
-    encoder = make_encoder(ENCODER, OPTIONS)
-
     def lookup(texts: Sequence[str]) -> Floats:
-        return encoder.encode(texts)[:, 0] * np.float32(one.scale)
+        return vectors(tuple(texts)) * np.float32(scale)
 
-    found: Outcomes = {}
-    datasets = find_probed(instances)
-    for dataset in reversed(datasets) if one.reverse else datasets:
-        parts = {}
-        for split in dataset.files:
-            rows = read_rows(dataset, split, encoder.form)
-            some = _some(rows, ROWS[split], seed, dataset)
-            parts[split] = probe_rows(dataset, split, some, encoder.form, lookup, pair_features)
-        with one_thread("scipy.linalg"):
-            own = answer(dataset, parts, seed, Probing(pair_features=pair_features))
-        metric, predicted = METRICS[dataset.target], own.predictions[0]
-        value = measured(metric, own.asked.y, predicted)
-        found[dataset.name] = Outcome(metric, value, predicted.tolist())
-    return found
+    parts = {
+        split: probe_rows(dataset, split, own, "natural", lookup, pair_features)
+        for split, own in rows.items()
+    }
+    with one_thread():
+        answered = answer(dataset, parts, seed, Probing(pair_features=pair_features))
+    metric, predicted = METRICS[dataset.target], answered.predictions[0]
+    return Outcome(metric, measured(metric, answered.asked.y, predicted), predicted.tolist())
 
 
 def _some(rows: "pa.Table", count: int, seed: int, dataset: "Dataset") -> "pa.Table":
@@ -270,14 +322,15 @@ def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass)
             instances,
             expected="datasets that can be probed",
             found=process.stderr.strip(),
-            todo=f"correct what the message above names; it is of probing with {ENCODER}, {one}",
+            todo=f"correct what the message above names; it is of probing with {ENCODER}",
         )
-    return {name: Outcome(**own) for name, own in json.loads(process.stdout).items()}
+    printed = json.loads(process.stdout)
+    return {name: [Outcome(**own) for own in outcomes] for name, outcomes in printed.items()}
 
 
 def _print_outcomes(instances: str, seed: str, pair_features: "PairFeatures", one: str) -> None:
     found = predict(Path(instances), int(seed), pair_features, Pass(**json.loads(one)))
-    print(json.dumps({name: asdict(own) for name, own in found.items()}))
+    print(json.dumps({name: [asdict(own) for own in outcomes] for name, outcomes in found.items()}))
 
 
 if __name__ == "__main__":

@@ -10,9 +10,11 @@ HELP = """\
 examples:
   probeta invariance --instances dist/hub --out data/invariance.json
 
-Probes every dataset five times, on a part of its rows: with scaled embeddings, with the datasets in
-reverse order, with another seed of Python's hashing; always by the protocol `standard`. Fails,
-after writing, if an answer changes.
+Probes every dataset four times, on a part of its rows: as it is, with embeddings times 0.1 and
+times 10, and, in another process, with the datasets in reverse order and another seed of Python's
+hashing; always by the protocol `standard`. Datasets that were measured in an earlier run are not
+measured again if they, parameters, code and libraries are unchanged. Fails, after writing, if an
+answer changes.
 """
 
 
@@ -31,13 +33,15 @@ def run(options: argparse.Namespace) -> None:
     from corpora_recipes.params import load_params
     from evaluation.probing.invariance import measure
     from evaluation.probing.params import probing_params
+    from evaluation.results.kept import summary
 
     params = load_params(options.params)
-    report = measure(
+    report, kept = measure(
         options.instances,
         options.out,
         seed=params["seed"],
         workers=options.workers,
         pair_features=probing_params(params, options.params).pair_features,
     )
-    print(f"{len(report['datasets'])} datasets: scale, order and hash seed change no scores")
+    print(summary(len(report["datasets"]), kept=kept))
+    print("scale, order and hash seed change no scores")

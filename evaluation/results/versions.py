@@ -6,10 +6,10 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from evaluation.encoders.encoder import Description
+from evaluation.encoders.encoder import Described
 
 
-def encoder_facts(encoder: Description, dimension: int) -> dict[str, Any]:
+def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
     """Return an encoder's description for results; ``dimension`` is that of the store."""
     return {
         "encoder": encoder.name,
@@ -22,7 +22,7 @@ def encoder_facts(encoder: Description, dimension: int) -> dict[str, Any]:
     }
 
 
-def library_versions(encoder: Description, further: Iterable[str] = ()) -> dict[str, str]:
+def library_versions(encoder: Described, further: Iterable[str] = ()) -> dict[str, str]:
     """Return the versions of Python, the platform, Probeta and the libraries that compute.
 
     Args:

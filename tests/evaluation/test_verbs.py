@@ -61,7 +61,8 @@ def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]
         assert "0 encoded now" in capsys.readouterr().out
         command = ["--embeddings", f"vectors/{encoder}", "--out", f"results/{encoder}"]
         assert main(["probe", *common, *command]) == 0
-        assert capsys.readouterr().out == "bso_own: 100.0 (majority 40.0)\n"
+        said = "bso_own: 100.0 (majority 40.0)\n1 datasets: 0 kept, 1 new\n"
+        assert capsys.readouterr().out == said
     folders = [f"results/{encoder}" for encoder in ("char_hash", "use_multilingual")]
     Path("audit.json").write_text(json.dumps(AUDIT))
     assert main(["report", *folders, *REPORT]) == 0

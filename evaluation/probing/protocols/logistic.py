@@ -165,12 +165,12 @@ class _Loss:
         return value, gradient.astype(np.float64).ravel()
 
     def _solve(self, rows: Floats, transposed: int) -> Floats:
-        from scipy.linalg import solve_triangular
+        # What solve_triangular calls; its checks take longer than a small problem.
+        from scipy.linalg.lapack import strtrs
 
-        solved: Floats = solve_triangular(
-            self.factor, rows.T, lower=True, trans=transposed, check_finite=False
-        ).T
-        return solved
+        solved, _ = strtrs(self.factor, rows.T, lower=1, trans=transposed)
+        found: Floats = solved.T
+        return found
 
     def _cross_entropy(self, parameters: Floats) -> tuple[float, Floats]:
         """Return the mean cross-entropy over the rows, and its gradient."""

@@ -1,8 +1,8 @@
 """Gate 10: that it measures, that it finds what it looks for, and how it ends."""
 
 import json
+import shutil
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from evaluation.commands import main
 from evaluation.data.instances import find_datasets
 from evaluation.probing import invariance
 from evaluation.probing.invariance import (
-    CHANGED,
-    PLAIN,
+    SCALES,
     Outcome,
+    Outcomes,
     Pass,
     judge,
     measure,
@@ -28,6 +28,7 @@ from evaluation.probing.protocols.problem import Answers, Problem
 from evaluation.results.invariance import read_invariance
 
 PAIRS: Any = "difference_product"
+NAMES = ("dc", "fac", "sick", "ssp", "sts")
 WORDS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte", "puente", "rana"]
 
 
@@ -76,13 +77,35 @@ def instances(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def shares(**changed: float) -> Any:
-    """Return what passes give where that share of ten predictions changes in each but the plain."""
-    ones = {name: round(10 * changed.get(name, 0)) for name in ("dc", "fac", "sick", "ssp", "sts")}
-    return {
-        name: Outcome("accuracy", 0.5, [1] * count + [0] * (10 - count))
-        for name, count in ones.items()
-    }
+def outcome(share: float = 0, rows: int = 10) -> Outcome:
+    """Return an outcome where that share of the predictions differs from the plain ones."""
+    ones = round(share * rows)
+    return Outcome("accuracy", 0.5, [1] * ones + [0] * (rows - ones))
+
+
+class Passes:
+    """In place of processes: what they were asked for, and outcomes in which some changes show.
+
+    Attributes:
+        changes: dataset to what changes its answers: "order", "hash_seed" or "both" together.
+        begun: the passes.
+    """
+
+    def __init__(self, **changes: str) -> None:
+        self.changes = changes
+        self.begun: list[Pass] = []
+
+    def __call__(self, instances: Path, seed: int, pair_features: str, one: Pass) -> Outcomes:
+        self.begun.append(one)
+        seen = set()
+        if one.datasets != tuple(sorted(one.datasets)):
+            seen.add("order")
+        if one.hash_seed == 2:
+            seen.add("hash_seed")
+        if len(seen) == 2:
+            seen.add("both")
+        found = {name: 0.1 * (self.changes.get(name) in seen) for name in one.datasets}
+        return {name: [outcome(share)] * len(one.scales) for name, share in found.items()}
 
 
 def test_the_command(
@@ -92,7 +115,7 @@ def test_the_command(
     Path("params.yaml").write_text("seed: 5\nprobing: {pair_features: four_part}")
     command = ["invariance", "--instances", str(instances), "--out", "made/i.json"]
     assert main(command) == 0
-    assert capsys.readouterr().out.startswith("5 datasets: ")
+    assert capsys.readouterr().out.startswith("5 datasets: 0 kept, 5 new\n")
     report = read_invariance(tmp_path / "made" / "i.json")
     assert report["seed"] == 5
     assert report["pair_features"] == "four_part"
@@ -109,90 +132,164 @@ def test_the_command(
         }
         for dataset in find_datasets(instances)
     }
-    plain = predict(instances, 5, "four_part", PLAIN)
+    plain = predict(instances, 5, "four_part", Pass(NAMES))
     for name in ("dc", "fac", "ssp"):
-        assert set(plain[name].predictions) == {0, 1}
-    assert plain["sick"].value > 0.3
-    assert plain["sts"].value > 0.3
+        assert set(plain[name][0].predictions) == {0, 1}
+    assert plain["sick"][0].value > 0.3
+    assert plain["sts"][0].value > 0.3
+    before = Path("made/i.json").read_bytes()
+    monkeypatch.setattr(invariance, "_start", None)
+    assert main(command) == 0
+    assert capsys.readouterr().out.startswith("5 datasets: 5 kept, 0 new\n")
+    assert Path("made/i.json").read_bytes() == before
 
 
 def test_a_miss_fails_after_writing(
     instances: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        invariance,
-        "_start",
-        lambda folder, seed, pairs, one: shares(ssp=0.1 if one.hash_seed == 2 else 0),
-    )
-    with pytest.raises(InputError, match="of ssp") as caught:
-        measure(instances, tmp_path / "i.json", seed=1, workers=2)
-    assert "of dc" not in str(caught.value)
+    monkeypatch.setattr(invariance, "_start", Passes(ssp="hash_seed"))
+    # What was found stays, so that it fails again.
+    for _ in range(2):
+        with pytest.raises(InputError, match="of ssp") as caught:
+            measure(instances, tmp_path / "i.json", seed=1, workers=2)
+        assert "of dc" not in str(caught.value)
+        datasets = read_invariance(tmp_path / "i.json")["datasets"]
+        assert datasets["dc"]["verdict"] == "pass"
+        assert {k: datasets["ssp"][k] for k in ("scale", "order", "hash_seed", "verdict")} == {
+            "scale": 0.0,
+            "order": 0.0,
+            "hash_seed": 0.1,
+            "verdict": "miss",
+        }
+
+
+def test_two_processes_are_enough_where_nothing_changes(
+    instances: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes = Passes()
+    monkeypatch.setattr(invariance, "_start", passes)
+    measure(instances, tmp_path / "i.json", seed=1, workers=1)
+    assert passes.begun == [Pass(NAMES, SCALES), Pass(NAMES[::-1], hash_seed=2)]
+
+
+@pytest.mark.parametrize(
+    ("what", "order", "hash_seed"),
+    [("order", 0.1, 0), ("hash_seed", 0, 0.1), ("both", 0.1, 0.1)],
+)
+def test_what_changes_answers_is_found_out(
+    instances: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    order: float,
+    hash_seed: float,
+) -> None:
+    monkeypatch.setattr(invariance, "_start", Passes(dc=what))
+    with pytest.raises(InputError, match="of dc"):
+        measure(instances, tmp_path / "i.json", seed=1, workers=1)
     datasets = read_invariance(tmp_path / "i.json")["datasets"]
-    assert datasets["dc"]["verdict"] == "pass"
-    assert {k: datasets["ssp"][k] for k in ("scale", "order", "hash_seed", "verdict")} == {
-        "scale": 0.0,
-        "order": 0.0,
-        "hash_seed": 0.1,
-        "verdict": "miss",
-    }
+    assert (datasets["dc"]["order"], datasets["dc"]["hash_seed"]) == (order, hash_seed)
+    for name in NAMES[1:]:
+        assert (datasets[name]["order"], datasets[name]["hash_seed"]) == (0, 0)
+
+
+def test_a_dataset_costs_only_itself_and_one_to_run_after(
+    instances: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = tmp_path / "i", tmp_path / "i.json"
+    shutil.copytree(instances, folder)
+    shutil.move(folder / "sick", tmp_path / "sick")
+    passes = Passes()
+    monkeypatch.setattr(invariance, "_start", passes)
+
+    def measured() -> tuple[list[Any], int]:
+        passes.begun.clear()
+        report, kept = measure(folder, out, seed=1, workers=1)
+        assert list(report["datasets"]) == sorted(path.name for path in folder.iterdir())
+        assert read_invariance(out) == report
+        return [one.datasets for one in passes.begun], kept
+
+    assert measured()[1] == 0
+    shutil.move(tmp_path / "sick", folder / "sick")
+    assert measured() == ([("dc", "sick"), ("sick", "dc")], 3)
+    assert measured() == ([], 5)
+    shutil.rmtree(folder / "fac")
+    assert measured() == ([], 4)
+    monkeypatch.setattr(invariance, "code_digest", lambda *modules: "other")
+    assert measured()[1] == 0
+    out.write_text(json.dumps({"format": 1, "datasets": {}}))
+    assert measured()[1] == 0
+    out.write_text("{")
+    assert measured()[1] == 0
+
+
+def test_one_dataset_alone(
+    instances: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes = Passes()
+    monkeypatch.setattr(invariance, "_start", passes)
+    shutil.copytree(instances / "ssp", tmp_path / "i" / "ssp")
+    assert measure(tmp_path / "i", tmp_path / "i.json", seed=1, workers=1)[1] == 0
+    assert [one.datasets for one in passes.begun] == [("ssp",)] * 2
 
 
 @pytest.mark.parametrize(
     ("differs", "count", "rows", "verdict"),
     [
-        (Pass(scale=0.1), 1, 200, "pass"),
-        (Pass(scale=10.0), 1, 200, "pass"),
-        (Pass(scale=10.0), 2, 200, "miss"),
-        (Pass(scale=10.0), 2, 400, "pass"),
-        (Pass(scale=10.0), 3, 400, "miss"),
-        (Pass(scale=0.1), 1, 7, "pass"),
-        (Pass(scale=0.1), 2, 7, "miss"),
-        (Pass(reverse=True), 1, 200, "miss"),
-        (Pass(reverse=True), 1, 7, "miss"),
-        (Pass(hash_seed=2), 1, 200, "miss"),
-        (Pass(hash_seed=2), 1, 7, "miss"),
+        (1, 1, 200, "pass"),
+        (2, 1, 200, "pass"),
+        (2, 2, 200, "miss"),
+        (2, 2, 400, "pass"),
+        (2, 3, 400, "miss"),
+        (1, 1, 7, "pass"),
+        (1, 2, 7, "miss"),
+        (3, 1, 200, "miss"),
+        (3, 1, 7, "miss"),
+        (4, 1, 200, "miss"),
+        (4, 1, 7, "miss"),
     ],
 )
-def test_the_limits(differs: Pass, count: int, rows: int, verdict: str) -> None:
-    plain = {"x": Outcome("accuracy", 0.5, [0] * rows)}
-    found = dict.fromkeys((PLAIN, *chain.from_iterable(CHANGED.values())), plain)
-    found[differs] = {"x": Outcome("accuracy", 0.5, [1] * count + [0] * (rows - count))}
-    judged = judge(found, "x")
+def test_the_limits(differs: int, count: int, rows: int, verdict: str) -> None:
+    """Of plain, two scales, reverse and other hash seed one differs."""
+    found = [outcome(count / rows if i == differs else 0, rows) for i in range(5)]
+    judged = judge(found[:3], *found[3:])
     assert judged["verdict"] == verdict
-    assert sorted(judged[what] for what in CHANGED) == [0, 0, count / rows]
+    shown = ("scale", "scale", "scale", "order", "hash_seed")[differs]
+    for what in ("scale", "order", "hash_seed"):
+        assert judged[what] == (count / rows if what == shown else 0)
 
 
 @pytest.mark.parametrize(
     ("differs", "value", "verdict"),
     [
-        (Pass(scale=0.1), 0.5019, "pass"),
-        (Pass(scale=10.0), 0.4981, "pass"),
-        (Pass(scale=10.0), 0.5021, "miss"),
-        (Pass(scale=0.1), 0.4979, "miss"),
-        (Pass(reverse=True), 0.5001, "miss"),
-        (Pass(hash_seed=2), 0.4999, "miss"),
+        (1, 0.5019, "pass"),
+        (2, 0.4981, "pass"),
+        (2, 0.5021, "miss"),
+        (1, 0.4979, "miss"),
+        (3, 0.5001, "miss"),
+        (4, 0.4999, "miss"),
     ],
 )
-def test_the_limits_of_correlations(differs: Pass, value: float, verdict: str) -> None:
-    plain = {"x": Outcome("pearson", 0.5, [1.0] * 7)}
-    found = dict.fromkeys((PLAIN, *chain.from_iterable(CHANGED.values())), plain)
+def test_the_limits_of_correlations(differs: int, value: float, verdict: str) -> None:
+    found = [Outcome("pearson", 0.5, [1.0] * 7) for _ in range(5)]
     # Predictions may differ: what counts is the value.
-    found[differs] = {"x": Outcome("pearson", value, [2.0] * 7)}
-    judged = judge(found, "x")
+    found[differs] = Outcome("pearson", value, [2.0] * 7)
+    judged = judge(found[:3], *found[3:])
     assert (judged["metric"], judged["test_rows"], judged["verdict"]) == ("pearson", 7, verdict)
-    assert sorted(judged[what] for what in CHANGED) == [0, 0, pytest.approx(abs(value - 0.5))]
+    changes = sorted(judged[what] for what in ("scale", "order", "hash_seed"))
+    assert changes == [0, 0, pytest.approx(abs(value - 0.5))]
 
 
 def test_scale_is_found_where_features_are_not_standardised(
     instances: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standard, "standardised", lambda *parts: list(parts))
-    passes = {
-        scale: predict(instances, 5, PAIRS, replace(PLAIN, scale=scale)) for scale in (0.1, 1, 10)
-    }
+    found = predict(instances, 5, PAIRS, Pass(NAMES, SCALES))
     # The features of coherence are cosines, which have no scale.
-    assert passes[0.1]["dc"] == passes[1]["dc"]
-    assert passes[0.1]["ssp"] != passes[1]["ssp"] or passes[10]["ssp"] != passes[1]["ssp"]
+    plain, tenth, tenfold = found["dc"]
+    assert plain == tenth
+    plain, tenth, tenfold = found["ssp"]
+    assert tenth != plain or tenfold != plain
 
 
 def test_order_is_found_where_a_dataset_leaves_something_behind(
@@ -210,17 +307,17 @@ def test_order_is_found_where_a_dataset_leaves_something_behind(
         return standard.PROTOCOL.answer(problem, seed, engine)
 
     monkeypatch.setitem(PROTOCOLS, "standard", replace(standard.PROTOCOL, answer=leaks))
-    forwards = predict(instances, 5, PAIRS, PLAIN)
+    forwards = predict(instances, 5, PAIRS, Pass(NAMES))
     settings.clear()
-    backwards = predict(instances, 5, PAIRS, replace(PLAIN, reverse=True))
+    backwards = predict(instances, 5, PAIRS, Pass(NAMES[::-1]))
     assert forwards["dc"] == backwards["dc"]
     assert forwards["ssp"] != backwards["ssp"]
 
 
 def test_rows_are_drawn_by_their_ids(instances: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariance, "ROWS", {"train": 30, "validation": 10, "test": 7})
-    found = predict(instances, 5, PAIRS, PLAIN)
-    assert {name: len(own.predictions) for name, own in found.items()} == {
+    found = predict(instances, 5, PAIRS, Pass(NAMES))
+    assert {name: len(own.predictions) for name, (own,) in found.items()} == {
         "dc": 7,
         "fac": 30,
         "sick": 7,
@@ -245,7 +342,7 @@ def test_a_rare_class_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (dataset,) = find_datasets(tmp_path)
     drawn = invariance._some(dataset.read("train", ["id", "label"]), 30, 5, dataset)
     assert sum(drawn["label"].to_pylist()) == 4
-    assert len(predict(tmp_path, 5, PAIRS, PLAIN)["ssp"].predictions) == 10
+    assert len(predict(tmp_path, 5, PAIRS, Pass(("ssp",)))["ssp"][0].predictions) == 10
 
 
 def test_a_dataset_that_cannot_be_probed(tmp_path: Path) -> None:
