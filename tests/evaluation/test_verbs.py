@@ -113,8 +113,10 @@ def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[s
         assert main(["rank", *command, "--out", f"rankings/{encoder}"]) == 0
         said = capsys.readouterr().out.splitlines()
         assert [re.sub(r"\d+\.\d", "x", line) for line in said] == [
-            *("words: MRR x (cosine)", "words: MRR x (l2)")
+            *("words: MRR x (cosine)", "words: MRR x (l2)", "1 datasets: 0 kept, 1 new")
         ]
+        assert main(["rank", *command, "--out", f"rankings/{encoder}"]) == 0
+        assert capsys.readouterr().out.splitlines() == [*said[:2], "1 datasets: 1 kept, 0 new"]
         names = sorted(path.name for path in Path(f"rankings/{encoder}").iterdir())
         assert names == ["ranks.parquet", "scores.json"]
     content = json.loads(json.dumps(AUDIT))
