@@ -1,7 +1,8 @@
 """Gate 10, invariance of scores, measured by probing every dataset in two processes.
 
-The datasets are probed one after the other with the encoder ``char_hash``, by the protocol
-``standard``; what counts is the predictions for test (of all folds, where a dataset has folds):
+The datasets are probed one after the other, by the protocol ``standard``, from one store of vectors
+of the encoder ``char_hash``; what counts is the predictions for test (of all folds, where a dataset
+has folds):
 
     plain       embeddings as they are, datasets by name, PYTHONHASHSEED=1
     scale       embeddings times 0.1, and times 10, in the same process
@@ -24,11 +25,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.parquet import numbers
 from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import run
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
     from evaluation.data.features import PairFeatures
     from evaluation.data.instances import Dataset
+    from evaluation.embedding.store import EmbeddingStore
+    from evaluation.encoders.encoder import Encoder, Form
     from evaluation.measures.metrics import Metric
 
 from evaluation.results.invariance import FORMAT, read_invariance
@@ -123,7 +127,8 @@ def measure(
     from evaluation.encoders import make_encoder
     from evaluation.results.versions import library_versions
 
-    digests = {dataset.name: dataset.digest() for dataset in find_probed(instances)}
+    datasets = find_probed(instances)
+    digests = {dataset.name: dataset.digest() for dataset in datasets}
     report: dict[str, Any] = {
         "format": FORMAT,
         "encoder": {"encoder": ENCODER, "options": OPTIONS},
@@ -141,8 +146,12 @@ def measure(
         new = sorted({*new, *list(judged)[:1]})
     kept = len(digests) - len(new)
     if new:
-        found = _judged(new, workers, lambda one: _start(instances, seed, pair_features, one))
-        judged |= {name: {"digest": digests[name], **own} for name, own in found}
+        with TemporaryDirectory() as store:
+            _embed([dataset for dataset in datasets if dataset.name in new], Path(store), seed)
+            found = _judged(
+                new, workers, lambda one: _start(instances, Path(store), seed, pair_features, one)
+            )
+            judged |= {name: {"digest": digests[name], **own} for name, own in found}
     report["datasets"] = dict(sorted(judged.items()))
     with whole_file(out) as temporary:
         temporary.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", "utf-8")
@@ -169,6 +178,21 @@ def _kept(out: Path, report: Mapping[str, Any], digests: Mapping[str, str]) -> d
     return {
         name: own for name, own in before["datasets"].items() if own["digest"] == digests.get(name)
     }
+
+
+def _embed(datasets: Sequence["Dataset"], store: Path, seed: int) -> None:
+    """Encode the texts of the rows that are probed."""
+    from evaluation.data.texts import text_columns, unique_in
+    from evaluation.embedding.embedding import embed
+    from evaluation.encoders import make_encoder
+
+    encoder = make_encoder(ENCODER, OPTIONS)
+    texts: set[str] = set()
+    for dataset in datasets:
+        columns = text_columns(dataset.task, encoder.form)
+        for rows in _rows(dataset, encoder.form, seed).values():
+            texts |= unique_in(rows, columns)
+    embed(store, encoder, texts)
 
 
 def _judged(
@@ -218,31 +242,31 @@ def judge(scaled: Sequence[Outcome], reverse: Outcome, reseeded: Outcome) -> dic
     }
 
 
-def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass) -> Outcomes:
+def predict(
+    instances: Path, store: Path, seed: int, pair_features: "PairFeatures", one: Pass
+) -> Outcomes:
     """Return for datasets, and each scale, what a probe predicts for some rows.
 
     Args:
         instances: the folder of the instances.
+        store: folder with the vectors of ``ENCODER``.
         seed: the run's seed; it also selects the rows, at most ``ROWS`` of a split.
         pair_features: the features of pair_classification.
         one: the pass; its hash seed is that of this process.
     """
     from evaluation.data.instances import find_probed
-    from evaluation.data.rows import read_rows
+    from evaluation.embedding.store import EmbeddingStore
     from evaluation.encoders import make_encoder
 
     encoder = make_encoder(ENCODER, OPTIONS)
+    opened = EmbeddingStore(store, encoder)
     datasets = {dataset.name: dataset for dataset in find_probed(instances)}
     found: Outcomes = {}
     for name in one.datasets:
-        dataset = datasets[name]
-        rows = {
-            split: _some(read_rows(dataset, split, encoder.form), ROWS[split], seed, dataset)
-            for split in dataset.files
-        }
-        vectors = cache(lambda texts: encoder.encode(texts)[:, 0])
+        rows = _rows(datasets[name], encoder.form, seed)
         found[name] = [
-            _outcome(dataset, rows, vectors, scale, seed, pair_features) for scale in one.scales
+            _outcome(datasets[name], rows, opened, encoder, scale, seed, pair_features)
+            for scale in one.scales
         ]
     return found
 
@@ -250,7 +274,8 @@ def predict(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass
 def _outcome(
     dataset: "Dataset",
     rows: Mapping[Split, "pa.Table"],
-    vectors: Callable[[tuple[str, ...]], Floats],
+    store: "EmbeddingStore",
+    encoder: "Encoder",
     scale: float,
     seed: int,
     pair_features: "PairFeatures",
@@ -263,10 +288,10 @@ def _outcome(
     from evaluation.probing.probing import METRICS, Probing, answer
 
     def lookup(texts: Sequence[str]) -> Floats:
-        return vectors(tuple(texts)) * np.float32(scale)
+        return store.lookup(texts, encoder.layer) * np.float32(scale)
 
     parts = {
-        split: probe_rows(dataset, split, own, "natural", lookup, pair_features)
+        split: probe_rows(dataset, split, own, encoder.form, lookup, pair_features)
         for split, own in rows.items()
     }
     with one_thread():
@@ -275,11 +300,23 @@ def _outcome(
     return Outcome(metric, measured(metric, answered.asked.y, predicted), predicted.tolist())
 
 
+def _rows(dataset: "Dataset", form: "Form", seed: int) -> dict[Split, "pa.Table"]:
+    """Return the rows of each split that are probed, with the columns that this takes."""
+    from evaluation.data.rows import read_rows
+
+    return {
+        split: _some(read_rows(dataset, split, form), ROWS[split], seed, dataset)
+        for split in dataset.files
+    }
+
+
 def _some(rows: "pa.Table", count: int, seed: int, dataset: "Dataset") -> "pa.Table":
     """Return at most ``count`` rows, drawn by their ids, in their order.
 
     The classes take turns, so that a rare one is there.
     """
+    import numpy as np
+
     ids, answers = rows["id"].to_pylist(), rows[dataset.target].to_pylist()
     classes = answers if dataset.target == "label" else [None] * len(ids)
     turns: Counter[Any] = Counter()
@@ -291,7 +328,7 @@ def _some(rows: "pa.Table", count: int, seed: int, dataset: "Dataset") -> "pa.Ta
         turns[classes[i]] += 1
     # Sorting is stable: within a turn in the drawn order.
     drawn = sorted(order, key=lambda turn: turn[0])[:count]
-    return rows.take(sorted(i for _, i in drawn))
+    return rows.take(numbers(np.array(sorted(i for _, i in drawn), np.int64)))
 
 
 def _changed(one: Outcome, other: Outcome) -> float:
@@ -301,7 +338,9 @@ def _changed(one: Outcome, other: Outcome) -> float:
     return sum(a != b for a, b in pairs) / len(one.predictions)
 
 
-def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass) -> Outcomes:
+def _start(
+    instances: Path, store: Path, seed: int, pair_features: "PairFeatures", one: Pass
+) -> Outcomes:
     """Run a pass in a separate process: Python takes PYTHONHASHSEED at its start only."""
     process = subprocess.run(
         [
@@ -309,11 +348,13 @@ def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass)
             "-m",
             "evaluation.probing.invariance",
             instances,
+            store,
             str(seed),
             pair_features,
             json.dumps(asdict(one)),
         ],
-        env=os.environ | {"PYTHONHASHSEED": str(one.hash_seed)},
+        # More threads than one are not used, but wait actively.
+        env=os.environ | {"PYTHONHASHSEED": str(one.hash_seed), "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
     )
@@ -328,8 +369,11 @@ def _start(instances: Path, seed: int, pair_features: "PairFeatures", one: Pass)
     return {name: [Outcome(**own) for own in outcomes] for name, outcomes in printed.items()}
 
 
-def _print_outcomes(instances: str, seed: str, pair_features: "PairFeatures", one: str) -> None:
-    found = predict(Path(instances), int(seed), pair_features, Pass(**json.loads(one)))
+def _print_outcomes(
+    instances: str, store: str, seed: str, pair_features: "PairFeatures", one: str
+) -> None:
+    given = Pass(**json.loads(one))
+    found = predict(Path(instances), Path(store), int(seed), pair_features, given)
     print(json.dumps({name: [asdict(own) for own in outcomes] for name, outcomes in found.items()}))
 
 

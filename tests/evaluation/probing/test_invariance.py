@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -83,6 +84,13 @@ def outcome(share: float = 0, rows: int = 10) -> Outcome:
     return Outcome("accuracy", 0.5, [1] * ones + [0] * (rows - ones))
 
 
+def predicted(instances: Path, pair_features: Any, one: Pass) -> Outcomes:
+    """Return what a pass in this process predicts."""
+    with TemporaryDirectory() as store:
+        invariance._embed(find_datasets(instances), Path(store), 5)
+        return predict(instances, Path(store), 5, pair_features, one)
+
+
 class Passes:
     """In place of processes: what they were asked for, and outcomes in which some changes show.
 
@@ -95,7 +103,9 @@ class Passes:
         self.changes = changes
         self.begun: list[Pass] = []
 
-    def __call__(self, instances: Path, seed: int, pair_features: str, one: Pass) -> Outcomes:
+    def __call__(
+        self, instances: Path, store: Path, seed: int, pair_features: str, one: Pass
+    ) -> Outcomes:
         self.begun.append(one)
         seen = set()
         if one.datasets != tuple(sorted(one.datasets)):
@@ -132,7 +142,7 @@ def test_the_command(
         }
         for dataset in find_datasets(instances)
     }
-    plain = predict(instances, 5, "four_part", Pass(NAMES))
+    plain = predicted(instances, "four_part", Pass(NAMES))
     for name in ("dc", "fac", "ssp"):
         assert set(plain[name][0].predictions) == {0, 1}
     assert plain["sick"][0].value > 0.3
@@ -284,7 +294,7 @@ def test_scale_is_found_where_features_are_not_standardised(
     instances: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standard, "standardised", lambda *parts: list(parts))
-    found = predict(instances, 5, PAIRS, Pass(NAMES, SCALES))
+    found = predicted(instances, PAIRS, Pass(NAMES, SCALES))
     # The features of coherence are cosines, which have no scale.
     plain, tenth, tenfold = found["dc"]
     assert plain == tenth
@@ -307,16 +317,16 @@ def test_order_is_found_where_a_dataset_leaves_something_behind(
         return standard.PROTOCOL.answer(problem, seed, engine)
 
     monkeypatch.setitem(PROTOCOLS, "standard", replace(standard.PROTOCOL, answer=leaks))
-    forwards = predict(instances, 5, PAIRS, Pass(NAMES))
+    forwards = predicted(instances, PAIRS, Pass(NAMES))
     settings.clear()
-    backwards = predict(instances, 5, PAIRS, Pass(NAMES[::-1]))
+    backwards = predicted(instances, PAIRS, Pass(NAMES[::-1]))
     assert forwards["dc"] == backwards["dc"]
     assert forwards["ssp"] != backwards["ssp"]
 
 
 def test_rows_are_drawn_by_their_ids(instances: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(invariance, "ROWS", {"train": 30, "validation": 10, "test": 7})
-    found = predict(instances, 5, PAIRS, Pass(NAMES))
+    found = predicted(instances, PAIRS, Pass(NAMES))
     assert {name: len(own.predictions) for name, (own,) in found.items()} == {
         "dc": 7,
         "fac": 30,
@@ -342,7 +352,7 @@ def test_a_rare_class_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (dataset,) = find_datasets(tmp_path)
     drawn = invariance._some(dataset.read("train", ["id", "label"]), 30, 5, dataset)
     assert sum(drawn["label"].to_pylist()) == 4
-    assert len(predict(tmp_path, 5, PAIRS, Pass(("ssp",)))["ssp"][0].predictions) == 10
+    assert len(predicted(tmp_path, PAIRS, Pass(("ssp",)))["ssp"][0].predictions) == 10
 
 
 def test_a_dataset_that_cannot_be_probed(tmp_path: Path) -> None:
