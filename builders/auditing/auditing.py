@@ -33,6 +33,7 @@ from builders.auditing.targets.target import Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
 from corpora_recipes.recipe import load_recipe
+from corpora_recipes.running.commands import said_kept
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_folder
@@ -145,7 +146,7 @@ def _measured(
         and found.key == key_of(location, boilerplate.get(found.corpus, ()))
     }
     new = [location for location in locations if location.name not in measured]
-    print(f"{len(locations)} datasets: {len(measured)} kept, {len(new)} new")
+    print(said_kept(len(locations), len(measured)))
     size = sum(p.stat().st_size for place in new for paths in place.files.values() for p in paths)
     workers = min(workers, len(new), 1 + size // BYTES_A_WORKER)
     with (

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.commands import add_params, said_kept
 from corpora_recipes.running.errors import InputError
 
 HELP = """\
@@ -67,4 +67,4 @@ def run(options: argparse.Namespace) -> None:
     for name, report in reports.items():
         print_rows({name: report})
         print("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
-    print(f"{len(reports)} rankings: {kept} kept, {len(reports) - kept} new")
+    print(said_kept(len(reports), kept, "rankings"))

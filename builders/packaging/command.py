@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.commands import add_params, said_kept
 
 HELP = """\
 examples:
@@ -49,4 +49,4 @@ def run(options: argparse.Namespace) -> None:
     groups = load_groups(options.params)
     kept = package(groups, options.instances, options.audit, options.out)
     total = sum(len(group.datasets) for group in groups)
-    print(f"{total} datasets: {kept} kept, {total - kept} new")
+    print(said_kept(total, kept))

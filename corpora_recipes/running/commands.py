@@ -74,3 +74,8 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of processes (default: one per CPU)",
     )
+
+
+def said_kept(total: int, kept: int, unit: str = "datasets") -> str:
+    """Return what a verb says of earlier results: "38 datasets: 37 kept, 1 new"."""
+    return f"{total} {unit}: {kept} kept, {total - kept} new"

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.commands import add_params, said_kept
 from evaluation.entries import add_embeddings, add_encoder, add_instances
 
 HELP = """\
@@ -37,7 +37,6 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.entries import encoder_of
     from evaluation.paradigms.evaluating import evaluate_paradigms
     from evaluation.paradigms.params import paralex_params
-    from evaluation.results.kept import summary
     from evaluation.results.paradigms import write_paradigms
 
     params = load_params(options.params)
@@ -58,4 +57,4 @@ def run(options: argparse.Namespace) -> None:
         )
     for dataset, reason in results.left_out.items():
         print(f"{dataset}: not scored: {reason}")
-    print(summary(len({score.dataset for score in results.scores}), kept=kept))
+    print(said_kept(len({score.dataset for score in results.scores}), kept))

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, add_workers
+from corpora_recipes.running.commands import add_params, add_workers, said_kept
 from evaluation.entries import add_embeddings, add_encoder, add_instances
 
 HELP = """\
@@ -38,7 +38,6 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.entries import encoder_of
     from evaluation.probing.params import probing_params
     from evaluation.probing.probing import probe_datasets
-    from evaluation.results.kept import summary
     from evaluation.results.probes import write_results
 
     params = load_params(options.params)
@@ -57,4 +56,4 @@ def run(options: argparse.Namespace) -> None:
     for score in results.main:
         beside = "Pearson" if score.majority is None else f"majority {100 * score.majority:.1f}"
         print(f"{score.dataset}: {100 * score.value:.1f} ({beside})")
-    print(summary(len(datasets), kept=kept))
+    print(said_kept(len(datasets), kept))

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, add_workers
+from corpora_recipes.running.commands import add_params, add_workers, said_kept
 from evaluation.entries import add_instances
 
 HELP = """\
@@ -33,7 +33,6 @@ def run(options: argparse.Namespace) -> None:
     from corpora_recipes.params import load_params
     from evaluation.probing.invariance import measure
     from evaluation.probing.params import probing_params
-    from evaluation.results.kept import summary
 
     params = load_params(options.params)
     report, kept = measure(
@@ -43,5 +42,5 @@ def run(options: argparse.Namespace) -> None:
         workers=options.workers,
         pair_features=probing_params(params, options.params).pair_features,
     )
-    print(summary(len(report["datasets"]), kept=kept))
+    print(said_kept(len(report["datasets"]), kept))
     print("scale, order and hash seed change no scores")

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.commands import add_params, said_kept
 from evaluation.entries import add_embeddings, add_encoder, add_instances
 
 HELP = """\
@@ -36,7 +36,6 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.entries import encoder_of
     from evaluation.ranking.evaluating import rank_datasets
     from evaluation.ranking.params import evalrank_params
-    from evaluation.results.kept import summary
     from evaluation.results.rankings import write_rankings
 
     params = load_params(options.params)
@@ -54,4 +53,4 @@ def run(options: argparse.Namespace) -> None:
         print(f"{score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
     datasets = {score.dataset for score in results.scores}
     datasets |= {score.dataset for score in results.similarities}
-    print(summary(len(datasets), kept=kept))
+    print(said_kept(len(datasets), kept))

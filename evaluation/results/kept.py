@@ -9,7 +9,7 @@ does, the scores of a dataset whose ``digest`` is unchanged are. A stage does th
     before = unchanged(read_results, out, results)
     kept = [score for score in before.scores if score.digest == digests.get(score.dataset)]
     ... measures the other datasets, and writes all of them
-    print(summary(len(datasets), kept=...))
+    print(said_kept(len(datasets), kept))
 """
 
 from collections.abc import Callable, Sequence
@@ -48,8 +48,3 @@ def unchanged(
         return now
     empty: dict[str, Any] = {name: getattr(now, name) for name in entries}
     return before if replace(before, **empty) == now else now
-
-
-def summary(datasets: int, *, kept: int) -> str:
-    """Return what a stage says of its datasets: "38 datasets: 37 kept, 1 new"."""
-    return f"{datasets} datasets: {kept} kept, {datasets - kept} new"

@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/commands.py: how a command ends when the disk is full."""
+"""How a command ends when the disk is full; what verbs say alike."""
 
 import errno
 import json
@@ -11,7 +11,7 @@ import pytest
 from loopback import DATA, RangeServer
 
 from corpora_recipes.fetching.ranges import part_name, parts_folder
-from corpora_recipes.running.commands import run
+from corpora_recipes.running.commands import run, said_kept
 from corpora_recipes.running.outputs import whole_file
 
 # A limit on the size of files is the full disk that a test can have anywhere but on Windows.
@@ -96,3 +96,8 @@ def test_other_errors_are_not_hidden() -> None:
 
     with pytest.raises(PermissionError):
         run(fail)
+
+
+def test_what_is_kept_is_said() -> None:
+    assert said_kept(38, 37) == "38 datasets: 37 kept, 1 new"
+    assert said_kept(4, 4, "rankings") == "4 rankings: 4 kept, 0 new"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from result_files import RESULTS
 
-from evaluation.results.kept import summary, unchanged
+from evaluation.results.kept import unchanged
 from evaluation.results.probes import read_results, write_results
 
 NOW = replace(RESULTS, scores=())
@@ -41,7 +41,3 @@ def test_files_that_are_no_results(tmp_path: Path, content: str | None) -> None:
     if content is not None:
         (tmp_path / "scores.json").write_text(content)
     assert unchanged(read_results, tmp_path, NOW) is NOW
-
-
-def test_what_a_stage_says() -> None:
-    assert summary(38, kept=37) == "38 datasets: 37 kept, 1 new"
