@@ -76,6 +76,7 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
     raw = write_raw(tmp_path / "raw", files=40, documents=300)
     read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
     used = []
+    others = active_children()
 
     def read_and_kill(*arguments):
         for result in read_corpus(*arguments):
@@ -86,7 +87,7 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
 
     def busy_worker() -> int:
         if place == "local":
-            return active_children()[0].pid
+            return next(child.pid for child in active_children() if child not in others)
         # One that is at work, if any is at this moment.
         worker = max(cluster.scheduler.workers.values(), key=lambda found: len(found.processing))
         with cluster.get_client() as client:
