@@ -1,6 +1,7 @@
 """The command `probeta`; each verb is a module, imported only when it is called."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -63,6 +64,8 @@ VERBS = {
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
 }
 
+# Verbs that call encoders, which may compute on every CPU.
+ENCODING = ("embed",)
 _WIDTH = max(map(len, VERBS))
 _LISTED = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
 _HELP = f"""\
@@ -81,6 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0, or 1 for bad input."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = _parser().parse_args(given[:1]).verb
+    if name not in ENCODING:
+        # All else computes on one thread, for the same bits everywhere; numpy starts a thread per
+        # CPU when it is imported, which takes as long as the import.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     module = cast("VerbModule", import_module(VERBS[name].module))
     parser = argparse.ArgumentParser(
         prog=f"probeta {name}",

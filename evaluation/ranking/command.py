@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, said_kept
+from corpora_recipes.running.commands import add_params, add_workers, said_kept
 from evaluation.entries import add_embeddings, add_encoder, add_instances
 
 HELP = """\
@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_instances(parser)
     add_embeddings(parser)
     add_params(parser)
+    add_workers(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the results"
     )
@@ -46,6 +47,7 @@ def run(options: argparse.Namespace) -> None:
         options.embeddings,
         seed=params["seed"],
         **evalrank_params(params, options.params),
+        workers=options.workers,
         earlier=options.out,
     )
     write_rankings(results, ranks, options.out)

@@ -25,6 +25,7 @@ from builders.tasks.ranking import TASKS
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.executors import open_executor
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
 from evaluation.data.rows import probe_rows, read_rows
@@ -72,6 +73,7 @@ def rank_datasets(
     seed: int,
     similarities: Sequence[Similarity],
     postprocessings: Sequence[Name],
+    workers: int = 1,
     earlier: Path | None = None,
 ) -> tuple[RankingResults, list["pa.Table"], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
@@ -85,6 +87,7 @@ def rank_datasets(
         similarities: one or more; layers other than the main one have only the first.
         postprocessings: one or more; layers other than the main one have none. Vectors are not
             whitened if there are no more texts than dimensions.
+        workers: largest number of processes; the results do not depend on it.
         earlier: folder with the results of an earlier run, of which those are kept that ranking
             again could not change.
 
@@ -100,11 +103,10 @@ def rank_datasets(
     from tqdm import tqdm
 
     known = describe(encoder)
-    opened = EmbeddingStore(store, known)
     results = RankingResults(
         format=FORMAT,
         name=name,
-        encoder=encoder_facts(known, opened.dimension),
+        encoder=encoder_facts(known, EmbeddingStore(store, known).dimension),
         evalrank={"similarities": [*similarities], "postprocessings": [*postprocessings]},
         seed=seed,
         versions=library_versions(known),
@@ -123,24 +125,29 @@ def rank_datasets(
     asked = [dataset for dataset in asked if dataset.name not in there]
     scored = [dataset for dataset in scored if dataset.name not in there]
     ways: list[_Way] = list(product(postprocessings, similarities))
-    plain: list[_Way] = [(PLAIN, similarities[0])]
-    total = len(asked) * len(known.layers) + len({dataset.language for dataset in scored})
+    # The largest first, so that at the end no process is left alone with one of them.
+    jobs: list[tuple[Any, ...]] = [
+        (_rank_dataset, dataset, digests[dataset.name], known, store, ways, seed)
+        for dataset in sorted(asked, key=_size, reverse=True)
+    ]
+    jobs += [
+        (_compare, list(of_language), digests, known, store, ways)
+        for _, of_language in groupby(scored, lambda dataset: dataset.language)
+    ]
     with (
-        one_thread(),
-        tqdm(total=total, desc=f"rank {name}", unit="layer", disable=None) as bar,
+        open_executor("local", max(1, min(workers, len(jobs)))) as executor,
+        tqdm(total=len(jobs), desc=f"rank {name}", unit="job", disable=None) as bar,
     ):
-        for dataset in asked:
-            queries = _read(dataset, digests[dataset.name], known.form)
-            own = ranked[dataset.name] = _Ranked([], [])
-            for layer in known.layers:
-                of_layer = ways if layer == known.layer else plain
-                for score, ranks in _rank(dataset, queries, opened, layer, of_layer, seed):
-                    own.scores.append(score)
-                    if (layer, score.postprocessing) == (known.layer, PLAIN):
-                        own.tables.append(_table(score, queries, ranks))
-                bar.update()
-        for _, of_language in groupby(scored, lambda dataset: dataset.language):
-            similar += _compare(list(of_language), digests, known, opened, ways)
+        if executor is None:
+            found = (function(*arguments) for function, *arguments in jobs)
+        else:
+            waiting = [executor.submit(*job) for job in jobs]
+            found = (future.result() for future in waiting)
+        for (_, of, *_), one in zip(jobs, found, strict=True):
+            if isinstance(one, _Ranked):
+                ranked[of.name] = one
+            else:
+                similar += one
             bar.update()
     in_order = [own for _, own in sorted(ranked.items())]
     results = replace(
@@ -158,6 +165,32 @@ class _Ranked:
 
     scores: list[RankScore]
     tables: list["pa.Table"]
+
+
+def _size(dataset: Dataset) -> int:
+    return sum(file.stat().st_size for files in dataset.files.values() for file in files)
+
+
+def _rank_dataset(
+    dataset: Dataset,
+    digest: str,
+    encoder: Description,
+    store: Path,
+    ways: Sequence[_Way],
+    seed: int,
+) -> _Ranked:
+    """Rank the positives of one dataset with all layers; see ``rank_datasets``."""
+    queries = _read(dataset, digest, encoder.form)
+    opened = EmbeddingStore(store, encoder)
+    own = _Ranked([], [])
+    with one_thread():
+        for layer in encoder.layers:
+            of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
+            for score, ranks in _rank(dataset, queries, opened, layer, of_layer, seed):
+                own.scores.append(score)
+                if (layer, score.postprocessing) == (encoder.layer, PLAIN):
+                    own.tables.append(_table(score, queries, ranks))
+    return own
 
 
 def _kept(
@@ -332,10 +365,10 @@ def _compare(
     datasets: Sequence[Dataset],
     digests: Mapping[str, str],
     encoder: Description,
-    store: EmbeddingStore,
+    store: Path,
     ways: Sequence[_Way],
-) -> Iterator[SimilarityScore]:
-    """Yield the main layer's scores on the similarity datasets of one language.
+) -> list[SimilarityScore]:
+    """Return the main layer's scores on the similarity datasets of one language.
 
     Post-processing is fitted on the texts of all of them together: one dataset
     may have fewer texts than vectors have components.
@@ -351,26 +384,30 @@ def _compare(
     )
     places = {text: row for row, text in enumerate(texts)}
     names = ", ".join(dataset.name for dataset in datasets)
-    found = store.lookup(texts, encoder.layer)
-    for (postprocessing, similarity), vectors in _vectors(names, texts, found, ways):
+    found = EmbeddingStore(store, encoder).lookup(texts, encoder.layer)
+    scores = []
+    with one_thread():
+        for (postprocessing, similarity), vectors in _vectors(names, texts, found, ways):
 
-        def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
-            return vectors[[places[text] for text in given]]
+            def lookup(given: Sequence[str], vectors: Floats = vectors) -> Floats:
+                return vectors[[places[text] for text in given]]
 
-        compare = cosines if similarity == "cosine" else inverse_distances
-        for dataset, own in zip(datasets, tables, strict=True):
-            rows = probe_rows(dataset, "test", own["test"], encoder.form, lookup)
-            predicted = compare(*np.split(rows.x, 2, axis=1))
-            yield SimilarityScore(
-                dataset=dataset.name,
-                language=dataset.language,
-                digest=digests[dataset.name],
-                layer=encoder.layer,
-                similarity=similarity,
-                postprocessing=postprocessing,
-                spearman=spearman(rows.y, predicted),
-                pearson=pearson(rows.y, predicted),
-            )
+            compare = cosines if similarity == "cosine" else inverse_distances
+            for dataset, own in zip(datasets, tables, strict=True):
+                rows = probe_rows(dataset, "test", own["test"], encoder.form, lookup)
+                predicted = compare(*np.split(rows.x, 2, axis=1))
+                score = SimilarityScore(
+                    dataset=dataset.name,
+                    language=dataset.language,
+                    digest=digests[dataset.name],
+                    layer=encoder.layer,
+                    similarity=similarity,
+                    postprocessing=postprocessing,
+                    spearman=spearman(rows.y, predicted),
+                    pearson=pearson(rows.y, predicted),
+                )
+                scores.append(score)
+    return scores
 
 
 def _vectors(
