@@ -36,6 +36,8 @@ def hub(
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        # Else an answer waits 40 ms for the client to confirm its headers.
+        disable_nagle_algorithm = True
 
         def log_message(self, *_: object) -> None:
             pass
@@ -166,7 +168,7 @@ def hub(
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     endpoint = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield endpoint
