@@ -10,6 +10,7 @@ HELP = """\
 examples:
   probeta read wikipedia --raw data/raw/wikipedia --out wikipedia.parquet
   probeta read theses --raw my/pages --out theses.parquet --documents all
+  probeta read tass --fetch --raw data/raw/tass --out tass.parquet
 
 Beside the records it writes, as JSON, the numbers of documents kept and of documents dropped by
 reason. The records do not depend on the number of workers.
@@ -22,6 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_params(parser)
     parser.add_argument(
         "--raw", type=Path, required=True, metavar="DIR", help="folder with the raw files"
+    )
+    parser.add_argument(
+        "--fetch",
+        action="store_true",
+        help="first get the raw files that are missing, as `probeta fetch` does",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE.parquet", help="file for the records"
@@ -57,7 +63,13 @@ def run(options: argparse.Namespace) -> None:
     from corpora_recipes.entries import load_corpus, with_documents
     from corpora_recipes.reading.reading import above_limits, read
 
-    corpus = with_documents(load_corpus(options.params, options.corpus), options.documents)
+    corpus = load_corpus(options.params, options.corpus)
+    if options.fetch:
+        from corpora_recipes.fetching.sources import fetch
+        from corpora_recipes.params import load_params
+
+        fetch(corpus, load_params(options.params)["sources"], options.raw)
+    corpus = with_documents(corpus, options.documents)
     drops = read(
         corpus,
         options.raw,

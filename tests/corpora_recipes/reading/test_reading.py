@@ -208,6 +208,21 @@ def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path, corpus) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
+def test_missing_raw_files_are_fetched_first(
+    tmp_path: Path, raw: Path, write_params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = write_params(
+        {"mine": {"corpus": {"recipe": "jsonl", "path": str(raw), "language": "es"}}}
+    )
+    monkeypatch.chdir(tmp_path)
+    command = ["read", "mine", "--params", str(params), "--raw", "got", "--out", "mine.parquet"]
+    assert main(command) == 1
+    assert main([*command, "--fetch"]) == 0
+    assert pq.read_metadata("mine.parquet").num_rows == 120
+    (tmp_path / "mine.parquet").unlink()
+    assert main(command) == 0
+
+
 def test_a_missing_folder_says_how_to_fetch(tmp_path, corpus) -> None:
     with pytest.raises(InputError, match=r"probeta fetch mine"):
         read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
