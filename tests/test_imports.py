@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-# What sklearn itself imports, too.
+# sklearn imports scipy and pandas.
 SKLEARN = {"audit", "embed char_hash", "invariance"}
+ROWS = {"read", "build", "compose", "audit", "package", "embed", "probe", "rank", "paradigms"}
+ROWS |= {"invariance", "report"}
 # What takes long to import, and which verbs, or verbs with a name, import it on the samples. CPU
 # seconds: spacy 1.7, sklearn 1.5 or more, matplotlib 1.3, pandas 1, scipy 0.3 or more, datasets 3.
 IMPORTED: dict[str, set[str]] = {
@@ -12,7 +14,9 @@ IMPORTED: dict[str, set[str]] = {
     "distributed": set(),
     "huggingface_hub": set(),
     "matplotlib": {"report"},
+    "numpy": ROWS,
     "pandas": SKLEARN,
+    "pyarrow": ROWS,
     "scipy": SKLEARN | {"probe"},
     "sklearn": SKLEARN,
     "spacy": {"package"},

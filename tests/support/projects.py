@@ -59,5 +59,5 @@ def finished_run(folder: Path) -> Path:
     traces = folder.with_name("traces")
     traces.mkdir()
     done = run("dvc repro", folder, PROBETA_TRACE=str(traces))
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return folder
