@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 from typing import Any, Self
 
 # Of every config: how many rows a split has, the names of its labels, its first id and label.
@@ -57,7 +58,10 @@ class Loader:
         assert self._process.stdout
         self._process.stdin.write(json.dumps([str(where), streaming]) + "\n")
         self._process.stdin.flush()
+        timeout = Timer(120, self._process.kill)
+        timeout.start()
         line = self._process.stdout.readline()
+        timeout.cancel()
         self._errors.seek(0)
         assert line, self._errors.read()
         found: dict[str, list[Any]] = json.loads(line)
