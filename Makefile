@@ -13,9 +13,9 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 repro: .venv/installed
 	.venv/bin/probeta repro
 
-# Two processes: see pytest_collection_modifyitems in tests/conftest.py.
+# Two processes: see pytest_xdist_make_scheduler in tests/conftest.py.
 test: .venv/installed
-	.venv/bin/pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	.venv/bin/pytest -n 2 --no-loadscope-reorder
 
 # The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
 # may take another build of it; without torch no test is found, which is a failure.

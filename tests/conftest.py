@@ -37,19 +37,29 @@ from corpora_recipes.records import (
 REPOSITORY = Path(__file__).parent.parent
 
 
+# Files whose tests use `project`: with -n, one process has them all, so that it is made once.
+OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_traces.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let each file run in one process of xdist, and what shares the run on the samples in one.
-
-    That run takes longest: it begins at once.
-    """
-
-    def shares_run(item: pytest.Item) -> bool:
-        return "project" in getattr(item, "fixturenames", ())
-
-    items.sort(key=lambda item: not shares_run(item))
+    """Let the files of ``project`` come first: they take longest."""
+    items.sort(key=lambda item: item.path.name not in OF_PROJECT)
     for item in items:
-        group = "project" if shares_run(item) else item.path.name
-        item.add_marker(pytest.mark.xdist_group(group))
+        used = "project" in getattr(item, "fixturenames", ())
+        assert not used or item.path.name in OF_PROJECT, f"{item.path} belongs to OF_PROJECT"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let each file run in one process, and the files of ``project`` in the same one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "project" if file.rpartition("/")[2] in OF_PROJECT else file
+
+    return ByFile(config, log)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -9,6 +10,7 @@ from documentation import blocks
 from projects import run, stages_run
 
 
+@cache
 def digests(folder: Path) -> dict[tuple[str, str], tuple[int, str]]:
     lines = run("probeta digest dist/hub", folder).stdout.splitlines()
     rows = [line.split("\t") for line in lines[1:]]
@@ -221,7 +223,7 @@ def test_an_undeclared_miss_of_source_data_is_shown(project: Path, tmp_path: Pat
     assert done.stdout.count(title) == 1
     assert "      documents: {at_most: 0." in done.stdout
     assert stages_run(done.stdout) == {"audit"}
-    strict = run("probeta audit data/instances --out data/strict --strict", folder)
+    strict = run("probeta audit data/instances --out data/audit --strict", folder)
     assert strict.returncode == 1
     assert f"\n    {title}" in strict.stderr
 

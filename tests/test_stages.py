@@ -1,7 +1,5 @@
 """DVC never lies: what decides the output of a stage is among the stage's dependencies."""
 
-import ast
-import importlib.util
 import re
 import shutil
 import subprocess
@@ -25,13 +23,6 @@ RECIPES = sorted(
 def body(stage: str) -> dict[str, Any]:
     found: dict[str, Any] = STAGES[stage].get("do", STAGES[stage])
     return found
-
-
-def decides(path: str) -> bool:
-    """Tell whether a file can decide anything: a module of a docstring alone cannot."""
-    if not path.endswith(".py"):
-        return True
-    return len(ast.parse((REPOSITORY / path).read_text("utf-8")).body) > 1
 
 
 def test_every_stage_is_one_verb() -> None:
@@ -81,47 +72,6 @@ def written(project: Path, out: Path) -> dict[str, str]:
         for path in out.rglob("*")
         if path.is_file()
     }
-
-
-def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
-    """What a run on the samples has opened: modules, and the data files beside them."""
-    corpora = yaml.safe_load((project / "params.yaml").read_text("utf-8"))["corpora"]
-    traces = sorted(project.with_name("traces").iterdir())
-    assert {trace.name.split()[0] for trace in traces} == set(STAGES)
-    lists = {
-        path.relative_to(project).as_posix(): path.read_text("utf-8")
-        for path in (project / "data" / "code").rglob("*")
-        if path.is_file()
-    }
-    for trace in traces:
-        stage, name = trace.name.split()
-        if stage == "code":
-            continue
-        recipe = (
-            corpora[name]["corpus"]["recipe"]
-            if "foreach" in STAGES[stage] and name in corpora
-            else ""
-        )
-        deps = [dep.replace("${item.corpus.recipe}", recipe) for dep in body(stage)["deps"]]
-        listed = {
-            line.split(" ", 1)[1]
-            for path, lines in lists.items()
-            if any(f"{path}/".startswith(f"{dep}/") for dep in deps)
-            for line in lines.splitlines()
-        }
-        opened = set()
-        for line in set(trace.read_text("utf-8").splitlines()):
-            path = Path(line)
-            if path.suffix == ".pyc":
-                path = Path(importlib.util.source_from_cache(line))
-            if path.is_relative_to(project) and path.is_file():
-                opened.add(path.relative_to(project).as_posix())
-        used = {path for path in opened if path.split("/")[0] in PACKAGES and decides(path)}
-        # How a verb is found decides nothing; nor does how things run.
-        used.discard("evaluation/commands.py")
-        used = {path for path in used if not path.startswith("corpora_recipes/running/")}
-        assert len(used) > 5
-        assert used - listed == set(), trace.name
 
 
 @pytest.mark.parametrize(

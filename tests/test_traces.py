@@ -1,0 +1,104 @@
+"""What the commands of a run on the samples open: modules of ours, data, packages imported."""
+
+import ast
+import importlib.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from imports import PACKAGES, REPOSITORY
+
+STAGES: dict[str, Any] = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"]
+
+# sklearn imports scipy and pandas.
+SKLEARN = {"audit", "embed char_hash", "invariance"}
+ROWS = {"read", "build", "compose", "audit", "package", "embed", "probe", "rank", "paradigms"}
+ROWS |= {"invariance", "report"}
+# What takes long to import, and which verbs, or verbs with a name, import it on the samples. CPU
+# seconds: spacy 1.7, sklearn 1.5 or more, matplotlib 1.3, pandas 1, scipy 0.3 or more, datasets 3.
+IMPORTED: dict[str, set[str]] = {
+    "dask": set(),
+    "datasets": set(),
+    "distributed": set(),
+    "huggingface_hub": set(),
+    "matplotlib": {"report"},
+    "numpy": ROWS,
+    "pandas": SKLEARN,
+    "pyarrow": ROWS,
+    "scipy": SKLEARN | {"probe"},
+    "sklearn": SKLEARN,
+    "spacy": {"package"},
+    "torch": set(),
+}
+
+
+def packages(trace: Path) -> set[str]:
+    """Return the packages of the environment whose ``__init__`` a command has opened."""
+    found = set()
+    for line in trace.read_text("utf-8").splitlines():
+        parts = Path(line).parts
+        if "site-packages" in parts and parts[-1].startswith("__init__."):
+            found.add(parts[parts.index("site-packages") + 1])
+    return found
+
+
+def test_what_takes_long_is_imported_by_few(project: Path) -> None:
+    found: dict[str, set[str]] = {package: set() for package in IMPORTED}
+    for trace in project.with_name("traces").iterdir():
+        verb = trace.name.split()[0]
+        for package in packages(trace) & IMPORTED.keys():
+            found[package].add(trace.name if trace.name in IMPORTED[package] else verb)
+    assert found == IMPORTED
+
+
+@cache
+def decides(path: str) -> bool:
+    """Tell whether a file can decide anything: a module of a docstring alone cannot."""
+    if not path.endswith(".py"):
+        return True
+    return len(ast.parse((REPOSITORY / path).read_text("utf-8")).body) > 1
+
+
+def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
+    """What a run on the samples has opened: modules, and the data files beside them."""
+    corpora = yaml.safe_load((project / "params.yaml").read_text("utf-8"))["corpora"]
+    traces = sorted(project.with_name("traces").iterdir())
+    assert {trace.name.split()[0] for trace in traces} == set(STAGES)
+    lists = {
+        path.relative_to(project).as_posix(): path.read_text("utf-8")
+        for path in (project / "data" / "code").rglob("*")
+        if path.is_file()
+    }
+    for trace in traces:
+        stage, name = trace.name.split()
+        if stage == "code":
+            continue
+        recipe = (
+            corpora[name]["corpus"]["recipe"]
+            if "foreach" in STAGES[stage] and name in corpora
+            else ""
+        )
+        deps = [
+            dep.replace("${item.corpus.recipe}", recipe)
+            for dep in STAGES[stage].get("do", STAGES[stage])["deps"]
+        ]
+        listed = {
+            line.split(" ", 1)[1]
+            for path, lines in lists.items()
+            if any(f"{path}/".startswith(f"{dep}/") for dep in deps)
+            for line in lines.splitlines()
+        }
+        opened = set()
+        for line in set(trace.read_text("utf-8").splitlines()):
+            path = Path(line)
+            if path.suffix == ".pyc":
+                path = Path(importlib.util.source_from_cache(line))
+            if path.is_relative_to(project) and path.is_file():
+                opened.add(path.relative_to(project).as_posix())
+        used = {path for path in opened if path.split("/")[0] in PACKAGES and decides(path)}
+        # How a verb is found decides nothing; nor does how things run.
+        used.discard("evaluation/commands.py")
+        used = {path for path in used if not path.startswith("corpora_recipes/running/")}
+        assert len(used) > 5
+        assert used - listed == set(), trace.name
