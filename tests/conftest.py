@@ -1,6 +1,5 @@
 """What the tests of more than one package share: corpora, records, params.yaml, a server."""
 
-import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -100,11 +99,6 @@ def make_corpus() -> Callable[..., Corpus]:
         return replace(corpus, **changes)
 
     return make
-
-
-def another_hash_seed() -> str:
-    """Return a value of PYTHONHASHSEED that this process, whose seed may be random, has not."""
-    return "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
 
 
 def corpus_of(recipe: str, language: str = "es") -> Corpus:

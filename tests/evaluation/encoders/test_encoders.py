@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import another_hash_seed
+from hash_seeds import another_hash_seed
 from instance_files import row, write_dataset
 
 import evaluation

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from conftest import another_hash_seed
+from hash_seeds import another_hash_seed
 from instance_files import LABELS, row, write_dataset
 from scipy import stats
 
