@@ -1,1 +1,22 @@
-"""From instances to scores: embed sentences, probe the embeddings, report."""
+"""From instances to scores: embed sentences, probe the embeddings, report.
+
+``from evaluation import score`` is the way in from Python.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.scoring.api import score
+    from evaluation.scoring.scores import Scores
+
+__all__ = ["Scores", "score"]
+_MODULES = {"Scores": "evaluation.scoring.scores", "score": "evaluation.scoring.api"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what `__all__` names when it is asked for: no stage depends on it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_MODULES[name]), name)

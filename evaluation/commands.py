@@ -60,6 +60,7 @@ VERBS = {
         "evaluation.probing.invariance_command",
         "check that scale, order and hash seed change no scores (gate 10)",
     ),
+    "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
     "repro": Verb("evaluation.repro", "run all stages, and show where the run is and its scores"),
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
 }

@@ -1,6 +1,7 @@
 """What the tests of more than one package share: corpora, records, params.yaml, a server."""
 
 import pickle
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -13,6 +14,7 @@ import pytest
 import yaml
 from loopback import Server
 from projects import finished_run
+from scoring_files import write_hub
 
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.reading.blocks import read_corpus
@@ -235,6 +237,15 @@ def write_params(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return write
+
+
+@pytest.fixture
+def hub_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return dist/hub, in a new current folder, with what ``write_hub`` writes."""
+    monkeypatch.chdir(tmp_path)
+    # The encoder `callable` adds the current folder.
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    return write_hub(Path("dist/hub"))
 
 
 @pytest.fixture

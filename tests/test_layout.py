@@ -44,6 +44,7 @@ ROOMS = (
     "evaluation.ranking",
     "evaluation.paradigms",
     "evaluation.reporting",
+    "evaluation.scoring",
     "evaluation.listing",
     "evaluation.commands",
     "evaluation.stage_code",

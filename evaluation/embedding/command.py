@@ -60,10 +60,12 @@ def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]
     from evaluation.embedding.done import Done
     from evaluation.embedding.embedding import embed
     from evaluation.embedding.vocabulary import write_vocabulary
+    from evaluation.embedding.zeros import check_zeros
 
     datasets = find_datasets(options.instances)
     texts: set[str] = set().union(*(unique_texts(d, encoder.form) for d in datasets))
     new = embed(options.out, encoder, texts, options.workers)
+    check_zeros(options.out, encoder, texts)
     words = None
     if any(dataset.task == "paradigms" for dataset in datasets):
         words = write_vocabulary(options.out, encoder)

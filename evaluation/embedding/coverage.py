@@ -32,6 +32,8 @@ def measure_coverage(
 ) -> list[dict[str, int]]:
     """Bring ``coverage.json`` up to date; nothing is counted again for datasets as they were.
 
+    What it says of other datasets stays.
+
     Args:
         encoder: unless it has a vocabulary, there will be no file.
         datasets: whose texts are encoded.
@@ -43,16 +45,18 @@ def measure_coverage(
     if not isinstance(encoder, HasVocabulary):
         (store / FILE).unlink(missing_ok=True)
         return []
-    known = _read(store)
+    known = {name: own for name, own in _read(store).items() if own["revision"] == encoder.revision}
     found = {}
     for dataset in datasets:
-        about = {"digest": dataset.digest(), "revision": encoder.revision}
+        digest = dataset.digest()
         own = known.get(dataset.name, {})
-        if not about.items() <= own.items():
-            own = about | encoder.coverage(sorted(unique_texts(dataset, encoder.form)))
+        if own.get("digest") != digest:
+            counts = encoder.coverage(sorted(unique_texts(dataset, encoder.form)))
+            own = {"digest": digest, "revision": encoder.revision} | counts
         found[dataset.name] = own
+    entries = dict(sorted((known | found).items()))
     with whole_file(store / FILE) as temporary:
-        temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+        temporary.write_text(json.dumps(entries, indent=2) + "\n", "utf-8")
     return [_counts(own) for own in found.values()]
 
 

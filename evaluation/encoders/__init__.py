@@ -31,12 +31,18 @@ def options_of(encoder: type[Encoder]) -> dict[str, Field[Any]]:
     return {field.metadata.get("option", field.name): field for field in fields(encoder)}
 
 
-def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
+def options_required(encoder: type[Encoder]) -> list[str]:
+    """Return the options that have no default."""
+    return [name for name, field in options_of(encoder).items() if field.default is MISSING]
+
+
+def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None) -> Encoder:
     """Make the encoder of one entry of ``encoders`` in params.yaml.
 
     Args:
         name: the key of the entry, and the name of its results.
         params: the entry: the options, and ``encoder:`` if the key is not an encoder's name.
+        where: the name of the entry in messages, if it is not of params.yaml.
 
     Raises:
         InputError: there is no such encoder or option, the option does not allow the value, or a
@@ -44,7 +50,7 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
     """
     options = dict(params)
     kind = options.pop("encoder", name)
-    where = f"params.yaml: encoders.{name}"
+    where = where or f"params.yaml: encoders.{name}"
     if not isinstance(kind, str) or kind not in ENCODERS:
         raise InputError(
             where,
@@ -76,11 +82,11 @@ def make_encoder(name: str, params: Mapping[str, Any]) -> Encoder:
                 found=repr(value),
                 todo="write a value of this type",
             )
-    missing = [option for option, field in known.items() if field.default is MISSING]
-    if not options.keys() >= set(missing):
+    required = options_required(encoder)
+    if not options.keys() >= set(required):
         raise InputError(
             where,
-            expected=f"the options {', '.join(missing)}",
+            expected=f"the options {', '.join(required)}",
             found=", ".join(options) or "no options",
             todo="add them to the entry; they are explained in "
             f"{encoder.__module__.replace('.', '/')}.py",

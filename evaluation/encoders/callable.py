@@ -2,27 +2,22 @@
 
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
-from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora_recipes.running.errors import InputError
+from evaluation.encoders.calling import Called, function_of, said
 
 if TYPE_CHECKING:
     from evaluation.arrays import Reals
     from evaluation.encoders.encoder import Form
 
 FORMS = ("natural", "tokens")
-# Largest distance between a text's vectors in a batch and alone, as a share of the length: more
-# than the rounding of bfloat16.
-ALIKE = 0.05
-# The first text, for the number of layers and the dimension.
-SHORT_TEXT = "Hola ."
 
 
 @dataclass(frozen=True)
@@ -35,7 +30,8 @@ class FunctionEncoder:
     it should load its model once (``functools.cache``). ``evaluation/encoders/examples/`` has two.
 
     Attributes:
-        function: "module:function"; the module may be in the current directory.
+        function: "module:function" or "module:object.attribute"; the module may be in the current
+            directory. Of an object with a method `encode`, that is called.
         revision: to be changed whenever the function returns other vectors although its file is
             the same: with another model, or another version of a module that it uses.
         form: the texts it takes, "natural", or "tokens" joined by spaces.
@@ -56,12 +52,12 @@ class FunctionEncoder:
     @property
     def dimension(self) -> int:
         """Length of the vector of a short text."""
-        return _shape(self.function)[1]
+        return _called(self.function).shape[1]
 
     @property
     def layers(self) -> tuple[str, ...]:
         """("output",), or "0", "1" … if the function returns layers."""
-        return _shape(self.function)[0]
+        return _called(self.function).shape[0]
 
     @property
     def layer(self) -> str:
@@ -75,7 +71,7 @@ class FunctionEncoder:
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        _function(self.function)
+        _called(self.function)
 
     def encode(self, texts: Sequence[str]) -> "Reals":
         """Return the vectors of the function, floats [len(texts), layers, dimension].
@@ -84,14 +80,7 @@ class FunctionEncoder:
             InputError: there is no such function, it fails, it returns another type or shape, or a
                 vector depends on the batch.
         """
-        import numpy as np
-
-        if not texts:
-            return np.zeros((0, len(self.layers), self.dimension), np.float32)
-        vectors = _call(self.function, list(texts))
-        if len(texts) > 1:
-            _check_alone(self.function, texts[-1], vectors)
-        return vectors[:, None] if vectors.ndim == 2 else vectors
+        return _called(self.function).encode(texts)
 
 
 @cache
@@ -112,95 +101,48 @@ def _file(name: str) -> str | None:
         spec = None
     if spec is None:
         # It says what is wrong, unless the module was made by a program.
-        _function(name)
+        _called(name)
         return importlib.import_module(module).__file__
     return spec.origin if spec.has_location else None
 
 
 @cache
-def _shape(name: str) -> tuple[tuple[str, ...], int]:
-    """Return the names of the layers, and the dimension."""
-    vectors = _call(name, [SHORT_TEXT])
-    layers = ("output",) if vectors.ndim == 2 else tuple(map(str, range(vectors.shape[1])))
-    return layers, vectors.shape[-1]
+def _called(name: str) -> Called:
+    """Import a function.
 
-
-def _call(name: str, texts: list[str]) -> "Reals":
-    import numpy as np
-
-    function = _function(name)
-    batch = f"in the batch of {len(texts)} texts that begins with {texts[0]!r}"
-    if texts == [SHORT_TEXT]:
-        batch = f"when tried on {SHORT_TEXT!r}"
-    try:
-        vectors: np.ndarray[Any, Any] = np.asarray(function(texts))
-    except InputError:
-        raise
-    except Exception as error:
-        raise _error(
-            name,
-            expected="vectors",
-            found=f"{_said(error)}, {batch}",
-            todo="correct the function; the vectors encoded before are kept",
-        ) from error
-    if np.issubdtype(vectors.dtype, np.integer):
-        vectors = vectors.astype(np.float32)
-    if not (
-        np.issubdtype(vectors.dtype, np.floating)
-        and vectors.ndim in (2, 3)
-        and len(vectors) == len(texts)
-        and vectors.size
-    ):
-        raise _error(
-            name,
-            expected=f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]",
-            found=f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}",
-            todo="return such an array from the function",
-        )
-    return vectors
-
-
-def _check_alone(name: str, text: str, vectors: "Reals") -> None:
-    """Check that the last text of a batch has the same vector as alone."""
-    import numpy as np
-
-    alone = _call(name, [text])[0]
-    # Other shapes and numbers that are not finite are refused elsewhere.
-    if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
-        return
-    if np.linalg.norm(alone - vectors[-1]) > ALIKE * np.linalg.norm(alone):
-        raise _error(
-            name,
-            expected="vectors that depend only on their text",
-            found=f"one vector for {text!r} alone, and another among {len(vectors)} texts",
-            todo="remove from the function all randomness, and all that depends on other texts",
-        )
-
-
-@cache
-def _function(name: str) -> Callable[[list[str]], Any]:
-    module_name, _, function_name = name.partition(":")
+    Raises:
+        InputError: there is no such module or function.
+    """
+    where = f"encoder callable, {name}"
+    module_name, _, path = name.partition(":")
     here = _look_here()
     try:
-        module = importlib.import_module(module_name)
+        found: Any = importlib.import_module(module_name)
     except Exception as error:
-        raise _error(
-            name,
+        raise InputError(
+            where,
             expected=f"a module {module_name}, in {here} or installed",
-            found=_said(error),
-            todo="correct `function:` in params.yaml, or install the missing package",
+            found=said(error),
+            todo="correct the name of the module, or install the missing package",
         ) from error
-    function = getattr(module, function_name, None)
-    if not callable(function):
-        there = type(function).__name__ if hasattr(module, function_name) else "no such name"
-        raise _error(
-            name,
-            expected=f"a function {function_name} in {module.__file__}",
-            found=there,
-            todo="correct `function:` in params.yaml",
-        )
-    found: Callable[[list[str]], Any] = function
-    return found
+    file = getattr(found, "__file__", module_name)
+    for part in path.split("."):
+        if not hasattr(found, part):
+            raise _no_function(where, path, file, "no such name")
+        found = getattr(found, part)
+    function = function_of(found)
+    if function is None:
+        raise _no_function(where, path, file, type(found).__name__)
+    return Called(function, where)
+
+
+def _no_function(where: str, path: str, file: str, found: str) -> InputError:
+    return InputError(
+        where,
+        expected=f"a function {path} in {file}, or an object with a method `encode`",
+        found=found,
+        todo="correct the name of the function",
+    )
 
 
 def _look_here() -> str:
@@ -209,18 +151,3 @@ def _look_here() -> str:
     if here not in sys.path:
         sys.path.append(here)
     return here
-
-
-def _said(error: Exception) -> str:
-    """Return an exception, with the place where the user's code raised it."""
-    places = [
-        f" ({Path(frame.filename).name}, line {frame.lineno})"
-        for frame in extract_tb(error.__traceback__)
-        if frame.filename not in (__file__, importlib.__file__)
-        and not frame.filename.startswith("<frozen importlib")
-    ]
-    return f"{type(error).__name__}: {error}{''.join(places[-1:])}"
-
-
-def _error(name: str, *, expected: str, found: str, todo: str) -> InputError:
-    return InputError(f"encoder callable, {name}", expected=expected, found=found, todo=todo)

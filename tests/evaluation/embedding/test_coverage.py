@@ -1,7 +1,7 @@
 """Coverage: counted once a dataset, again if its rows or the vocabulary change."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,18 @@ def test_counts_are_kept_until_rows_or_vocabulary_change(tmp_path: Path) -> None
     other: Any = Vocabulary(revision="2")
     measure_coverage(other, [longer], tmp_path)
     assert len(other.asked) == 1
+
+
+def test_counts_of_other_datasets_stay(tmp_path: Path) -> None:
+    one, other = (dataset(tmp_path / name, "b", "a", "a") for name in ("one", "other"))
+    other = replace(other, name="other")
+    encoder: Any = Vocabulary()
+    assert len(measure_coverage(encoder, [one], tmp_path)) == 1
+    assert len(measure_coverage(encoder, [other], tmp_path)) == 1
+    assert read_coverage(tmp_path, one) == read_coverage(tmp_path, other)
+    changed: Any = Vocabulary(revision="2")
+    measure_coverage(changed, [other], tmp_path)
+    assert read_coverage(tmp_path, one) is None
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.embedding.embedding import embed, encode_checked
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
+from evaluation.encoders.calling import SHORT_TEXT
 
 MODULE = '''"""Vectors of a test."""
 import numpy as np
@@ -73,6 +74,17 @@ def nothing(texts):
     return None
 
 
+class Model:
+    def __call__(self, texts):
+        return nothing(texts)
+
+    def encode(self, texts):
+        return 2 * flat(texts)
+
+
+model = Model()
+
+
 def dies(texts):
     if len(texts) > 1:
         raise KeyError("no such word")
@@ -91,7 +103,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in ("mine", "faulty"):
         sys.modules.pop(name, None)
-    for cached in (functions._shape, functions._function, functions._digest):
+    for cached in (functions._called, functions._digest):
         cached.cache_clear()
 
 
@@ -114,7 +126,7 @@ def test_one_vector_a_text() -> None:
     assert encoder.encode([]).shape == (0, 1, 3)
     calls = import_module("mine").calls
     # Once for the shape, however often it is asked for, never without texts, and one text alone.
-    assert calls == [[functions.SHORT_TEXT], TEXTS, TEXTS[-1:]]
+    assert calls == [[SHORT_TEXT], TEXTS, TEXTS[-1:]]
 
 
 def test_layers(tmp_path: Path) -> None:
@@ -144,6 +156,7 @@ def test_an_installed_module_comes_before_the_current_folder(tmp_path: Path) -> 
         ("faulty:encode", ["a module faulty", "no_such_package", "(faulty.py, line 1)"]),
         ("mine:encode", ["a function encode in ", "mine.py", "no such name"]),
         ("mine:number", ["a function number in ", "found:    int"]),
+        ("mine:model.decode", ["a function model.decode in ", "mine.py", "no such name"]),
         ("mine:ragged", ["vectors", "ValueError", "3 texts that begins with 'la casa'"]),
         ("mine:bare", ["floats [3, dimension] or [3, layers", "float64 of shape [3]"]),
         ("mine:truths", ["floats", "bool of shape [3, 3]", "begins with 'la casa'"]),
@@ -170,6 +183,11 @@ def test_the_shape_is_asked_with_a_short_text() -> None:
 
 def test_whole_numbers_do() -> None:
     assert made("mine:whole").encode(TEXTS).tolist() == [[[7, 1]], [[6, 1]], [[3, 1]]]
+
+
+@pytest.mark.parametrize("function", ["mine:model", "mine:model.encode"])
+def test_the_method_of_an_object_does(function: str) -> None:
+    assert made(function).encode(TEXTS[:1]).tolist() == [[[14, 6, 2]]]
 
 
 def test_another_file_is_another_encoder(tmp_path: Path) -> None:

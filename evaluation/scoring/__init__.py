@@ -1,0 +1,1 @@
+"""One encoder scored on some datasets: the function ``score`` and the verb of that name."""

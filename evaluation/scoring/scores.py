@@ -1,0 +1,227 @@
+"""The scores of one encoder, as a table, as pandas, compared, and saved."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from corpora_recipes.running.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from evaluation.results.probes import Results, Score
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
+    """The scores of one encoder on some datasets; see ``evaluation.score``. Printed, a table.
+
+    Attributes:
+        results: all numbers, and what they depend on.
+        predictions: the answers behind each of ``results.scores``.
+        trivial: dataset to the best trivial baseline besides majority and its score; datasets
+            without an audit are not in it.
+        samples: the datasets that are built from a shipped sample: their scores mean nothing.
+        store: folder of the vectors; None if they were not kept.
+    """
+
+    results: "Results"
+    predictions: "tuple[pa.Table, ...]"
+    trivial: Mapping[str, tuple[str, float]]
+    samples: frozenset[str]
+    store: Path | None
+
+    def __getitem__(self, dataset: str) -> "Score":
+        """Return the score of the main layer on a dataset.
+
+        Raises:
+            KeyError: it was not scored.
+        """
+        return {score.dataset: score for score in self.results.main}[dataset]
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        """Return the scores of the main layer as lines for a terminal; all but n times 100."""
+        header = ("dataset", "group", "score", "95 % interval", "chance", "best trivial", "n")
+        rows = [header, *map(self._row, self.results.main)]
+        lines = _aligned(rows, left=(0, 1, 5))
+        if any(score.metric == "pearson" for score in self.results.main):
+            lines.append("Accuracy in per cent; without chance, Pearson's correlation x 100.")
+        if named := sorted(score.dataset for score in self.results.main if self._sample(score)):
+            lines.append(
+                f"Built from the shipped samples, do not report: {', '.join(named)}."
+                if len(named) < len(self.results.main)
+                else "All built from the shipped samples: do not report these scores."
+            )
+        return "\n".join(lines)
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a row per dataset and layer.
+
+        Returns:
+            Columns dataset, group, task, language, layer, main (whether it is the main layer),
+            metric ("accuracy" or "pearson"), score, low and high (the ends of the 95 % interval),
+            chance, majority, trivial (name of the best trivial baseline besides majority),
+            trivial_score, n (number of rows tested), sample. Scores are shares (0 … 1) or
+            correlations (-1 … 1); what there is not, is None or NaN.
+        """
+        import pandas as pd
+
+        rows = []
+        for score in self.results.scores:
+            trivial, trivial_score = self.trivial.get(score.dataset, (None, None))
+            rows.append(
+                {
+                    "dataset": score.dataset,
+                    "group": _group(score),
+                    "task": score.task,
+                    "language": score.language,
+                    "layer": score.layer,
+                    "main": score.layer == self.results.encoder["layer"],
+                    "metric": score.metric,
+                    "score": score.value,
+                    "low": score.interval[0],
+                    "high": score.interval[1],
+                    "chance": score.chance,
+                    "majority": score.majority,
+                    "trivial": trivial,
+                    "trivial_score": trivial_score,
+                    "n": score.asked,
+                    "sample": self._sample(score),
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def compare(self, other: "Scores") -> "pd.DataFrame":
+        """Compare two encoders, by their main layers, on the datasets that both were scored on.
+
+        The differences are measured on the same draws of the bootstrap for both.
+
+        Args:
+            other: scores on the same data, by the same protocol, of another name.
+
+        Returns:
+            A row per dataset, and per group whose datasets both have: columns level ("dataset" or
+            "group"), what (its name), difference (this score minus the other), low and high (the
+            ends of its 95 % interval), tie (whether the difference may be due to chance).
+
+        Raises:
+            InputError: the names are equal, the protocols or seeds differ, the rows of a dataset
+                differ, or no dataset is shared.
+        """
+        import pandas as pd
+
+        from evaluation.reporting.comparison import compare
+
+        self._check_comparable(other)
+        with TemporaryDirectory() as folder:
+            pair = [
+                (own.results, Path(folder, side)) for own, side in ((self, "one"), (other, "other"))
+            ]
+            self.save(pair[0][1])
+            other.save(pair[1][1])
+            found = compare(pair)
+        return pd.DataFrame(
+            {
+                "level": own.level,
+                "what": own.what,
+                "difference": own.value,
+                "low": own.interval[0],
+                "high": own.interval[1],
+                "tie": own.tie,
+            }
+            for own in found
+        )
+
+    def save(self, folder: str | Path) -> None:
+        """Write what `probeta report` reads: scores.json and predictions.parquet.
+
+        Args:
+            folder: to write; another of the same name is replaced.
+
+        Raises:
+            InputError: it is a file, or a folder that holds something else.
+        """
+        from evaluation.results.probes import PREDICTIONS, SCORES, write_results
+
+        folder = Path(folder)
+        there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+        if folder.is_file() or not there <= {SCORES, PREDICTIONS}:
+            raise InputError(
+                folder,
+                expected="a new folder, or one with the results of an encoder, to be replaced",
+                found="a file" if folder.is_file() else f"a folder with {', '.join(sorted(there))}",
+                todo="name another folder",
+            )
+        write_results(self.results, self.predictions, folder)
+
+    def _row(self, score: "Score") -> tuple[str, ...]:
+        name, value = self.trivial.get(score.dataset, ("", None))
+        return (
+            score.dataset,
+            _group(score),
+            _percent(score.value),
+            f"[{_percent(score.interval[0])}, {_percent(score.interval[1])}]",
+            _percent(score.chance),
+            f"{_percent(value)} {name.replace('_', ' ')}".strip(),
+            f"{score.asked:,}",
+        )
+
+    def _sample(self, score: "Score") -> bool:
+        return score.dataset in self.samples
+
+    def _check_comparable(self, other: "Scores") -> None:
+        one, two = self.results, other.results
+        if one.name == two.name:
+            raise InputError(
+                "scores to compare",
+                expected="scores of two names",
+                found=f"{one.name!r} twice",
+                todo="score one of them again with another `name=`",
+            )
+        shared = {score.dataset for score in one.main} & {score.dataset for score in two.main}
+        facts = [("protocol", one.protocol, two.protocol), ("seed", one.seed, two.seed)]
+        facts += [(f"rows of {name}", self[name].digest, other[name].digest) for name in shared]
+        for what, own, others in facts:
+            if own != others:
+                raise InputError(
+                    f"scores of {one.name} and {two.name}",
+                    expected=f"the same {what}",
+                    found=f"{own} and {others}",
+                    todo="score both on the same data in the same way",
+                )
+        if not shared:
+            raise InputError(
+                f"scores of {one.name} and {two.name}",
+                expected="a dataset that both were scored on",
+                found=f"{', '.join(score.dataset for score in one.main)}; and "
+                f"{', '.join(score.dataset for score in two.main)}",
+                todo="score both on the same datasets",
+            )
+
+
+def _group(score: "Score") -> str:
+    from builders.tasks import TASKS
+
+    return TASKS[score.task].group.abbreviation
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"
+
+
+def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
+    """Return rows of cells as lines; the columns ``left`` begin together, the others end so."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if number in left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

@@ -1,0 +1,112 @@
+"""Which datasets are meant: a folder or a repository, names and groups; errors name the nearest."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hub_server import hub
+
+from corpora_recipes.running.errors import InputError
+from evaluation.commands import main
+from evaluation.scoring.data import find_data
+
+
+def names(data: str | None = None, **chosen: list[str]) -> list[str]:
+    found = find_data(data, chosen.get("datasets"), chosen.get("groups"))
+    return [dataset.name for dataset in found.datasets]
+
+
+def test_all_names_groups(hub_folder: Path) -> None:
+    assert names() == ["bso_own", "sts_own", "tass_own"]
+    assert names("dist/hub", datasets=["tass_own"]) == ["tass_own"]
+    assert names(groups=["SS", "BSO"]) == ["bso_own", "sts_own"]
+    assert names(groups=["SS"], datasets=["tass_own"]) == ["sts_own", "tass_own"]
+    found = find_data(hub_folder, None, None)
+    assert (found.seed, found.samples) == (7, frozenset())
+    # Not majority; and not of other rows.
+    assert found.trivial == {"bso_own": ("bag_of_words", 0.7)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            ["dist/hub", ["tas_own", "bso-own"], None],
+            ["names among bso_own, sts_own, tass_own", "'tas_own', 'bso-own'", "did you mean tass"],
+        ),
+        (["dist/hub", ["wikipedia"], None], ["'wikipedia'", "choose some of these"]),
+        (["dist/hub", None, ["bso"]], ["names among SC, SS, BSO", "did you mean BSO?"]),
+        (["dist/hub", None, ["SP"]], ["names among SC, SS, BSO", "'SP'"]),
+        (["dist/hub", "bso_own", None], ["lists of names", "write ['bso_own']"]),
+        (["dist/hub", ["words"], None], ["words, where neighbours", "probeta rank"]),
+        (["dist/hub/words", None, None], ["train-00000-of-00001.parquet", "no such file"]),
+        (["./nowhere", None, None], ["nowhere", "no such folder", "correct the path"]),
+        (["dist/hub/audit.json", None, None], ["a file", "correct the path"]),
+    ],
+)
+def test_what_is_not_there(
+    hub_folder: Path, arguments: tuple[str, list[str], list[str]], words: list[str]
+) -> None:
+    with pytest.raises(InputError) as caught:
+        find_data(*arguments)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_without_data_it_says_how_to_get_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["score", "char_hash"]) == 1
+    said = capsys.readouterr().err
+    for word in ("--data", "make repro", "Hugging Face Hub", str(tmp_path)):
+        assert word in said
+
+
+def test_a_missing_split_is_said(hub_folder: Path) -> None:
+    (hub_folder / "tass_own" / "validation-00000-of-00001.parquet").unlink()
+    with pytest.raises(InputError, match=r"the splits train, validation, test(.|\n)*train, test"):
+        find_data("dist/hub", ["tass_own"], None)
+
+
+@pytest.fixture
+def endpoint(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Serve the datasets as org/name; yield the requests."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(Path("cache").resolve()))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    shutil.copytree(hub_folder, "repository")
+    requests: list[str] = []
+    with hub(Path("repository").resolve(), "org/name", requests=requests) as url:
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace(constants.ENDPOINT, url)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "ENDPOINT", url)
+        yield requests
+
+
+def test_data_of_the_hub(hub_folder: Path, endpoint: list[str]) -> None:
+    found = find_data("org/name", ["bso_own"], None)
+    assert [dataset.name for dataset in found.datasets] == ["bso_own"]
+    assert found.trivial == {"bso_own": ("bag_of_words", 0.7)}
+    # Only what is asked for was downloaded.
+    assert not [request for request in endpoint if "tass_own" in request]
+    assert names("org/name") == ["bso_own", "sts_own", "tass_own"]
+    for own in find_data("dist/hub", None, None).datasets:
+        (same,) = find_data("org/name", [own.name], None).datasets
+        assert same.digest() == own.digest()
+
+
+def test_a_dataset_that_is_not_on_the_hub(endpoint: list[str]) -> None:
+    with pytest.raises(InputError, match="tass_own") as caught:
+        find_data("org/name", ["tas_own"], None)
+    assert "did you mean tass_own" in caught.value.todo
+
+
+def test_a_repository_that_is_not_there(hub_folder: Path, endpoint: list[str]) -> None:
+    shutil.rmtree("repository")
+    with pytest.raises(InputError) as caught:
+        find_data("org/name", None, None)
+    for word in ("data org/name", "no such folder; RepositoryNotFoundError", "hf auth login"):
+        assert word in str(caught.value)
