@@ -1,1 +1,1 @@
-"""Metrics, similarities and the bootstrap."""
+"""Metrics, similarities and intervals."""

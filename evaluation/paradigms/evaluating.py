@@ -15,7 +15,7 @@ from evaluation.data.texts import text_columns
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import HasWords, Vocabulary, open_vocabulary
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
-from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.measures.threads import one_thread
 from evaluation.paradigms.neighbours import Neighbours
 from evaluation.paradigms.suggestion import run_tests
@@ -29,6 +29,7 @@ from evaluation.paradigms.vocabulary import (
 from evaluation.results.kept import unchanged
 from evaluation.results.paradigms import (
     FORMAT,
+    MEASURES,
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
@@ -119,7 +120,7 @@ def evaluate_paradigms(
     with one_thread(), tqdm(desc=f"paradigms {name}", unit="score", disable=None) as bar:
         for one, space in _spaces(paradigms, own, shared, opened, known, casings):
             words = shared.get(one.dataset.language)
-            scores.append(_score(one, space, words, seed, coherence_threshold))
+            scores.append(_score(one, space, words, coherence_threshold))
             bar.update()
     scores.sort(
         key=lambda score: (
@@ -289,9 +290,7 @@ def _make_space(
     return _Space(name, layer, casing, forms, left_out, neighbours)
 
 
-def _score(
-    one: _Paradigms, space: _Space, shared: _Words | None, seed: int, threshold: int
-) -> ParadigmScore:
+def _score(one: _Paradigms, space: _Space, shared: _Words | None, threshold: int) -> ParadigmScore:
     """Return the scores of a dataset in a space."""
     rows = space.forms.rows
     # Terms that fall together count once.
@@ -316,10 +315,9 @@ def _score(
         for cluster, own, test in zip(one.clusters, terms, tested, strict=True)
     )
     names = np.array([cluster.cluster for cluster in clusters])
-    suggestion, coherence = (
-        np.array([getattr(test, what) for test in tested]) for what in ("suggestion", "coherence")
-    )
-    key = bootstrap_key(seed, one.dataset.name)
+    values = np.array([[getattr(test, what) for test in tested] for what in MEASURES])
+    suggestion, coherence = (float(own.mean()) for own in values)
+    left_out = leave_out_means(values, names)
     return ParadigmScore(
         dataset=one.dataset.name,
         language=one.dataset.language,
@@ -331,10 +329,10 @@ def _score(
         words=len(rows),
         words_left_out=space.left_out,
         casing=space.casing,
-        suggestion=float(suggestion.mean()),
-        suggestion_interval=interval(resample_means(suggestion, names, key)),
-        coherence=float(coherence.mean()),
-        coherence_interval=interval(resample_means(coherence, names, key)),
+        suggestion=suggestion,
+        suggestion_interval=score_interval("accuracy", suggestion, left_out[0], len(tested)),
+        coherence=coherence,
+        coherence_interval=score_interval("accuracy", coherence, left_out[1], len(tested)),
         clusters=clusters,
     )
 

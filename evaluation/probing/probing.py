@@ -19,13 +19,11 @@ from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
 from evaluation.embedding.coverage import read_coverage
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, describe
-from evaluation.measures.bootstrap import (
+from evaluation.measures.intervals import (
     COVERAGE,
-    FEW_DOCUMENTS,
-    RESAMPLES,
-    bootstrap_key,
-    interval,
-    resample,
+    LEAST_DOCUMENTS,
+    leave_out,
+    score_interval,
 )
 from evaluation.measures.metrics import Metric, measure, measures
 from evaluation.measures.similarity import cosines
@@ -124,11 +122,11 @@ def probe_datasets(
         name=name,
         encoder=encoder_facts(known, dimension),
         protocol=probing.as_protocol(),
-        bootstrap={
-            "resamples": RESAMPLES,
+        intervals={
+            "method": "jackknife",
             "coverage": COVERAGE,
             "unit": "document",
-            "few_documents": FEW_DOCUMENTS,
+            "least_documents": LEAST_DOCUMENTS,
         },
         seed=seed,
         versions=library_versions(known, ["torch"] if probing.engine == "torch" else []),
@@ -238,9 +236,7 @@ def probe_dataset(
         metric = METRICS[dataset.target]
         gold, documents = own.asked.y, own.asked.documents
         values = np.array([measure(metric, gold, predicted) for predicted in own.predictions])
-        resampled = resample(
-            metric, gold, own.predictions, documents, bootstrap_key(seed, dataset.name)
-        )
+        left_out = leave_out(metric, gold, own.predictions, documents).mean(axis=0)
         all_measures = [
             measures(metric, gold, predicted, own.asked.subsets) for predicted in own.predictions
         ]
@@ -259,7 +255,7 @@ def probe_dataset(
         metric=metric,
         value=float(values.mean()),
         deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
-        interval=interval(resampled.mean(axis=1)),
+        interval=score_interval(metric, float(values.mean()), left_out, len(gold)),
         measures={
             what: float(np.mean([one[what] for one in all_measures])) for what in all_measures[0]
         },

@@ -32,7 +32,7 @@ from evaluation.data.rows import probe_rows, read_rows
 from evaluation.data.texts import text_columns, unique_in
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
-from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.measures.metrics import pearson, spearman
 from evaluation.measures.similarity import cosines, inverse_distances
 from evaluation.measures.threads import one_thread
@@ -127,7 +127,7 @@ def rank_datasets(
     ways: list[_Way] = list(product(postprocessings, similarities))
     # The largest first, so that at the end no process is left alone with one of them.
     jobs: list[tuple[Any, ...]] = [
-        (_rank_dataset, dataset, digests[dataset.name], known, store, ways, seed)
+        (_rank_dataset, dataset, digests[dataset.name], known, store, ways)
         for dataset in sorted(asked, key=_size, reverse=True)
     ]
     jobs += [
@@ -177,7 +177,6 @@ def _rank_dataset(
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],
-    seed: int,
 ) -> _Ranked:
     """Rank the positives of one dataset with all layers; see ``rank_datasets``."""
     queries = _read(dataset, digest, encoder.form)
@@ -186,7 +185,7 @@ def _rank_dataset(
     with one_thread():
         for layer in encoder.layers:
             of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
-            for score, ranks in _rank(dataset, queries, opened, layer, of_layer, seed):
+            for score, ranks in _rank(dataset, queries, opened, layer, of_layer):
                 own.scores.append(score)
                 if (layer, score.postprocessing) == (encoder.layer, PLAIN):
                     own.tables.append(_table(score, queries, ranks))
@@ -292,7 +291,6 @@ def _rank(
     store: EmbeddingStore,
     layer: str,
     ways: Sequence[_Way],
-    seed: int,
 ) -> Iterator[tuple[RankScore, Doubles]]:
     """Yield the score of one layer for each way to compare, with the ranks, float64 [pairs].
 
@@ -300,7 +298,6 @@ def _rank(
     similarity, and is not a candidate. Its pairs have the rank of chance, that of an encoder with
     one vector for all texts; otherwise an encoder that knows few words would be tested on few.
     """
-    key = bootstrap_key(seed, dataset.name)
     found = store.lookup(asked.texts, layer)
     present: Flags = np.any(found, axis=1)
     rows = np.cumsum(present) - 1
@@ -328,7 +325,7 @@ def _rank(
             queries=len(np.unique(asked.queries)),
             pairs=len(ranks),
             without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(own.ranks))),
-            **_measures(ranks, asked.groups[asked.queries], key),
+            **_measures(ranks, asked.groups[asked.queries]),
             ties=int(own.tied.sum()),
         )
         yield score, ranks
@@ -350,12 +347,14 @@ def _table(score: RankScore, asked: _Texts, ranks: Doubles) -> "pa.Table":
     )
 
 
-def _measures(ranks: Doubles, groups: Values, key: int) -> dict[str, Any]:
+def _measures(ranks: Doubles, groups: Values) -> dict[str, Any]:
     """Return the measures of ranks, fields of ``RankScore``."""
     of_pairs = dict(zip(MEASURES, measure_pairs(ranks), strict=True))
+    mrr = float(of_pairs["MRR"].mean())
+    (left_out,) = leave_out_means(of_pairs["MRR"][None], groups)
     return {
-        "mrr": float(of_pairs["MRR"].mean()),
-        "interval": interval(resample_means(of_pairs["MRR"], groups, key)),
+        "mrr": mrr,
+        "interval": score_interval("accuracy", mrr, left_out, len(ranks)),
         "hits": {str(place): float(of_pairs[f"Hits@{place}"].mean()) for place in HITS},
         "median_rank": float(np.median(ranks)),
     }

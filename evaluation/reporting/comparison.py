@@ -1,11 +1,11 @@
 """Pairwise comparison of encoders: the differences that are not due to chance.
 
-The difference of two encoders on a dataset is measured on every bootstrap draw of its documents,
-with the same draws for both (the paired bootstrap; Efron and Tibshirani 1993, chapter 16; Koehn
-2004, "Statistical significance tests for machine translation evaluation"). For a group of tasks it
-is the mean over the group's datasets, each drawn separately. Ranks (EvalRank) and clusters
-(ParaLex) are compared in the same way: the groups of texts linked by positives, and the clusters,
-are drawn from those that both encoders have.
+The difference of two encoders on a dataset is measured again without each document in turn, which
+gives its interval (the jackknife, ``evaluation.measures.intervals``). Both are scored on the same
+documents: what is hard for both does not widen it. For a group of tasks the difference is the mean
+over the group's datasets, which are independent. Ranks (EvalRank) and clusters (ParaLex) are
+compared in the same way: the units are the groups of texts linked by positives, and the clusters,
+that both encoders have.
 Where the interval contains 0 the two are tied. Each interval is that of a single difference: of
 twenty ties, one is expected to look like a difference.
 """
@@ -21,14 +21,8 @@ import numpy as np
 from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
-from evaluation.measures.bootstrap import (
-    bootstrap_key,
-    interval,
-    resample,
-    resample_means,
-)
-from evaluation.measures.metrics import measure
-from evaluation.measures.threads import one_thread
+from evaluation.measures.intervals import leave_out, leave_out_means, reach
+from evaluation.measures.metrics import Metric, measure
 from evaluation.results.paradigms import MEASURES as PARADIGM_MEASURES
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score, read_predictions
@@ -57,7 +51,7 @@ class Difference:
         one: name of an encoder.
         other: name of another one.
         value: score of ``one`` minus score of ``other``, -1 … 1 (correlations -2 … 2).
-        interval: its bootstrap interval, of ``bootstrap.COVERAGE``.
+        interval: of the difference, of ``intervals.COVERAGE``.
     """
 
     level: Literal["dataset", "group", "measure"]
@@ -75,11 +69,12 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Sampled:
-    """One encoder's score on a dataset: of all rows, and of each draw, float64 [2, draws]."""
+class _Measured:
+    """One encoder's score on a dataset, and without each unit in turn, float64 [units]."""
 
+    metric: Metric
     value: float
-    draws: Doubles
+    left_out: Doubles
 
 
 def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
@@ -95,14 +90,15 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
     Raises:
         InputError: predictions are missing, or those of two encoders are of different rows.
     """
-    sampled = _sample(results)
+    measured = _measure(results)
     groups: dict[str, set[str]] = {}
     for own, _ in results:
         for score in own.main:
             groups.setdefault(TASKS[score.task].group.abbreviation, set()).add(score.dataset)
     found = []
     for one, other in combinations((own.name for own, _ in results), 2):
-        shared = sorted(sampled[one].keys() & sampled[other].keys())
+        shared = sorted(measured[one].keys() & measured[other].keys())
+        apart = {name: _subtract(measured[one][name], measured[other][name]) for name in shared}
         names: list[tuple[Literal["dataset", "group"], str, list[str]]] = [
             *(("dataset", dataset, [dataset]) for dataset in shared),
             *(
@@ -112,18 +108,12 @@ def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
             ),
         ]
         for level, what, datasets in names:
-            values = [sampled[one][d].value - sampled[other][d].value for d in datasets]
-            draws = [sampled[one][d].draws - sampled[other][d].draws for d in datasets]
-            found.append(
-                Difference(
-                    level,
-                    what,
-                    one,
-                    other,
-                    float(np.mean(values)),
-                    interval(np.mean(draws, axis=0)),
-                )
-            )
+            values, reaches, largest = np.array([apart[name] for name in datasets]).T
+            value = float(values.mean())
+            # The variance of a mean of independent differences.
+            far = float(np.sqrt(np.square(reaches).sum())) / len(datasets)
+            ends = _around(value, far, float(largest.mean()))
+            found.append(Difference(level, what, one, other, value, ends))
     return found
 
 
@@ -152,8 +142,7 @@ def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Differ
             (score, _), *_ = encoders.values()
             documents, values = _read_pairs(dataset, similarity, encoders)
             keys = [score.key(what) for what in RANK_MEASURES]
-            key = bootstrap_key(results[0][0].seed, dataset)
-            found += _compare_means(keys, values, documents, key)
+            found += _compare_means(keys, values, documents)
     return found
 
 
@@ -194,8 +183,7 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
             for name, score in scores.items()
         }
         keys = [first.key(what) for what in PARADIGM_MEASURES]
-        key = bootstrap_key(results[0].seed, dataset)
-        found += _compare_means(keys, values, np.array(names), key)
+        found += _compare_means(keys, values, np.array(names))
     return found
 
 
@@ -236,55 +224,56 @@ def _read_pairs(
 
 
 def _compare_means(
-    whats: Sequence[str], values: Mapping[str, Doubles], documents: Values, key: int
+    whats: Sequence[str], values: Mapping[str, Doubles], documents: Values
 ) -> list[Difference]:
     """Compare every two encoders by the means of their values.
 
     Args:
         whats: keys of the measures, [measures].
         values: encoder to its values, float64 [measures, rows].
-        documents: ids of the groups of rows that are drawn, [rows].
-        key: seed of the draws.
+        documents: ids of the groups of rows that are left out, [rows].
     """
-    pairs = list(combinations(values, 2))
-    if not pairs:
-        return []
-    apart = [(values[one] - values[other]).round(_DECIMALS) for one, other in pairs]
-    with one_thread():
-        draws = resample_means(np.concatenate(apart), documents, key)
-    of_pairs = np.split(draws, len(pairs), axis=1)
-    return [
-        Difference(
-            "measure",
-            what,
-            one,
-            other,
-            float(own.mean()),
-            interval(drawn[:, place]),
-        )
-        for (one, other), owns, drawn in zip(pairs, apart, of_pairs, strict=True)
-        for place, (what, own) in enumerate(zip(whats, owns, strict=True))
-    ]
+    found = []
+    for one, other in combinations(values, 2):
+        apart = (values[one] - values[other]).round(_DECIMALS)
+        left_out = leave_out_means(apart, documents)
+        for what, own, without in zip(whats, apart, left_out, strict=True):
+            value = float(own.mean())
+            ends = _around(value, reach(value, without), 1.0)
+            found.append(Difference("measure", what, one, other, value, ends))
+    return found
 
 
-def _sample(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, _Sampled]]:
-    """Return encoder to dataset to its score in all draws."""
+def _subtract(one: _Measured, other: _Measured) -> tuple[float, float, float]:
+    """Return the difference of two scores, half its interval's width, the largest difference."""
+    value = one.value - other.value
+    far = reach(value, one.left_out - other.left_out)
+    return value, far, 2.0 if one.metric == "pearson" else 1.0
+
+
+def _around(value: float, far: float, largest: float) -> tuple[float, float]:
+    """Return the ends of an interval around a difference, within what differences can be."""
+    return max(value - far, -largest), min(value + far, largest)
+
+
+def _measure(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, _Measured]]:
+    """Return encoder to dataset to its score."""
     probed: dict[str, list[tuple[Results, Path, Score]]] = {}
     for own, folder in results:
         for score in own.main:
             probed.setdefault(score.dataset, []).append((own, folder, score))
-    sampled: dict[str, dict[str, _Sampled]] = {own.name: {} for own, _ in results}
+    measured: dict[str, dict[str, _Measured]] = {own.name: {} for own, _ in results}
     for dataset, encoders in sorted(probed.items()):
         if len(encoders) > 1:
-            for name, reached in _sample_dataset(dataset, encoders).items():
-                sampled[name][dataset] = reached
-    return sampled
+            for name, reached in _measure_dataset(dataset, encoders).items():
+                measured[name][dataset] = reached
+    return measured
 
 
-def _sample_dataset(
+def _measure_dataset(
     dataset: str, encoders: Sequence[tuple[Results, Path, Score]]
-) -> dict[str, _Sampled]:
-    """Return encoder to its score on a dataset, all in the same draws."""
+) -> dict[str, _Measured]:
+    """Return encoder to its score on a dataset, all with the same units left out."""
     read = [read_predictions(folder, dataset, score.layer) for _, folder, score in encoders]
     first = read[0]
     for own, (_, folder, _) in zip(read, encoders, strict=True):
@@ -296,16 +285,16 @@ def _sample_dataset(
                 found=f"{len(own.ids)} rows, not the same ones",
                 todo="probe all encoders on the same instances: `dvc repro`",
             )
-    metric, seed = encoders[0][2].metric, encoders[0][0].seed
+    metric = encoders[0][2].metric
     stacked = np.concatenate([own.predicted for own in read])
-    with one_thread():
-        draws = resample(metric, first.gold, stacked, first.documents, bootstrap_key(seed, dataset))
+    left_out = leave_out(metric, first.gold, stacked, first.documents)
     found, start = {}, 0
     for (results, _, _), own in zip(encoders, read, strict=True):
         starts = len(own.predicted)
-        found[results.name] = _Sampled(
+        found[results.name] = _Measured(
+            metric,
             float(np.mean([measure(metric, first.gold, one) for one in own.predicted])),
-            draws[:, start : start + starts].mean(axis=1),
+            left_out[start : start + starts].mean(axis=0),
         )
         start += starts
     return found

@@ -13,7 +13,7 @@ from statistics import NormalDist, fmean
 import numpy as np
 
 from builders.tasks import TASKS
-from evaluation.measures.bootstrap import COVERAGE
+from evaluation.measures.intervals import COVERAGE
 from evaluation.measures.metrics import spearman
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
@@ -22,9 +22,9 @@ from evaluation.results.rankings import RankingResults
 Scores = dict[str, dict[str, float]]
 """Name of a score to encoder to score."""
 
-# The order of two encoders agrees or disagrees as a coin would; the variance of the interval is
-# divided by the number of encoders minus three.
-LEAST, LEAST_OF_INTERVAL = 3, 4
+# The order of two encoders agrees or disagrees as a coin would. The interval of four encoders is
+# almost all of -1 … 1, and that of five covers too much.
+LEAST, LEAST_OF_INTERVAL = 3, 6
 # Rounding, since the mean of the same numbers in another order may differ in the last digits.
 DECIMALS = 12
 SIMILARITY_MEAN = "mean similarity"
@@ -37,7 +37,7 @@ class Relation:
     Attributes:
         encoders: the number of encoders that have both scores, three or more.
         correlation: Spearman's, -1 … 1.
-        interval: that of the correlation, covering ``bootstrap.COVERAGE``; None below four
+        interval: that of the correlation, covering ``intervals.COVERAGE``; None below six
             encoders, and where the two orders are equal or opposite, for which the formula has no
             value.
     """

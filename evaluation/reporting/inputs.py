@@ -129,7 +129,7 @@ def read_inputs(
     ordered_ranks = sorted(rankings, key=lambda own: own[0].name)
     ranked = [own for own, _ in ordered_ranks]
     clustered = sorted(paradigms, key=lambda own: own.name)
-    _check_comparable(encoders, "seed", "protocol", "bootstrap")
+    _check_comparable(encoders, "seed", "protocol", "intervals")
     _check_comparable(ranked, "seed")
     _check_comparable(clustered, "seed", "coherence_threshold")
     _check_same_encoders([*encoders, *ranked, *clustered])

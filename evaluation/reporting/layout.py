@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain, count
 from typing import Literal
 
-from evaluation.measures.bootstrap import COVERAGE
+from evaluation.measures.intervals import COVERAGE
 from evaluation.reporting.comparison import Difference
 
 NONE = "–"
@@ -128,16 +128,16 @@ def tone(difference: Difference) -> Tone:
     return "better" if difference.value > 0 else "worse"
 
 
-def about_differences(drawn: str) -> str:
+def about_differences(unit: str) -> str:
     """Return an explanation of the differences.
 
     Args:
-        drawn: the units that the bootstrap resamples, such as "the clusters".
+        unit: what is left out, such as "cluster".
     """
     return (
         "Score of the first encoder minus that of the second, in points, with the "
-        f"{COVERED} interval of the difference by the paired bootstrap: both are measured on the "
-        f"same resamples of {drawn}. "
+        f"{COVERED} interval of the difference (paired jackknife: both are measured again without "
+        f"each {unit} in turn). "
         "Where the interval contains 0 the two are tied: the test cannot distinguish them. Each "
         "interval is that of a single difference: of twenty ties, one is expected to look like a "
         "difference. Differences in bold are not ties."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from builders.auditing.report import SMALL_TEST
-from evaluation.measures.bootstrap import FEW_DOCUMENTS
+from evaluation.measures.intervals import LEAST_DOCUMENTS
 from evaluation.reporting.layout import Table
 from evaluation.reporting.published import PUBLISHED
 
@@ -13,9 +13,8 @@ NOTES = {
     "chance.",
     NOT_SHOWN: "Not shown to beat a trivial baseline: the interval is not above both "
     "Majority (for a correlation, 0) and Best trivial.",
-    FEW: f"The test has fewer than {FEW_DOCUMENTS} documents: rows were resampled as well as "
-    "documents, and each end of the interval is the wider one. It may still be too narrow if "
-    "documents differ, and a single document says nothing about others.",
+    FEW: f"The test has fewer than {LEAST_DOCUMENTS} documents: the interval is one over rows, and "
+    "says nothing about other documents.",
     OTHERS: "As reported by Araujo et al. (2022), on the files published then (some of their rows "
     "differ from these) and with another probe. " + PUBLISHED["errata"],
     LEAKS: "In the source, some test texts also occur in train or validation; the audit says how "

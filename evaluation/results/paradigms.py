@@ -7,7 +7,7 @@ from typing import Any
 from builders.tasks.paradigms import FEWEST_TERMS
 from evaluation.results.stored import interval_of, read_stored, write_stored
 
-FORMAT = 2
+FORMAT = 3
 MEASURES = ("suggestion", "coherence")
 
 
@@ -54,9 +54,9 @@ class ParadigmScore:
         words: number of words with a vector that neighbours are looked for among.
         casing: "as_is", or "lower": terms and vocabulary in lower case.
         suggestion: mean over the clusters of their suggestion scores.
-        suggestion_interval: its bootstrap interval over the clusters.
+        suggestion_interval: its interval, over the clusters.
         coherence: mean over the clusters of their neighbourhood coherence.
-        coherence_interval: its bootstrap interval over the clusters.
+        coherence_interval: its interval, over the clusters.
         clusters: one each, by name.
         words_left_out: reason ("no_vector", "repeated_word", or "same_form" of one that has come
             before, as casing makes them) to the number of words of the vocabulary that neighbours
@@ -102,7 +102,7 @@ class ParadigmResults:
         encoder: its name, revision, form, dimension, layers, main layer and options.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: those that params.yaml asks for.
-        seed: the run's seed, which the bootstrap depends on.
+        seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
         code: digest of the code that scores.
         scores: by dataset, then vocabulary, casing and layer.

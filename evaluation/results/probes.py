@@ -32,7 +32,7 @@ from evaluation.results.stored import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 4
+FORMAT = 5
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
 _AGAIN = "run `probeta probe` again"
 
@@ -51,14 +51,14 @@ class Score:
         rows: number of instances in each split that there is.
         folds: number of folds, each used once as test; 0 if the dataset has splits.
         test_documents: number of documents that the rows of test come from; below
-            ``FEW_DOCUMENTS`` the interval says little of other documents.
+            ``LEAST_DOCUMENTS`` the interval says nothing of other documents.
         layer: of the encoder.
         metric: what ``value`` is: "accuracy", or "pearson" where scores are asked for.
         value: the metric on test, or on the rows of all folds together; the mean over random
             starts.
         deviation: its standard deviation over the random starts, with one degree of freedom less;
             None if nothing is random.
-        interval: its bootstrap interval, see ``evaluation.measures.bootstrap``.
+        interval: see ``evaluation.measures.intervals``.
         measures: all that was measured, by name, see ``evaluation.measures.metrics``; means over
             random starts.
         majority: accuracy of always answering with the most frequent class of train; None for
@@ -108,7 +108,7 @@ class Results:
         name: key of the encoder's entry in params.yaml.
         encoder: its name, revision, form, dimension, layers, main layer and options.
         protocol: name and version of the probe's protocol, its engine and the pair features.
-        bootstrap: how the intervals were made.
+        intervals: how they were made.
         seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
         code: digest of the code that probes.
@@ -119,7 +119,7 @@ class Results:
     name: str
     encoder: dict[str, Any]
     protocol: dict[str, Any]
-    bootstrap: dict[str, Any]
+    intervals: dict[str, Any]
     seed: int
     versions: dict[str, str]
     code: str

@@ -30,7 +30,7 @@ from evaluation.results.stored import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 3
+FORMAT = 4
 SCORES, RANKS = "scores.json", "ranks.parquet"
 _AGAIN = "run `probeta rank` again"
 HITS = (1, 3)
@@ -59,7 +59,7 @@ class RankScore:
         without_vector: number of pairs with a text without a vector; they get the rank of chance,
             the mean of all that are possible.
         mrr: mean reciprocal rank, 0 … 1; 0, as all that follows, if no pair was ranked.
-        interval: its bootstrap interval over the groups of texts that positives link.
+        interval: its interval, over the groups of texts that positives link.
         hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
         median_rank: of the pairs.
         ties: number of pairs whose positive shares its score with another text.
@@ -131,7 +131,7 @@ class RankingResults:
         name: key of the encoder's entry in params.yaml.
         encoder: its name, revision, form, dimension, layers, main layer and options.
         evalrank: "similarities" and "postprocessings", those that params.yaml asks for.
-        seed: the run's seed, which the bootstrap depends on.
+        seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
         code: digest of the code that ranks.
         scores: by dataset; the main layer with every similarity and post-processing, the others

@@ -121,7 +121,12 @@ ONE = Results(
         "engine": "numpy",
         "pair_features": "difference_product",
     },
-    bootstrap={"resamples": 2000, "coverage": 0.95, "unit": "document", "few_documents": 20},
+    intervals={
+        "method": "jackknife",
+        "coverage": 0.95,
+        "unit": "document",
+        "least_documents": 3,
+    },
     seed=1111,
     versions={"python": "3.11.7", "probeta": "0.1.0"},
     code="0123456789abcdef",

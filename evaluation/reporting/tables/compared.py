@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from builders.tasks.groups import Group
-from evaluation.measures.bootstrap import FEW_DOCUMENTS
 from evaluation.reporting.comparison import Difference
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
@@ -39,11 +38,8 @@ def pairs(inputs: Inputs) -> list[Table]:
             *(difference_cell(own["group"].get(group)) for group in groups),
         )
         rows.append(Row(cells))
-    about = about_differences(
-        f"the test documents (and of the test rows, if there are fewer than {FEW_DOCUMENTS} "
-        "documents); for a group, each dataset is resampled separately, and the differences are "
-        "averaged"
-    )
+    about = about_differences("test document")
+    about += " For a group, the differences are averaged over its datasets, taken as independent."
     header = headings("Encoders", "Better / tied / worse", *groups)
     about += " Better / tied / worse counts datasets."
     return [Table("pairs", "Encoders compared", header, tuple(rows), (about,))]

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from builders.tasks.groups import EVALRANK
-from evaluation.measures.bootstrap import FEW_DOCUMENTS, RESAMPLES
 from evaluation.reporting.comparison import Difference, best_of
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
@@ -45,8 +44,8 @@ def evalrank(inputs: Inputs) -> list[Table]:
         "taken over the pairs. Each text with the same score as the positive counts as half a "
         "rank above it.",
         "Similarity is the cosine of two vectors, or l2, 1 / (1 + their Euclidean distance); the "
-        f"vectors are as the encoder gives them. In brackets the {COVERED} bootstrap interval "
-        f"({RESAMPLES:,} resamples of the groups of texts linked by positives).",
+        f"vectors are as the encoder gives them. In brackets the {COVERED} interval "
+        "(jackknife over the groups of texts linked by positives).",
     )
     found = [Table("evalrank", "EvalRank", (), (), about)]
     for dataset, scores in datasets.items():
@@ -97,8 +96,7 @@ def _ranks(
         tuple(rows),
         (_about_ranks(scores) + (f" {bold}" if len(encoders) > 1 else ""),),
         caption=(
-            f"MRR (mean reciprocal rank) and hits in per cent; in brackets the {COVERED} bootstrap "
-            "interval.",
+            f"MRR (mean reciprocal rank) and hits in per cent; in brackets the {COVERED} interval.",
         ),
     )
 
@@ -144,10 +142,7 @@ def rank_differences(inputs: Inputs) -> list[Table]:
         EVALRANK,
         ("Dataset", "Similarity", "Measure"),
         rows,
-        about_differences(
-            "the groups of texts linked by positives (and of the pairs, if there are fewer than "
-            f"{FEW_DOCUMENTS} groups)"
-        ),
+        about_differences("group of texts linked by positives"),
     )
 
 

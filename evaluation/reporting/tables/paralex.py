@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from builders.tasks.groups import PARALEX
-from evaluation.measures.bootstrap import RESAMPLES
 from evaluation.reporting.comparison import best_of
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
@@ -68,8 +67,8 @@ def paralex(inputs: Inputs) -> list[Table]:
         "is the share of the other terms that are found, averaged over all pairs of seeds. "
         "Coherence is the share of ordered pairs of terms whose second term is among the 30 "
         "nearest words of the first. "
-        f"Both are means over clusters in per cent, in brackets the {COVERED} bootstrap interval "
-        f"({RESAMPLES:,} resamples of the clusters).",
+        f"Both are means over clusters in per cent, in brackets the {COVERED} interval "
+        "(jackknife over the clusters).",
         "Vocabulary: own, the words of the encoder's file; shared, the same words for all "
         "encoders, namely those of the language's word rankings and the terms. Casing: as is, or "
         "lower, with terms and vocabulary in lower case. Words / skipped / left out: the words "
@@ -94,7 +93,7 @@ def paradigm_differences(inputs: Inputs) -> list[Table]:
         PARALEX,
         ("Dataset", "Vocabulary", "Casing", "Measure"),
         rows,
-        about_differences("the clusters")
+        about_differences("cluster")
         + " With their own vocabularies, encoders search among different words.",
     )
 

@@ -11,7 +11,7 @@ from statistics import fmean
 from builders.auditing.report import SMALL_TEST
 from builders.tasks.groups import SS, Group
 from corpora_recipes.records import SPLITS
-from evaluation.measures.bootstrap import FEW_DOCUMENTS
+from evaluation.measures.intervals import LEAST_DOCUMENTS
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.reporting.comparison import best_of
 from evaluation.reporting.inputs import Inputs
@@ -42,7 +42,7 @@ OF_SCALE = (
 def introduction(inputs: Inputs) -> list[str]:
     """Return the paragraphs that explain how to read the scores."""
     first = inputs.encoders[0]
-    coverage = f"{100 * first.bootstrap['coverage']:.0f} %"
+    intervals = first.intervals
     options = "".join(
         f", {spaced(str(key))} {spaced(str(value))}"
         for key, value in first.protocol.items()
@@ -51,10 +51,9 @@ def introduction(inputs: Inputs) -> list[str]:
     random = any(score.deviation is not None for score in chain(*_scores(inputs)))
     return [
         "Test accuracy in per cent; for semantic similarity, Pearson's correlation × 100. In "
-        f"brackets the {coverage} bootstrap interval ({first.bootstrap['resamples']:,} resamples "
-        "of the test documents; if there are fewer than "
-        f"{first.bootstrap['few_documents']} documents, the test rows are resampled too, and each "
-        "end is the wider one)"
+        f"brackets the {100 * intervals['coverage']:.0f} % interval ({intervals['method']} over "
+        "the test documents, or over the test rows if there are fewer than "
+        f"{intervals['least_documents']} documents)"
         + (", after ± the standard deviation over random starts" if random else "")
         + ". Majority is the accuracy of always predicting the most frequent class of train; Best "
         "trivial is the best of the other baselines below. Probe protocol "
@@ -138,8 +137,7 @@ def _caption(inputs: Inputs, group: Group, table: Table) -> str:
     own = chain.from_iterable(inputs.datasets[name].values() for name in inputs.groups[group])
     parts = [
         f"{metric_of([group])} on test",
-        f"in brackets the {100 * inputs.encoders[0].bootstrap['coverage']:.0f} % bootstrap "
-        "interval",
+        f"in brackets the {100 * inputs.encoders[0].intervals['coverage']:.0f} % interval",
     ]
     if any(score.deviation is not None for score in own):
         parts.append("after ± the standard deviation over random starts")
@@ -290,7 +288,7 @@ def _dataset(inputs: Inputs, name: str) -> Cell:
     score = inputs.any_score(name)
     marks = {
         SMALL: score.asked < SMALL_TEST,
-        FEW: score.test_documents < FEW_DOCUMENTS,
+        FEW: score.test_documents < LEAST_DOCUMENTS,
         LEAKS: inputs.leaks(name),
     }
     return Cell(name, marks=tuple(mark for mark, given in marks.items() if given))

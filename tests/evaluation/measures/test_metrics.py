@@ -1,4 +1,4 @@
-"""Metrics: by hand, against scipy, and from sums as the bootstrap needs them."""
+"""Metrics: by hand, against scipy, and from sums as intervals need them."""
 
 import numpy as np
 import pytest

@@ -16,7 +16,7 @@ from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
-from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.paradigms.evaluating import evaluate_paradigms
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore, write_paradigms
 
@@ -128,7 +128,6 @@ def test_intervals_are_of_the_clusters(tmp_path: Path) -> None:
     ]
     encoder = static(tmp_path / "v.vec", vectors)
     score = evaluated(encoder, datasets, tmp_path / "store", casings=["lower"]).scores[0]
-    key = bootstrap_key(7, "paralex")
     names = np.array([cluster.cluster for cluster in score.clusters])
     for value, given, ends in (
         (score.suggestion, "suggestion", score.suggestion_interval),
@@ -136,7 +135,7 @@ def test_intervals_are_of_the_clusters(tmp_path: Path) -> None:
     ):
         own = np.array([getattr(cluster, given) for cluster in score.clusters])
         assert len(set(own)) > 3
-        assert ends == interval(resample_means(own, names, key))
+        assert ends == score_interval("accuracy", value, leave_out_means(own[None], names)[0], 9)
         assert ends[0] < value < ends[1]
 
 

@@ -148,7 +148,8 @@ def test_scores(folders: tuple[Path, Path]) -> None:
     bso, dr, sp, ssp = (of[name] for name in ("bso", "dr", "sp", "ssp"))
     assert bso.value == bso.validation == 1.0
     assert (bso.metric, bso.measures, bso.folds, bso.asked) == ("accuracy", {"accuracy": 1}, 0, 20)
-    assert bso.interval == (1.0, 1.0)
+    # Of 20 documents, Student's t has 19 degrees of freedom: 20 / (20 + 2.093²).
+    assert bso.interval == pytest.approx((0.8203, 1.0), abs=1e-4)
     assert bso.rows == {"train": 50, "validation": 20, "test": 20}
     assert bso.majority == 0.5
     assert (bso.chance, dr.chance, sp.chance) == (0.5, pytest.approx(1 / 3), 0.2)
@@ -232,9 +233,8 @@ def test_random_starts_give_mean_and_deviation(
     assert score.value == pytest.approx(0.9)
     assert score.deviation == pytest.approx(np.std([1.0, 0.8], ddof=1))
     assert score.measures == {"accuracy": pytest.approx(0.9)}
-    # Two rows a document, and two of ten documents are worth half: of ten draws with a chance of
-    # 0.2, 5 are the 97.5th percentile, and 0 the 2.5th.
-    assert score.interval == (pytest.approx(0.75), pytest.approx(1.0))
+    # Two rows per document, and two of ten documents are worth half: the variance is 0.4 / 90.
+    assert score.interval == pytest.approx((0.6139, 0.9807), abs=2e-4)
 
 
 def test_relatedness(folders: tuple[Path, Path]) -> None:

@@ -19,7 +19,7 @@ from evaluation.data.texts import unique_texts
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
-from evaluation.measures.bootstrap import bootstrap_key, interval, resample_means
+from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.ranking.evaluating import rank_datasets
 from evaluation.ranking.postprocessing import Fitting
@@ -122,9 +122,8 @@ def test_scores_by_hand(tmp_path: Path) -> None:
     assert score.mrr == pytest.approx((1 / 2 + 1 / 2.5 + 1 + 1 / 3) / 4)
     assert score.hits == {"1": 0.25, "3": 1.0}
     assert (score.median_rank, score.ties) == (2.25, 1)
-    # One group: its pairs are drawn, each of which has one of four values.
-    low, high = score.interval
-    assert 1 / 3 <= low < score.mrr < high <= 1
+    # One group: its pairs are left out, with a variance of 0.02285 and 3 degrees of freedom.
+    assert score.interval == pytest.approx((0.1238, 0.9188), abs=1e-4)
     # The other layer is constant: este has two positives, and so one rival less.
     assert (other.layer, other.background, other.ties) == ("1", 6, 4)
     assert other.mrr == pytest.approx((1 / 2.5 + 1 / 2.5 + 1 / 3 + 1 / 3) / 4)
@@ -257,8 +256,9 @@ def test_scores_are_those_of_the_ranks(folders: tuple[Path, Path]) -> None:
         found = rank_positives(ready, queries, positives, score.similarity)  # type: ignore[arg-type]
         assert score.mrr == pytest.approx(np.mean(1 / found.ranks))
         assert score.hits["3"] == np.mean(found.ranks <= 3)
-        draws = resample_means(1 / found.ranks, queries // 4, bootstrap_key(5, "ranking"))
-        assert score.interval == pytest.approx(interval(draws))
+        (left_out,) = leave_out_means(1 / found.ranks[None], queries // 4)
+        expected = score_interval("accuracy", score.mrr, left_out, len(queries))
+        assert score.interval == pytest.approx(expected)
 
 
 def test_similarities_beside_the_ranks(folders: tuple[Path, Path]) -> None:

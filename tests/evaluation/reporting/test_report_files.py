@@ -370,7 +370,7 @@ def test_latex(tmp_path: Path) -> None:
     start = text.index(r"\caption{Sentence position (SP).")
     assert text[start:].split("\n\\par")[0].splitlines() == [
         r"\caption{Sentence position (SP). Accuracy in per cent on test; in brackets the 95 \% "
-        r"bootstrap interval; after $\pm$ the standard deviation over random starts; of the scores "
+        r"interval; after $\pm$ the standard deviation over random starts; of the scores "
         r"in bold the best of a dataset, and those that the paired test cannot distinguish from "
         r"it; \textdagger{} not shown to beat a trivial baseline.}",
         r"\label{tab:sp}",
@@ -409,7 +409,7 @@ def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
     )
     assert similarity == (
         "Semantic similarity (SS). Pearson's correlation $\\times$ 100 on test; in brackets the "
-        "95 \\% bootstrap interval; of the scores in bold the best of a dataset, and those that "
+        "95 \\% interval; of the scores in bold the best of a dataset, and those that "
         "the paired test cannot distinguish from it."
     )
     assert "avg, the mean of all layers' vectors, is separate: it is not marked, even" in layers

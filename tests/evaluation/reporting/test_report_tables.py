@@ -70,9 +70,8 @@ def test_tables(tmp_path: Path) -> None:
     assert text.startswith(
         "# Scores\n\n"
         "Test accuracy in per cent; for semantic similarity, Pearson's correlation × 100. In "
-        "brackets the 95 % bootstrap interval (2,000 resamples of the test documents; if there "
-        "are fewer than 20 documents, the test rows are resampled too, and each end is the wider "
-        "one). "
+        "brackets the 95 % interval (jackknife over the test documents, or over the test rows if "
+        "there are fewer than 3 documents). "
         "Majority is the accuracy of always predicting the most frequent class of train; Best "
         "trivial is the best of the other baselines below. Probe protocol standard, version 3, "
         "engine numpy, pair features difference product; seed 1111.\n\n"
@@ -223,7 +222,7 @@ def test_encoders_compared(tmp_path: Path) -> None:
     ]
     tied, worse = table.rows[0].cells[1:3]
     assert (tied.detail, tied.tone, tied.strong) == ("[0.0, 0.0] tie", "tie", False)
-    assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -75.0]", "worse", True)
+    assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -75.6]", "worse", True)
 
 
 def test_what_is_tied_with_the_best_is_bold_too(tmp_path: Path) -> None:
@@ -410,12 +409,14 @@ def test_the_mark_of_what_beats_no_baseline(
     assert f"{100 * trivial:.1f} (length)" in text
 
 
-@pytest.mark.parametrize(("documents", "marked"), [(1, True), (19, True), (20, False)])
+@pytest.mark.parametrize(("documents", "marked"), [(1, True), (2, True), (3, False)])
 def test_the_mark_of_a_test_of_few_documents(tmp_path: Path, documents: int, marked: bool) -> None:
     one = replace(ONE, scores=(DR, replace(SP, test_documents=documents)))
     text = report(tmp_path, one)
     assert ("|  | sp_wiki ‡ |" in text) == marked
-    assert ("‡ The test has fewer than 20 documents: rows were resampled" in text) == marked
+    assert (
+        "‡ The test has fewer than 3 documents: the interval is one over rows" in text
+    ) == marked
     assert "|  | dr_rst \\* |" in text
 
 
@@ -487,9 +488,7 @@ def test_a_correlation_is_to_beat_zero_too(
 
 def test_what_is_said_of_the_intervals_of_differences(tmp_path: Path) -> None:
     text = section(report(tmp_path, ONE, TWO), "Encoders compared")
-    assert (
-        "resamples of the test documents (and of the test rows, if there are fewer than 20" in text
-    )
+    assert "measured again without each test document in turn" in text
 
 
 def test_names_that_mean_something_to_markdown() -> None:
@@ -536,7 +535,7 @@ def test_audits_that_do_not_fit(
     [
         ({"name": "char_hash"}, "the results of one run per encoder"),
         ({"seed": 2}, "the seed of char_hash, 1111"),
-        ({"bootstrap": ONE.bootstrap | {"resamples": 10}}, "the bootstrap of char_hash"),
+        ({"intervals": ONE.intervals | {"coverage": 0.9}}, "the intervals of char_hash"),
         ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),
         ({"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
         ({"scores": (replace(SP, digest="7" * 64),)}, "the rows that char_hash was scored on"),

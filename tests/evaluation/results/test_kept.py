@@ -26,7 +26,7 @@ def test_results_that_depend_on_the_same_are_kept(tmp_path: Path) -> None:
         {"versions": {"python": "4"}},
         {"encoder": {**RESULTS.encoder, "revision": "2"}},
         {"protocol": {**RESULTS.protocol, "version": 4}},
-        {"bootstrap": {"resamples": 1000}},
+        {"intervals": {"method": "bootstrap"}},
     ],
 )
 def test_results_that_depend_on_something_else_are_not(

@@ -1,0 +1,199 @@
+"""Intervals: against formulas, documents as the unit, paired differences."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from evaluation.measures import intervals
+from evaluation.measures.intervals import (
+    DRAWS,
+    LEAST_DOCUMENTS,
+    draw_scores,
+    leave_out,
+    leave_out_means,
+    reach,
+    score_interval,
+    student,
+)
+from evaluation.measures.metrics import measure
+
+
+def interval(right: Any, documents: Any) -> tuple[float, float]:
+    """Return the interval of the accuracy of answers that are right or wrong."""
+    right = np.array(right)
+    (left_out,) = leave_out("accuracy", np.ones(len(right), bool), right[None], np.array(documents))
+    return score_interval("accuracy", float(right.mean()), left_out, len(right))
+
+
+def correlation_interval(gold: Any, predicted: Any, documents: Any) -> tuple[float, float]:
+    (left_out,) = leave_out("pearson", gold, predicted[None], documents)
+    return score_interval("pearson", measure("pearson", gold, predicted), left_out, len(gold))
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 9, 100, 10_000])
+def test_students_t(degrees: int) -> None:
+    assert student(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=2e-5)
+
+
+def test_the_metric_without_each_document() -> None:
+    generator = np.random.default_rng(1)
+    gold, predicted = generator.random(30), generator.random((2, 30))
+    documents = np.array([f"d{i % 7}" for i in range(30)])
+    for metric, answers in (("accuracy", predicted > 0.5), ("pearson", predicted)):
+        asked: Any = gold > 0.5 if metric == "accuracy" else gold
+        expected = [
+            [
+                measure(metric, asked[documents != name], own[documents != name])  # type: ignore[arg-type]
+                for name in np.unique(documents)
+            ]
+            for own in answers
+        ]
+        found = leave_out(metric, asked, answers, documents)  # type: ignore[arg-type]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    means = [[own[documents != name].mean() for name in np.unique(documents)] for own in predicted]
+    np.testing.assert_allclose(leave_out_means(predicted, documents), means, rtol=1e-12)
+
+
+def test_the_reach_of_a_mean_is_that_of_students_t() -> None:
+    """Documents of two equal rows count once."""
+    values = np.random.default_rng(6).exponential(size=12)
+    (left_out,) = leave_out_means(np.repeat(values, 2)[None], np.arange(24) // 2)
+    expected = stats.t.ppf(0.975, 11) * stats.sem(values)
+    assert reach(values.mean(), left_out) == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_interval_of_an_accuracy_is_wilsons() -> None:
+    low, high = interval(np.arange(2000) % 10 < 7, np.arange(2000))
+    wilson = stats.binomtest(1400, 2000).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx((wilson.low, wilson.high), abs=1e-4)
+
+
+def test_the_interval_of_ten_answers_by_hand() -> None:
+    """Student's t is 2.262 with 9 degrees of freedom; the variance is .3 * .7 / 9.
+
+    With the added row, the ratio is t² (10 * .3 * .7 / 9 + 1 / 10) / (10 * .3 * .7 + 1) = .5502.
+    """
+    low, high = interval(np.arange(10) < 7, np.arange(10))
+    half = math.sqrt(0.5502 * 0.21 + 0.5502**2 / 4)
+    expected = [(0.7 + 0.5502 / 2 + side * half) / 1.5502 for side in (-1, 1)]
+    assert (low, high) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize(("documents", "low"), [(10, 0.6615), (20, 0.8203), (600, 0.9936)])
+def test_all_right_is_no_certainty(documents: int, low: float) -> None:
+    """Documents count, not rows: m / (m + t²)."""
+    found = interval(np.ones(5 * documents, bool), np.arange(5 * documents) // 5)
+    assert found == pytest.approx((low, 1), abs=1e-4)
+    zero = interval(np.zeros(5 * documents, bool), np.arange(5 * documents) // 5)
+    assert zero == pytest.approx((0, 1 - low), abs=1e-4)
+
+
+def test_rows_of_one_document_count_once() -> None:
+    """Ten equal rows per document: the interval is that of the documents, sqrt(10) wider."""
+    right = np.arange(1000) // 10 % 10 < 7
+    low, high = interval(right, np.arange(1000) // 10)
+    assert (low, high) == pytest.approx(interval(right[::10], np.arange(100)), abs=0.005)
+
+
+@pytest.mark.parametrize("count", [1, LEAST_DOCUMENTS - 1])
+def test_rows_are_left_out_of_too_few_documents(count: int) -> None:
+    right = np.arange(60) % 10 < 7
+    assert interval(right, np.arange(60) * count // 60) == interval(right, np.arange(60))
+    documents = np.arange(60) * LEAST_DOCUMENTS // 60
+    assert interval(right, documents) != interval(right, np.arange(60))
+
+
+def test_one_row_says_nothing() -> None:
+    one = np.array(["d"])
+    assert interval([True], one) == (0, 1)
+    assert correlation_interval(np.ones(1), np.ones(1), one) == (-1, 1)
+    (left_out,) = leave_out_means(np.ones((1, 1)), one)
+    assert reach(1.0, left_out) == math.inf
+
+
+def test_the_interval_of_a_correlation_is_that_of_fisher() -> None:
+    """Fisher 1921: for normal data atanh(r) has the standard error 1 / sqrt(rows - 3)."""
+    generator = np.random.default_rng(4)
+    gold = generator.normal(size=2000)
+    found = gold + generator.normal(size=2000)
+    names = np.arange(2000)
+    low, high = correlation_interval(gold, found, names)
+    middle = np.arctanh(stats.pearsonr(gold, found).statistic)
+    half = 1.96 / np.sqrt(1997)
+    assert (low, high) == pytest.approx((np.tanh(middle - half), np.tanh(middle + half)), abs=0.005)
+    # Each row twice, as one document: the same; as rows of their own: sqrt(2) narrower.
+    twice = [np.repeat(values, 2) for values in (gold, found, names)]
+    assert correlation_interval(*twice) == pytest.approx((low, high), abs=1e-9)
+    narrow = correlation_interval(twice[0], twice[1], np.arange(4000))
+    assert narrow[1] - narrow[0] == pytest.approx((high - low) / np.sqrt(2), rel=0.1)
+
+
+def test_a_correlation_of_one() -> None:
+    many = np.arange(50.0)
+    assert correlation_interval(many, many, many) == pytest.approx((1, 1))
+    # Two rows always correlate by 1 or -1.
+    assert correlation_interval(many[:2], many[:2], many[:2]) == pytest.approx((-1, 1))
+
+
+@settings(max_examples=25, deadline=None)
+@given(right=st.lists(st.booleans(), min_size=1, max_size=60), size=st.integers(1, 4))
+def test_intervals_are_in_range_and_contain_the_score(right: list[bool], size: int) -> None:
+    documents = [f"d{i // size}" for i in range(len(right))]
+    low, high = interval(right, documents)
+    assert 0 <= low < high <= 1
+    assert low <= np.mean(right) <= high
+    turned = interval([not one for one in right], documents)
+    assert (low, high) == pytest.approx((1 - turned[1], 1 - turned[0]))
+
+
+@pytest.mark.parametrize(("documents", "accuracy"), [(10, 0.9), (20, 0.9), (10, 0.5)])
+def test_intervals_cover_the_truth(documents: int, accuracy: float) -> None:
+    """Nominally 5 % miss it; the percentile bootstrap missed 35 and 12 % of the first two."""
+    generator = np.random.default_rng(1)
+    answers = generator.random((200, documents)) < accuracy
+    names = np.arange(documents)
+    ends = np.array([interval(right, names) for right in answers])
+    assert ((ends[:, 0] > accuracy) | (ends[:, 1] < accuracy)).mean() < 0.08
+
+
+def test_paired_answers_tell_more_than_two_intervals() -> None:
+    """B is A except for 30 rows in 1,000 where A alone is right: nobody would miss the difference.
+
+    The difference of paired answers has the variance of its rows' differences: 0.03 * 0.97 / 999.
+    """
+    right = np.arange(1000) % 10 < 6
+    worse = right.copy()
+    worse[np.flatnonzero(right)[:30]] = False
+    both = leave_out("accuracy", np.ones(1000, bool), np.stack([right, worse]), np.arange(1000))
+    half = 1.9623 * math.sqrt(0.03 * 0.97 / 999)
+    assert reach(0.03, both[0] - both[1]) == pytest.approx(half, rel=1e-4)
+    assert interval(right, np.arange(1000))[0] < interval(worse, np.arange(1000))[1]
+
+
+def test_draws_vary_and_vary_together_as_the_jackknife_says() -> None:
+    generator = np.random.default_rng(5)
+    rows = generator.random((3, 40))
+    rows[1] += rows[0]
+    left_out, values = leave_out_means(rows, np.arange(40)), rows.mean(axis=1)
+    drawn = draw_scores(values, left_out, 7)
+    assert drawn.shape == (3, DRAWS)
+    half = [reach(value, own) for value, own in zip(values, left_out, strict=True)]
+    assert drawn.std(axis=1) * 1.96 == pytest.approx(half, rel=0.05)
+    assert drawn.mean(axis=1) == pytest.approx(values, abs=0.01)
+    assert np.corrcoef(drawn) == pytest.approx(np.corrcoef(rows), abs=0.05)
+    assert (draw_scores(values, left_out, 8) != drawn).any()
+    np.testing.assert_allclose(draw_scores(values[:1], left_out[:1], 7)[0], drawn[0])
+    assert (draw_scores(values[:1], np.full((1, 1), np.nan), 7) == values[0]).all()
+
+
+def test_the_draws_do_not_depend_on_how_many_are_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.random.default_rng(5).random((2, 40))
+    asked = (rows.mean(axis=1), leave_out_means(rows, np.arange(40)), 7)
+    whole = draw_scores(*asked)
+    monkeypatch.setattr(intervals, "_CHUNK", 40 * 300)
+    np.testing.assert_allclose(draw_scores(*asked), whole, rtol=1e-12)
