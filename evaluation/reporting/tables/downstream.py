@@ -49,7 +49,7 @@ def downstream(inputs: Inputs) -> list[Table]:
         "encoders, between a score that needs no probe and the mean score of a group of tasks "
         "(in brackets the number of its datasets that a probe is trained for). n is the "
         f"number of encoders with both scores; in brackets the {COVERED} interval by Bonett and "
-        "Wright (2000), which needs four encoders or more, and orders neither equal nor opposite. "
+        "Wright (2000), which needs six encoders or more, and orders neither equal nor opposite. "
         "In bold are correlations whose interval excludes 0. Each interval is that of a single "
         "correlation: of twenty unrelated pairs, one is expected to seem significant.",
         "The score of similarity is Pearson's correlation"

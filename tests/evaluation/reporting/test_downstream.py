@@ -24,11 +24,11 @@ def scores(*values: float) -> dict[str, float]:
 
 
 def test_the_interval_is_bonett_and_wrights() -> None:
-    found = relate(scores(1, 2, 3, 4), scores(10, 20, 40, 30))
+    found = relate(scores(1, 2, 3, 4, 5, 6), scores(20, 10, 40, 30, 60, 50))
     assert found
-    assert (found.encoders, found.correlation) == (4, 0.8)
-    # atanh(0.8) ± 1.959964 · √((1 + 0.64 / 2) / 1), by hand.
-    assert found.interval == pytest.approx((-0.81881, 0.99754), abs=1e-5)
+    assert (found.encoders, found.correlation) == (6, pytest.approx(1 - 36 / 210))
+    # z = 1.183562, √((1 + 0.686531 / 2) / 3) = 0.669145.
+    assert found.interval == pytest.approx((-0.127245, 0.986482), abs=1e-5)
     found = relate(scores(*range(12)), scores(2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9))
     assert found
     assert found.correlation == pytest.approx(1 - 6 * 32 / (12 * 143))
@@ -42,6 +42,9 @@ def test_how_many_encoders_it_takes() -> None:
     three = relate(scores(1, 2, 3), scores(1, 3, 2))
     assert three
     assert (three.encoders, three.correlation, three.interval) == (3, 0.5, None)
+    five = relate(scores(1, 2, 3, 4, 5), scores(1, 2, 3, 5, 4))
+    assert five
+    assert (five.encoders, five.interval) == (5, None)
 
 
 @pytest.mark.parametrize(("other", "expected"), [((1, 2, 3, 4, 9), 1.0), ((5, 4, 3, 2, 1), -1.0)])
