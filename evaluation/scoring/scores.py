@@ -100,7 +100,7 @@ class Scores:
     def compare(self, other: "Scores") -> "pd.DataFrame":
         """Compare two encoders, by their main layers, on the datasets that both were scored on.
 
-        The differences are measured on the same draws of the bootstrap for both.
+        The differences are measured on the same documents for both.
 
         Args:
             other: scores on the same data, by the same protocol, of another name.
