@@ -9,6 +9,7 @@ from builders.auditing.report import read_audit
 from builders.packaging.card import Config, card, licences
 from builders.packaging.croissant import croissant
 from builders.packaging.rows import Digests, facts_of, take_over_rows, write_rows
+from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset
 from builders.plan.groups import BuildGroup
 from builders.plan.rankings import RankingDataset
@@ -34,8 +35,9 @@ def package(
     """Write the instances of all datasets to ``out``, with tokens, and a dataset card.
 
     Each dataset is a folder. Beside the card (README.md) there are LICENSE.md, croissant.json (the
-    same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows. The
-    card shows the misses of the audit; they are not errors here.
+    same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows, the
+    names of their corpora and the benchmarks that they belong to. The card shows the misses of the
+    audit; they are not errors here.
 
     Args:
         groups: the datasets to package.
@@ -63,7 +65,11 @@ def package(
             _check_built(dataset, source, group.name)
             found = {split: digest(shards) for split, shards in shards_in(source).items()}
             digests[dataset.name] = found
-            audits[dataset.name] = _audited(report, dataset.name, found)
+            corpora = [origin.corpus for origin in group.origins]
+            audits[dataset.name] = _audited(report, dataset.name, found) | {
+                "title": " + ".join(origin.title for origin in group.origins),
+                "benchmark": benchmark_of(dataset, corpora),
+            }
     before = earlier or out
     facts = facts_of(before)
     kept = 0

@@ -1,0 +1,67 @@
+"""The shipped benchmarks: the datasets of params.yaml as it is shipped, and none that differs."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from builders.plan.benchmarks import BENCHMARKS, benchmark_of
+from builders.plan.groups import load_groups
+
+
+def found(params: Path) -> dict[str, str]:
+    """Return dataset to benchmark."""
+    return {
+        dataset.name: benchmark_of(dataset, [origin.corpus for origin in group.origins])
+        for group in load_groups(params)
+        for dataset in group.datasets
+    }
+
+
+def test_the_list_is_that_of_the_shipped_params(repository: Path) -> None:
+    listed = {name: one for one, datasets in BENCHMARKS.items() for name in datasets}
+    assert found(repository / "params.yaml") == listed
+    assert [len(datasets) for datasets in BENCHMARKS.values()] == [21, 11, 4, 2]
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "out"),
+    [
+        ("corpora sqc corpus recipe", "jsonl", {"sqc"}),
+        ("corpora gutenberg corpus documents", 7, {"dc_gdd"}),
+        ("corpora mlsum datasets sp_mlsum rows", [100, 40, 40], {"sp_mlsum"}),
+        ("corpora theses datasets sp_thesis task", "sentence_ordering", {"sp_thesis"}),
+        ("corpora sts datasets sts14_es collection", "2015", {"sts14_es"}),
+        ("rankings evalrank_es pairs", ["sts"], {"evalrank_es"}),
+        # What is no option of the dataset.
+        ("seed", 7, set()),
+        ("corpora muchocine datasets mc version", "1.0.0", set()),
+        ("corpora mlsum datasets sp_mlsum rows", [10_000, 4_000, 4_000], set()),
+        ("corpora gutenberg corpus sources", "upstream", set()),
+    ],
+)
+def test_a_dataset_of_the_same_name_with_another_recipe_task_or_option(
+    repository: Path, tmp_path: Path, where: str, value: object, out: set[str]
+) -> None:
+    params = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
+    *folders, last = where.split()
+    entry = params
+    for name in folders:
+        entry = entry[name]
+    entry[last] = value
+    if value == "jsonl":
+        params["corpora"]["sqc"]["datasets"]["sqc"]["task"] = "sentence_position"
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(params), "utf-8")
+    assert {name for name, benchmark in found(path).items() if not benchmark} == out
+
+
+def test_another_dataset_of_the_user(repository: Path, tmp_path: Path) -> None:
+    params = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
+    params["corpora"]["own"] = {
+        "corpus": {"recipe": "wikipedia", "language": "es", "documents": 200000, "partial": True},
+        "datasets": {"sp_own": {"task": "sentence_position"}},
+    }
+    path = tmp_path / "params.yaml"
+    path.write_text(yaml.safe_dump(params), "utf-8")
+    assert [name for name, benchmark in found(path).items() if not benchmark] == ["sp_own"]
