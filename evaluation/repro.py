@@ -148,22 +148,33 @@ def _clock(seconds: float) -> str:
 
 
 def averages(report: str) -> list[str]:
-    """Return the table of means in a report as lines for a terminal, a group of datasets each.
+    """Return the averages in a report as lines for a terminal: a table for each benchmark.
+
+    Encoders are in columns, the mean rank and the groups of datasets in rows.
 
     Args:
         report: the content of report.md.
     """
-    rows = [
-        [cell.strip(" *") for cell in line.strip("|").split("|")]
-        for line in report.partition("\n## Averages\n")[2].split("\n## ")[0].splitlines()
-        if line.startswith("|") and not line.startswith("| ---")
-    ]
-    columns = list(zip(*rows, strict=True))
-    widths = [max(map(len, row)) for row in rows]
-    return [
-        "  ".join(
-            cell.rjust(width) if number else cell.ljust(width)
-            for number, (cell, width) in enumerate(zip(column, widths, strict=True))
-        )
-        for column in columns
-    ]
+    lines = []
+    for part in report.split("\n## Averages: ")[1:]:
+        benchmark, *content = part.split("\n## ")[0].splitlines()
+        rows = [
+            [_plain(cell) for cell in line.strip("|").split("|")]
+            for line in content
+            if line.startswith("|") and not line.startswith("| ---")
+        ]
+        rows[0][0] = benchmark
+        widths = [max(map(len, row)) for row in rows]
+        lines += [
+            "  ".join(
+                cell.rjust(width) if number else cell.ljust(width)
+                for number, (cell, width) in enumerate(zip(column, widths, strict=True))
+            )
+            for column in zip(*rows, strict=True)
+        ]
+    return lines
+
+
+def _plain(cell: str) -> str:
+    """Return a cell without markup and interval, with the marks behind it."""
+    return re.sub(r" \[.*?\]", "", cell.replace("**", "")).strip()

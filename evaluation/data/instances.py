@@ -39,6 +39,7 @@ class Dataset:
         columns: names of the columns.
         files: the shards of each split, in order: of all three splits; only of train, if its rows
             have folds; or only of test, if nothing is trained for the task.
+        sample: whether its texts are those of the small sample in the project.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Dataset:
     labels: tuple[str, ...]
     columns: tuple[str, ...]
     files: dict[Split, tuple[Path, ...]]
+    sample: bool = False
 
     @property
     def folder(self) -> Path:
@@ -205,6 +207,7 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
         labels=tuple(labels),
         columns=tuple(columns),
         files=files,
+        sample=facts["sample"],
     )
 
 
@@ -251,7 +254,9 @@ def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     try:
         schema = pq.read_schema(file)
         facts, labels = about_of(schema), labels_of(schema)
+        sample = bool(facts.get("sample"))
         facts = {k: facts[k] for k in ("dataset", "task", "corpus", "language", "version")}
+        facts["sample"] = sample
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
         raise InputError(
             file,

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
 from evaluation.measures.intervals import leave_out, leave_out_means, reach
@@ -69,7 +68,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class Measured:
     """One encoder's score on a dataset, and without each unit in turn, float64 [units]."""
 
     metric: Metric
@@ -77,34 +76,49 @@ class _Measured:
     left_out: Doubles
 
 
-def compare(results: Sequence[tuple[Results, Path]]) -> list[Difference]:
-    """Compare every two encoders on every dataset and group that both were probed on.
+def measure_all(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, Measured]]:
+    """Return encoder to dataset to its score.
 
     Args:
         results: of different encoders that were probed on the same rows, by one protocol and with
             one seed, with the folders they are in.
 
-    Returns:
-        The differences: pair by pair in the order of ``results``, datasets by name, then groups.
-
     Raises:
         InputError: predictions are missing, or those of two encoders are of different rows.
     """
-    measured = _measure(results)
-    groups: dict[str, set[str]] = {}
-    for own, _ in results:
+    probed: dict[str, list[tuple[Results, Path, Score]]] = {}
+    for own, folder in results:
         for score in own.main:
-            groups.setdefault(TASKS[score.task].group.abbreviation, set()).add(score.dataset)
+            probed.setdefault(score.dataset, []).append((own, folder, score))
+    measured: dict[str, dict[str, Measured]] = {own.name: {} for own, _ in results}
+    for dataset, encoders in sorted(probed.items()):
+        for name, reached in _measure_dataset(dataset, encoders).items():
+            measured[name][dataset] = reached
+    return measured
+
+
+def compare(
+    measured: Mapping[str, Mapping[str, Measured]], groups: Mapping[str, Sequence[str]]
+) -> list[Difference]:
+    """Compare every two encoders on every dataset and group of datasets that both have.
+
+    Args:
+        measured: encoder to dataset to its score, as ``measure_all`` returns it.
+        groups: name of a group to its datasets.
+
+    Returns:
+        The differences: pair by pair in the order of ``measured``, datasets by name, then groups.
+    """
     found = []
-    for one, other in combinations((own.name for own, _ in results), 2):
+    for one, other in combinations(measured, 2):
         shared = sorted(measured[one].keys() & measured[other].keys())
         apart = {name: _subtract(measured[one][name], measured[other][name]) for name in shared}
         names: list[tuple[Literal["dataset", "group"], str, list[str]]] = [
             *(("dataset", dataset, [dataset]) for dataset in shared),
             *(
-                ("group", group, sorted(datasets))
-                for group, datasets in sorted(groups.items())
-                if datasets <= set(shared)
+                ("group", group, list(datasets))
+                for group, datasets in groups.items()
+                if set(datasets) <= set(shared)
             ),
         ]
         for level, what, datasets in names:
@@ -187,19 +201,16 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
     return found
 
 
-def best_of(scores: Mapping[str, float], what: str, differences: Iterable[Difference]) -> set[str]:
-    """Return the encoder with the highest score and those tied with it, of two or more.
+def tied_with(best: str, what: str, differences: Iterable[Difference]) -> set[str]:
+    """Return the encoders that the test cannot distinguish from the best one.
 
     Args:
-        scores: encoder to score.
-        what: the dataset, group or measure of the scores, as in ``Difference``.
+        best: name of an encoder.
+        what: the dataset, group or measure, as in ``Difference``.
         differences: those of the encoders; others are ignored.
     """
-    if len(scores) < 2:
-        return set()
-    best = max(scores, key=lambda name: scores[name])
-    tied = {frozenset((own.one, own.other)) for own in differences if own.what == what and own.tie}
-    return {name for name in scores if name == best or frozenset((name, best)) in tied}
+    pairs = ({own.one, own.other} for own in differences if own.what == what and own.tie)
+    return {name for pair in pairs if best in pair for name in pair - {best}}
 
 
 def _read_pairs(
@@ -244,7 +255,7 @@ def _compare_means(
     return found
 
 
-def _subtract(one: _Measured, other: _Measured) -> tuple[float, float, float]:
+def _subtract(one: Measured, other: Measured) -> tuple[float, float, float]:
     """Return the difference of two scores, half its interval's width, the largest difference."""
     value = one.value - other.value
     far = reach(value, one.left_out - other.left_out)
@@ -256,23 +267,9 @@ def _around(value: float, far: float, largest: float) -> tuple[float, float]:
     return max(value - far, -largest), min(value + far, largest)
 
 
-def _measure(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, _Measured]]:
-    """Return encoder to dataset to its score."""
-    probed: dict[str, list[tuple[Results, Path, Score]]] = {}
-    for own, folder in results:
-        for score in own.main:
-            probed.setdefault(score.dataset, []).append((own, folder, score))
-    measured: dict[str, dict[str, _Measured]] = {own.name: {} for own, _ in results}
-    for dataset, encoders in sorted(probed.items()):
-        if len(encoders) > 1:
-            for name, reached in _measure_dataset(dataset, encoders).items():
-                measured[name][dataset] = reached
-    return measured
-
-
 def _measure_dataset(
     dataset: str, encoders: Sequence[tuple[Results, Path, Score]]
-) -> dict[str, _Measured]:
+) -> dict[str, Measured]:
     """Return encoder to its score on a dataset, all with the same units left out."""
     read = [read_predictions(folder, dataset, score.layer) for _, folder, score in encoders]
     first = read[0]
@@ -291,7 +288,7 @@ def _measure_dataset(
     found, start = {}, 0
     for (results, _, _), own in zip(encoders, read, strict=True):
         starts = len(own.predicted)
-        found[results.name] = _Measured(
+        found[results.name] = Measured(
             metric,
             float(np.mean([measure(metric, first.gold, one) for one in own.predicted])),
             left_out[start : start + starts].mean(axis=0),

@@ -6,7 +6,7 @@ score is that of the encoder's main layer.
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
@@ -15,6 +15,7 @@ import numpy as np
 from builders.tasks import TASKS
 from evaluation.measures.intervals import COVERAGE
 from evaluation.measures.metrics import spearman
+from evaluation.reporting.averages import Average
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
 from evaluation.results.rankings import RankingResults
@@ -112,18 +113,18 @@ def downstream_scores(probed: Sequence[Results]) -> Scores:
     return _by_dataset(probed, trained=True)
 
 
-def downstream_means(probed: Sequence[Results]) -> Scores:
-    """Return for each group of tasks the mean over its datasets that a probe is trained for.
+def downstream_means(probed: Sequence[Results], averages: Iterable[Average]) -> Scores:
+    """Return for each average over a group the mean over its datasets that a probe is trained for.
 
     An encoder that lacks one of the datasets has no mean.
     """
-    groups = {
-        score.dataset: TASKS[score.task].group.abbreviation for own in probed for score in own.main
+    scores = downstream_scores(probed)
+    members = {
+        average.what: [scores[name] for name in average.datasets if name in scores]
+        for average in averages
+        if average.group
     }
-    members: dict[str, list[dict[str, float]]] = {}
-    for dataset, scores in downstream_scores(probed).items():
-        members.setdefault(groups[dataset], []).append(scores)
-    return {group: _mean(scores) for group, scores in members.items()}
+    return {what: _mean(own) for what, own in members.items() if own}
 
 
 def _by_dataset(probed: Sequence[Results], *, trained: bool) -> Scores:

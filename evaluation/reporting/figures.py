@@ -25,6 +25,8 @@ MARKERS = ("o", "s", "D", "^", "v", "P")
 LONGEST = 16
 # Most pixels of a picture's height or width; matplotlib refuses 65,536.
 LARGEST = 30_000
+# Below a figure with scores of samples.
+SAMPLE = "Sample data: do not report"
 # Standard deviations at which the colours of the heatmap end.
 FARTHEST = 2.5
 
@@ -48,6 +50,8 @@ def draw_scores(inputs: Inputs) -> "Figure":
         explained = _draw_column(
             axes, encoders, {name: datasets[name] for name in own}, trivial, lines
         )
+    if inputs.samples:
+        figure.supxlabel(SAMPLE)
     # Without handles, matplotlib drops names that begin with an underscore.
     figure.legend(
         [drawn for _, drawn in explained],
@@ -148,7 +152,7 @@ def _draw_column(
     return explained
 
 
-def draw_layers(profiles: Sequence[Profile]) -> "Figure":
+def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
     """Draw a heatmap for each encoder: rows are layers, columns datasets.
 
     As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
@@ -157,6 +161,7 @@ def draw_layers(profiles: Sequence[Profile]) -> "Figure":
 
     Args:
         profiles: of one encoder or more.
+        sample: whether some of the datasets are of samples.
     """
     from matplotlib.figure import Figure
 
@@ -167,6 +172,8 @@ def draw_layers(profiles: Sequence[Profile]) -> "Figure":
     panels = figure.subplots(len(profiles), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, profile in zip(panels, profiles, strict=True):
         mesh = _draw_profile(axes, profile)
+    if sample:
+        figure.supxlabel(SAMPLE)
     bar = figure.colorbar(mesh, ax=list(panels), shrink=0.6, aspect=30, pad=0.02)
     bar.set_label("standard deviations from the column's mean")
     bar.outline.set_visible(False)

@@ -12,9 +12,11 @@ from evaluation.reporting.figures import FARTHEST, inline
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layers import Profile, profiles
 from evaluation.reporting.layout import percent
-from evaluation.reporting.notes import notes_of
+from evaluation.reporting.notes import TIED, notes_of
 from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
+from evaluation.reporting.tables.averages import answers, warning
+from evaluation.reporting.tables.compared import FEW_ENCODERS
 from evaluation.reporting.tables.layers import about_layers
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         inputs=inputs,
         chapters=[(chapter, list(own)) for chapter, own in sections],
         titles={group.abbreviation: group.title for group in inputs.audited},
+        warning=warning(inputs),
+        answers=answers(inputs),
+        tied=TIED,
+        many=FEW_ENCODERS,
         tones=TONES,
         notes_of=notes_of,
         heatmaps=[_heatmap(profile) for profile in profiles(inputs)],

@@ -1,6 +1,6 @@
 """The results of a report: checks that all results and the audit are of the same rows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -8,13 +8,23 @@ from typing import Any
 
 from builders.auditing.report import baselines_of, read_audit
 from builders.tasks import TASKS
-from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, Group
+from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
+from evaluation.reporting.averages import (
+    OWN,
+    Average,
+    Mean,
+    averages_of,
+    mean_ranks,
+    mean_score,
+    place,
+)
 from evaluation.reporting.comparison import (
     Difference,
     compare,
     compare_paradigms,
     compare_ranks,
+    measure_all,
 )
 from evaluation.reporting.layout import spaced
 from evaluation.results.invariance import read_invariance
@@ -36,14 +46,18 @@ class Inputs:
     """The results of a report.
 
     Attributes:
-        encoders: the results, sorted by name, of the same rows, seed and protocol.
+        encoders: the results, of the same rows, seed and protocol; those with the best mean rank
+            over all datasets of benchmarks first.
         folders: those that the results were read from.
         datasets: the scores of the main layers.
         differences: every two encoders compared.
         audit: dataset to its entry in the audit, for all datasets of the results.
         baselines: dataset to trivial baseline to its score on test.
         invariance: the measurements of gate 10, or None.
-        rankings: EvalRank's results, sorted by the encoders' names, of the same texts.
+        averages: the datasets that scores are averaged over.
+        ranks: benchmark to encoder to its mean rank, the best encoder first.
+        samples: the datasets whose texts are those of the small samples in the project.
+        rankings: EvalRank's results, in the order of the encoders, of the same texts.
         paradigms: ParaLex's results, likewise.
         neighbour_differences: every two encoders compared by them.
     """
@@ -55,6 +69,9 @@ class Inputs:
     audit: Mapping[str, Mapping[str, Any]]
     baselines: Mapping[str, Mapping[str, float]]
     invariance: Mapping[str, Any] | None
+    averages: tuple[Average, ...]
+    ranks: Mapping[str, Mapping[str, Mean]]
+    samples: frozenset[str]
     rankings: tuple[RankingResults, ...] = ()
     paradigms: tuple[ParadigmResults, ...] = ()
     neighbour_differences: tuple[Difference, ...] = ()
@@ -76,6 +93,31 @@ class Inputs:
     def names(self) -> list[str]:
         """The names of the encoders."""
         return [results.name for results in self.encoders]
+
+    def benchmark(self, dataset: str) -> str:
+        """Return the benchmark that a dataset belongs to, or ``OWN``."""
+        return _benchmark(self.audit, dataset)
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """Return names of encoders in the order of the report; those not probed come last."""
+        return sorted(names, key=_order(self.names))
+
+    def mean(self, average: Average, encoder: str) -> Mean | None:
+        """Return the mean score of an encoder; None if it lacks one of the datasets."""
+        scores = [self.datasets[name].get(encoder) for name in average.datasets]
+        there = [score for score in scores if score is not None]
+        return mean_score(there) if len(there) == len(scores) else None
+
+    def trivial(self, dataset: str) -> float:
+        """Return the highest score without an encoder: 0, majority, or the best baseline."""
+        # Correlations have no majority.
+        majority = self.any_score(dataset).majority or 0.0
+        return max(majority, *self.baselines[dataset].values())
+
+    def blind(self, dataset: str) -> float:
+        """Return the score without looking at a text: chance or majority, 0 for correlations."""
+        score = self.any_score(dataset)
+        return max(score.majority or 0.0, score.chance or 0.0)
 
     def any_score(self, dataset: str) -> Score:
         """Return a score on a dataset, for facts that are the same for all encoders."""
@@ -100,6 +142,7 @@ def read_inputs(
     invariance: Path | None,
     rankings: Sequence[tuple[RankingResults, Path]] = (),
     paradigms: Sequence[ParadigmResults] = (),
+    samples: Collection[str] = (),
 ) -> Inputs:
     """Check that results are comparable, and compare them.
 
@@ -111,6 +154,7 @@ def read_inputs(
         invariance: the file that ``probeta invariance`` wrote, if it is to be shown.
         rankings: one per encoder, with the folder, if EvalRank is to be shown.
         paradigms: one per encoder, if ParaLex is to be shown.
+        samples: names of datasets that were built from samples.
 
     Raises:
         InputError: there are no results; two are of the same encoder, or of different rows, seeds
@@ -137,34 +181,62 @@ def read_inputs(
     datasets = _by_dataset(encoders)
     others = list(chain.from_iterable(_neighbour_datasets(ranked, clustered).values()))
     audited = _read_audited(audit, datasets, others)
-    measured = _read_measured(invariance, datasets) if invariance else None
+    changes = _read_measured(invariance, datasets) if invariance else None
+    facts = {name: audited["datasets"][name] for name in (*datasets, *others)}
+    tasks = {name: next(iter(own.values())).task for name, own in datasets.items()}
+    benchmarks = {name: _benchmark(facts, name) for name in datasets}
+    averages = averages_of(tasks, benchmarks)
+    measured = measure_all(ordered)
+    whole = [average for average in averages if average.group is None]
+    shipped = tuple(name for name in datasets if benchmarks[name] != OWN)
+    seed = encoders[0].seed
+    order = _order(list(mean_ranks(measured, shipped or tuple(datasets), seed)))
+    by_rank = sorted(ordered, key=lambda own: order(own[0].name))
+    ranked_first = sorted(ordered_ranks, key=lambda own: order(own[0].name))
+    clustered.sort(key=lambda own: order(own.name))
     return Inputs(
-        encoders=tuple(encoders),
-        folders=tuple(folder for _, folder in ordered),
-        datasets=datasets,
-        differences=tuple(compare(ordered)),
-        audit={name: audited["datasets"][name] for name in (*datasets, *others)},
+        encoders=tuple(own for own, _ in by_rank),
+        folders=tuple(folder for _, folder in by_rank),
+        datasets={
+            name: {own.name: scores[own.name] for own, _ in by_rank if own.name in scores}
+            for name, scores in datasets.items()
+        },
+        differences=tuple(
+            compare(
+                {own.name: measured[own.name] for own, _ in by_rank},
+                {average.what: average.datasets for average in averages},
+            )
+        ),
+        audit=facts,
         baselines={name: baselines_of(audited, name) for name in datasets},
-        invariance=measured,
-        rankings=tuple(ranked),
+        invariance=changes,
+        averages=tuple(averages),
+        ranks={own.benchmark: mean_ranks(measured, own.datasets, seed) for own in whole},
+        samples=frozenset(samples) & facts.keys(),
+        rankings=tuple(own for own, _ in ranked_first),
         paradigms=tuple(clustered),
-        neighbour_differences=(*compare_ranks(ordered_ranks), *compare_paradigms(clustered)),
+        neighbour_differences=(*compare_ranks(ranked_first), *compare_paradigms(clustered)),
     )
+
+
+def _order(names: Sequence[str]) -> Callable[[str], tuple[int, str]]:
+    """Return a sort key: the names in their order, then all others by name."""
+    places = {name: number for number, name in enumerate(names)}
+    return lambda name: (places.get(name, len(places)), name)
+
+
+def _benchmark(audit: Mapping[str, Mapping[str, Any]], dataset: str) -> str:
+    """Return the benchmark of a dataset; ``OWN`` where the package names none."""
+    return str(audit[dataset].get("benchmark") or OWN)
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:
     scores = [(own.name, score) for own in encoders for score in own.main]
-    order = sorted({(*_place(TASKS[score.task].group), score.dataset) for _, score in scores})
+    order = sorted({(*place(TASKS[score.task].group), score.dataset) for _, score in scores})
     return {
         dataset: {name: score for name, score in scores if score.dataset == dataset}
         for *_, dataset in order
     }
-
-
-def _place(group: Group) -> tuple[int, str]:
-    """Return the sort key of a group: groups that are not listed come last."""
-    place = GROUPS.index(group) if group in GROUPS else len(GROUPS)
-    return place, group.abbreviation
 
 
 def _neighbour_datasets(

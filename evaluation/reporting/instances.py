@@ -11,9 +11,10 @@ from builders.tasks import TASKS
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.parquet import array_of, numbers
 from corpora_recipes.running.errors import InputError
-from evaluation.data.instances import Dataset, find_datasets
+from evaluation.data.instances import Dataset
 from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.tables.marks import dataset_cell
 from evaluation.results.probes import Predictions, read_predictions
 
 if TYPE_CHECKING:
@@ -47,18 +48,20 @@ class ShownText:
     marked: bool = False
 
 
-def browsed(inputs: Inputs, instances: Path) -> list[dict[str, Any]]:
+def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list[dict[str, Any]]:
     """Return the content of the browser of instances, as the page's script reads it.
 
     Args:
         inputs: the results, with the folders that the predictions are in.
-        instances: the folder of the instances that were probed.
+        datasets: those that were probed.
+        card: address of their card, if there is one.
 
     Returns:
-        For each dataset ``name``, ``group``, ``language``, ``question``, ``labels`` (empty for
-        scores), ``encoders`` (those that answered), ``count`` (rows asked), ``columns`` (of
-        provenance), ``rows``, and for trees ``trees``, document to its nodes: first and last unit
-        of the left and of the right span, and the class. A row has ``id``, ``parts``
+        For each dataset ``name``, ``title``, ``card`` (its part of the card, or ""), ``group``,
+        ``language``, ``question``, ``labels`` (empty for scores), ``encoders`` (those that
+        answered), ``count`` (rows asked), ``columns`` (of provenance), ``rows``, and for trees
+        ``trees``, document to its nodes: first and last unit of the left and of the right span,
+        and the class. A row has ``id``, ``parts``
         (``ShownText``), ``gold``, ``told`` (the gold answer in words, and a remark beside it),
         ``values`` (of the columns), for trees ``tree`` and ``node``, and ``answers``, one per
         encoder: the answer, whether it is wrong (or far off), and a remark beside it.
@@ -67,16 +70,20 @@ def browsed(inputs: Inputs, instances: Path) -> list[dict[str, Any]]:
         InputError: instances are missing or are not those that were probed, or predictions are of
             other rows.
     """
-    found = {dataset.name: dataset for dataset in find_datasets(instances)}
-    return [_dataset(inputs, found.get(name), name, instances) for name in inputs.datasets]
+    found = {dataset.name: dataset for dataset in datasets}
+    return [
+        _dataset(inputs, found.get(name), name)
+        | {"title": dataset_cell(inputs, name).title, "card": card and f"{card}#{name}"}
+        for name in inputs.datasets
+    ]
 
 
-def _dataset(inputs: Inputs, dataset: Dataset | None, name: str, instances: Path) -> dict[str, Any]:
+def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, Any]:
     score = inputs.any_score(name)
     digest = dataset.digest() if dataset else "no such dataset"
     if dataset is None or digest != score.digest:
         raise InputError(
-            f"{instances}: {name}",
+            f"instances of {name}",
             expected=f"the instances that were probed, SHA-256 {score.digest}",
             found=digest,
             todo="pass the instances that were probed, or probe these: `dvc repro`",

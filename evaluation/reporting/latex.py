@@ -6,6 +6,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Row, Table
 from evaluation.reporting.notes import notes_of
 from evaluation.reporting.sections import sections_of
+from evaluation.reporting.tables.averages import answers, warning
 from evaluation.reporting.tables.scores import introduction
 
 _HEAD = """\
@@ -32,6 +33,7 @@ _WRITTEN = str.maketrans(
         "‡": r"\textdaggerdbl{}",
         "§": r"\S{}",
         "¶": r"\P{}",
+        "≈": r"$\approx$",
     }
 )
 # A table that is wider than the text is scaled to fit.
@@ -44,9 +46,16 @@ def write_latex(inputs: Inputs) -> str:
     Args:
         inputs: the results.
     """
-    about = "".join(f"% {paragraph}\n" for paragraph in introduction(inputs))
+    about = "".join(
+        f"% {text}\n" for text in (*map(" ".join, answers(inputs)), *introduction(inputs))
+    )
     found = [table for _, tables in sections_of(inputs, "latex") for table in tables]
-    return "\n".join([_HEAD + about, *(latex(table) for table in found if table.rows)])
+    warned = warning(inputs)
+    banner = [
+        rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{\textbf{{{written(warned)}}}}}}}\par"
+    ]
+    tables = (latex(table) for table in found if table.rows)
+    return "\n".join([_HEAD + about, *(banner if warned else []), *tables])
 
 
 def latex(table: Table) -> str:

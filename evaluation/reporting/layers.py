@@ -5,14 +5,13 @@ dataset are standardised over the layers, and its best layer is marked, or all l
 the best score.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 import numpy as np
 
-from builders.tasks.groups import GROUPS, Group
+from builders.tasks.groups import Group
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import unused_name
 from evaluation.results.probes import Results
@@ -33,6 +32,7 @@ class Profile:
         apart: the other vectors that were probed, such as the layers' average.
         datasets: those that every layer was probed on, group by group.
         groups: the group of each of them.
+        benchmarks: the benchmark of each of them, or ``OWN``.
         values: scores, float64 [layers, then apart; datasets].
         standard: ``values`` minus the mean of the numbered layers, divided by their standard
             deviation (0 where they do not differ).
@@ -45,6 +45,7 @@ class Profile:
     apart: tuple[str, ...]
     datasets: tuple[str, ...]
     groups: tuple[Group, ...]
+    benchmarks: tuple[str, ...]
     values: Doubles
     standard: Doubles
     best: tuple[tuple[int, ...], ...]
@@ -54,28 +55,16 @@ class Profile:
         """The names of the rows of ``values``."""
         return self.layers + self.apart
 
-    def average_best(self, groups: Iterable[Group]) -> float | None:
-        """Return the mean number of the best layer over the datasets of groups, None without any.
+    def average_bests(self) -> dict[str, float]:
+        """Return benchmark to the mean number of the best layer over its datasets.
 
         Chen et al. (2019), Table 6. Of layers that share the best score, the mean number counts.
         """
-        wanted = set(groups)
-        found = [
-            fmean(int(self.layers[index]) for index in best)
-            for best, group in zip(self.best, self.groups, strict=True)
-            if group in wanted
-        ]
-        return fmean(found) if found else None
-
-    def average_bests(self) -> dict[str, float]:
-        """Return ``average_best`` of each suite that has datasets, and of all datasets."""
-        suites = {
-            suite: [group for group in self.groups if group.suite == suite]
-            for suite in dict.fromkeys(group.suite for group in GROUPS if group.suite)
+        best = [fmean(int(self.layers[index]) for index in own) for own in self.best]
+        return {
+            name: fmean(b for b, own in zip(best, self.benchmarks, strict=True) if own == name)
+            for name in dict.fromkeys(self.benchmarks)
         }
-        members = suites | {"all datasets": self.groups}
-        found = {name: self.average_best(groups) for name, groups in members.items()}
-        return {name: value for name, value in found.items() if value is not None}
 
 
 def profiles(inputs: Inputs) -> list[Profile]:
@@ -111,6 +100,7 @@ def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
         apart=apart,
         datasets=datasets,
         groups=tuple(groups[name] for name in datasets),
+        benchmarks=tuple(map(inputs.benchmark, datasets)),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
         best=tuple(tuple(map(int, np.flatnonzero(own))) for own in shared.T),

@@ -12,7 +12,6 @@ from evaluation.reporting.comparison import Difference
 NONE = "–"
 # The coverage of all intervals.
 COVERED = f"{100 * COVERAGE:.0f} %"
-BOLD = "and those that the paired test cannot distinguish from it"
 
 Kind = Literal["fact", "encoder", "published"]
 Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
@@ -31,6 +30,8 @@ class Cell:
         tone: its meaning as a colour; the text says the same.
         strip: for a score, the interval's ends and the baseline to beat.
         unit: of ``value``, in a column of several units; rows are sorted by unit first.
+        title: what the text stands for, shown when it is pointed at.
+        link: the part of the page that says more, and the state to show it in.
     """
 
     text: str
@@ -41,6 +42,8 @@ class Cell:
     tone: Tone = ""
     strip: tuple[float, float, float] | None = None
     unit: str = ""
+    title: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Table, titled
 from evaluation.reporting.notes import notes_of
 from evaluation.reporting.sections import sections_of
+from evaluation.reporting.tables.averages import answers, warning
 from evaluation.reporting.tables.scores import introduction
 
 # Characters in names or notes that Markdown would read as markup.
@@ -17,6 +18,9 @@ def write_markdown(inputs: Inputs) -> str:
         inputs: the results.
     """
     lines = ["# Scores", ""]
+    if warned := warning(inputs):
+        lines += [f"> **{_escaped(warned)}**", ""]
+    lines += [f"- {_escaped(' '.join(answer))}" for answer in answers(inputs)] + [""]
     for paragraph in introduction(inputs):
         lines += [_escaped(paragraph), ""]
     for section, tables in sections_of(inputs, "markdown"):

@@ -8,17 +8,21 @@ from evaluation.reporting.layout import Table
 from evaluation.reporting.published import PUBLISHED
 
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
+TIED, SAMPLE = "≈", "(s)"
 NOTES = {
     SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
     "chance.",
+    TIED: "Not the best, but the paired test cannot distinguish it from the best one, in bold.",
     NOT_SHOWN: "Not shown to beat a trivial baseline: the interval is not above both "
-    "Majority (for a correlation, 0) and Best trivial.",
+    "Majority (for a correlation, 0) and Best trivial; of an average, not above their mean.",
     FEW: f"The test has fewer than {LEAST_DOCUMENTS} documents: the interval is one over rows, and "
     "says nothing about other documents.",
     OTHERS: "As reported by Araujo et al. (2022), on the files published then (some of their rows "
     "differ from these) and with another probe. " + PUBLISHED["errata"],
     LEAKS: "In the source, some test texts also occur in train or validation; the audit says how "
     "many.",
+    SAMPLE: "Do not report: measured on the small sample that is part of Probeta to try it out, "
+    "not on the corpus.",
 }
 """Mark to its explanation."""
 

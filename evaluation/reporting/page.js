@@ -5,8 +5,46 @@ const NONE = "–";
 const PER_PAGE = 10;
 const collator = new Intl.Collator("en", { numeric: true });
 
-/* Sorting: headers become buttons; cells without a value stay last, numbers are sorted within
-   their unit. */
+/* The state of the page is in its address, behind the place: #scores-title?dataset=mc&scores.find=x
+   A setting is a control with a name; `apply` shows a value, "" for the usual one. */
+
+const settings = new Map();
+let state = new URLSearchParams();
+
+function placeOf(hash) {
+  const [place, query = ""] = decodeURIComponent(hash.slice(1)).split("?");
+  return [place, query];
+}
+
+function setting(name, apply) {
+  settings.set(name, apply);
+}
+
+function remember(name, value) {
+  if (value) state.set(name, value);
+  else state.delete(name);
+  showState();
+}
+
+function showState() {
+  const [place] = placeOf(location.hash);
+  const query = String(state);
+  if (place || query) history.replaceState(null, "", `#${place}${query && "?" + query}`);
+}
+
+function readState() {
+  const [place, query] = placeOf(location.hash);
+  const given = new URLSearchParams(query);
+  for (const [name, value] of given) {
+    state.set(name, value);
+    settings.get(name)?.(value);
+  }
+  showState();
+  if (query) document.getElementById(place)?.scrollIntoView();
+}
+
+/* Sorting: headers become buttons; a third click gives the first order back. Cells without a value
+   stay last, numbers are sorted within their unit. */
 
 function valueOf(row, column) {
   const cell = row.cells[column];
@@ -20,37 +58,55 @@ function compare(left, right) {
   return collator.compare(String(left), String(right));
 }
 
-function sortBy(table, column, descending) {
-  const body = table.tBodies[0];
-  const rows = [...body.rows].map((row) => ({
+function sorted(rows, column, descending) {
+  const found = rows.map((row) => ({
     row, unit: row.cells[column].dataset.unit ?? "", value: valueOf(row, column),
   }));
-  rows.sort((one, other) => {
+  found.sort((one, other) => {
     if (one.value === null || other.value === null) {
       return (one.value === null) - (other.value === null);
     }
     const order = collator.compare(one.unit, other.unit) || compare(one.value, other.value);
     return descending ? -order : order;
   });
-  body.append(...rows.map(({ row }) => row));
+  return found.map(({ row }) => row);
 }
 
 function makeSortable(table) {
   const headers = [...table.tHead.rows[0].cells];
+  const body = table.tBodies[0];
+  const first = [...body.rows];
+  const name = `${table.id}.sort`;
+  // "2-" is by the second column, descending; "" is the first order.
+  const apply = (order) => {
+    const column = parseInt(order, 10) - 1;
+    for (const header of headers) header.removeAttribute("aria-sort");
+    const descending = order.endsWith("-");
+    headers[column]?.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    body.append(...(headers[column] ? sorted(first, column, descending) : first));
+  };
   headers.forEach((header, column) => {
     const button = document.createElement("button");
     button.type = "button";
-    button.append(...header.childNodes);
-    header.append(button);
+    const link = header.querySelector("a");
+    if (link) {
+      header.append(button);
+      button.ariaLabel = `sort by ${link.textContent}`;
+    } else {
+      button.append(...header.childNodes);
+      header.append(button);
+    }
     button.addEventListener("click", () => {
-      const before = header.getAttribute("aria-sort");
       // Numbers are first sorted with the largest on top.
-      const descending = before ? before === "ascending" : header.classList.contains("number");
-      for (const other of headers) other.removeAttribute("aria-sort");
-      header.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      sortBy(table, column, descending);
+      const signs = header.classList.contains("number") ? ["-", "+"] : ["+", "-"];
+      const before = header.getAttribute("aria-sort");
+      const place = before ? signs.indexOf(before === "descending" ? "-" : "+") + 1 : 0;
+      const order = place < 2 ? `${column + 1}${signs[place]}` : "";
+      apply(order);
+      remember(name, order);
     });
   });
+  setting(name, apply);
 }
 
 /* Filters of tables. */
@@ -61,11 +117,15 @@ function folded(text) {
 
 function makeFilterable(controls) {
   const table = document.getElementById(controls.dataset.table);
-  const [find, group, tone, pair] = ["find", "group", "tone", "pair"].map((name) =>
-    controls.querySelector("." + name)
-  );
+  const names = ["find", "group", "tone", "pair"];
+  const found = names.map((name) => controls.querySelector("." + name));
+  const [find, group, tone, pair] = found;
   const rows = [...table.tBodies[0].rows];
   const texts = new Map(rows.map((row) => [row, folded(row.textContent)]));
+  const pairs = new Map(rows.map((row) => [row, pairOf(row.cells[0])]));
+  const clear = element("button", { type: "button" }, "Show all rows");
+  const empty = element("p", { className: "empty" }, "No row has all of this. ", clear);
+  table.closest(".frame").before(empty);
   const update = () => {
     const words = folded(find.value).split(/\s+/).filter(Boolean);
     let count = 0;
@@ -73,23 +133,49 @@ function makeFilterable(controls) {
       row.hidden =
         !words.every((word) => texts.get(row).includes(word)) ||
         Boolean(group?.value && row.dataset.group !== group.value) ||
-        Boolean(tone?.value && !row.querySelector(".tone-" + tone.value));
+        Boolean(tone?.value && !row.querySelector(".tone-" + tone.value)) ||
+        Boolean(pair?.value && pairs.get(row) && !pairs.get(row).includes(pair.value));
       count += !row.hidden;
     }
     controls.querySelector(".count").textContent = `${count} of ${rows.length} rows`;
+    empty.hidden = count > 0;
     if (pair) showPairs(table, pair.value);
   };
-  for (const control of [find, group, tone, pair]) control?.addEventListener("input", update);
+  found.forEach((control, index) => {
+    if (!control) return;
+    const name = `${table.id}.${names[index]}`;
+    // What is chosen at first need not be said; "all" is said in a word of its own.
+    const usual = control.value;
+    control.addEventListener("input", () => {
+      update();
+      remember(name, control.value === usual ? "" : control.value || "all");
+    });
+    setting(name, (value) => {
+      control.value = value === "all" ? "" : value;
+      update();
+    });
+  });
+  clear.addEventListener("click", () => {
+    for (const control of found) {
+      if (!control) continue;
+      control.value = "";
+      control.dispatchEvent(new Event("input"));
+    }
+  });
   controls.hidden = false;
   update();
 }
 
+function pairOf(cell) {
+  const names = cell.textContent.trim().split(" − ");
+  return names.length > 1 ? names : null;
+}
+
 function showPairs(table, encoder) {
-  const names = [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim().split(" − "));
+  const pairs = [...table.tHead.rows[0].cells].map(pairOf);
   for (const row of table.rows) {
     [...row.cells].forEach((cell, column) => {
-      const compared = names[column].length > 1;
-      cell.hidden = compared && encoder !== "" && !names[column].includes(encoder);
+      cell.hidden = encoder !== "" && pairs[column] !== null && !pairs[column].includes(encoder);
     });
   }
 }
@@ -104,10 +190,12 @@ function makeHinting(frame) {
     frame.classList.toggle("more-right", beyond > 1);
     const bar = scroller.offsetWidth - scroller.clientWidth - 2 * scroller.clientLeft;
     frame.style.setProperty("--bar", `${bar}px`);
+    const content = scroller.firstElementChild;
+    frame.classList.toggle("fits", content.offsetWidth <= frame.parentElement.clientWidth - 2);
   };
   scroller.addEventListener("scroll", update, { passive: true });
   const observer = new ResizeObserver(update);
-  for (const box of [scroller, ...scroller.children]) observer.observe(box);
+  for (const box of [frame.parentElement, scroller, ...scroller.children]) observer.observe(box);
 }
 
 /* The browser of instances. */
@@ -240,9 +328,9 @@ function makeBrowser(datasets) {
   const [dataset, encoder, gold, find, wrong, previous, next] = [
     "dataset", "encoder", "gold", "find", "wrong", "previous", "next",
   ].map((id) => document.getElementById(id));
-  const [question, list, found, page] = ["question", "rows", "found", "page"].map((id) =>
-    document.getElementById(id)
-  );
+  const [about, question, list, found, page] = [
+    "about-dataset", "question", "rows", "found", "page",
+  ].map((id) => document.getElementById(id));
   const option = (value, text) => element("option", { value }, text);
   let place = 0;
   let current = datasets[0];
@@ -286,6 +374,8 @@ function makeBrowser(datasets) {
   function choose() {
     current = datasets.find(({ name }) => name === dataset.value);
     question.textContent = current.question;
+    about.replaceChildren(current.title);
+    if (current.card) about.append(" · ", element("a", { href: current.card }, "card"));
     const before = encoder.value;
     encoder.replaceChildren(option("any", "any encoder"));
     if (current.encoders.length > 1) encoder.append(option("all", "all encoders"));
@@ -310,8 +400,27 @@ function makeBrowser(datasets) {
     document.getElementById("instances-title").scrollIntoView();
   }
 
-  dataset.addEventListener("input", choose);
-  for (const control of [encoder, gold, find, wrong]) control.addEventListener("input", again);
+  dataset.addEventListener("input", () => {
+    choose();
+    for (const name of ["gold", "find", "wrong"]) state.delete(name);
+    remember("dataset", dataset.value);
+  });
+  setting("dataset", (name) => {
+    if (!datasets.some((own) => own.name === name)) return;
+    dataset.value = name;
+    choose();
+  });
+  for (const control of [encoder, gold, find, wrong]) {
+    const value = control === wrong ? "checked" : "value";
+    control.addEventListener("input", () => {
+      again();
+      remember(control.id, String(control[value] || ""));
+    });
+    setting(control.id, (given) => {
+      control[value] = control === wrong ? given === "true" : given;
+      again();
+    });
+  }
   previous.addEventListener("click", () => turn(-1));
   next.addEventListener("click", () => turn(1));
   document.getElementById("browser").hidden = false;
@@ -319,6 +428,12 @@ function makeBrowser(datasets) {
 }
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
-document.querySelectorAll(".frame").forEach(makeHinting);
 document.querySelectorAll(".filters[data-table]").forEach(makeFilterable);
+const nav = document.querySelector("nav");
+new ResizeObserver(() => {
+  document.documentElement.style.setProperty("--nav", `${nav.offsetHeight}px`);
+}).observe(nav);
+document.querySelectorAll(".frame").forEach(makeHinting);
 makeBrowser(JSON.parse(document.getElementById("instances-data").textContent));
+readState();
+addEventListener("hashchange", readState);

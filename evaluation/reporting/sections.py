@@ -10,7 +10,8 @@ from typing import Literal
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Table
 from evaluation.reporting.tables.audit import inherited, invariance, measurements, verdicts
-from evaluation.reporting.tables.compared import differences, pairs
+from evaluation.reporting.tables.averages import averages
+from evaluation.reporting.tables.compared import best_pairs, differences, pairs
 from evaluation.reporting.tables.downstream import downstream, downstream_datasets
 from evaluation.reporting.tables.drawn import browser, figure, heatmaps
 from evaluation.reporting.tables.encoders import encoders, vocabulary
@@ -18,7 +19,6 @@ from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_
 from evaluation.reporting.tables.layers import layers
 from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
 from evaluation.reporting.tables.scores import (
-    averages,
     baselines,
     correlations,
     group_tables,
@@ -65,8 +65,9 @@ SECTIONS = (
     Section("figure", "Figure", figure, PAGE),
     Section("heatmaps", "Layers", heatmaps, PAGE),
     Section("layers", "Layers", layers, TEXTS, figure="layers"),
-    Section("pairs", "Compared", pairs),
-    Section("differences", "Compared", differences, SCREEN, filters="group pair"),
+    Section("pairs", "Compared", pairs, PAGE, filters="pair"),
+    Section("best_pairs", "Compared", best_pairs, TEXTS),
+    Section("differences", "Compared", differences, SCREEN, filters="group pair", long=True),
     Section("baselines", "Baselines", baselines, filters="group"),
     Section("evalrank", "EvalRank", evalrank),
     Section("rank_differences", "EvalRank", rank_differences, SCREEN, "pair", long=True),

@@ -2,9 +2,12 @@
 
 import json
 from collections.abc import Sequence
+from os.path import relpath
 from pathlib import Path
+from urllib.parse import quote
 
 from corpora_recipes.running.outputs import whole_file, whole_folder
+from evaluation.data.instances import find_datasets
 from evaluation.reporting.figures import draw_layers, draw_scores, image
 from evaluation.reporting.html import write_html
 from evaluation.reporting.inputs import Inputs, read_inputs
@@ -45,12 +48,14 @@ def write_report(
         InputError: there are no results, they are not comparable, or the instances, the audit,
             the invariance, the predictions or the ranks are of other rows.
     """
-    inputs = read_inputs(results, audit, invariance, rankings, paradigms)
+    datasets = find_datasets(instances)
+    samples = {dataset.name for dataset in datasets if dataset.sample}
+    inputs = read_inputs(results, audit, invariance, rankings, paradigms, samples)
     by_layer = profiles(inputs)
-    browser = browsed(inputs, instances)
+    browser = browsed(inputs, datasets, _card(instances, out))
     figures = {"scores": draw_scores(inputs)}
     if by_layer:
-        figures["layers"] = draw_layers(by_layer)
+        figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
     files = {
         "index.html": write_html(inputs, browser, figures["scores"]),
         "report.md": write_markdown(inputs),
@@ -68,6 +73,12 @@ def write_report(
     for name, text in files.items():
         with whole_file(out / name) as temporary:
             temporary.write_text(text, "utf-8")
+
+
+def _card(instances: Path, out: Path) -> str:
+    """Return the address of the card of the datasets, as seen from the page; "" without a card."""
+    card = instances / "README.md"
+    return quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
 
 
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:

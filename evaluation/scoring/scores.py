@@ -116,16 +116,23 @@ class Scores:
         """
         import pandas as pd
 
-        from evaluation.reporting.comparison import compare
+        from evaluation.reporting.comparison import compare, measure_all
 
         self._check_comparable(other)
+        groups: dict[str, list[str]] = {}
+        for name, score in sorted(
+            {s.dataset: s for s in (*self.results.main, *other.results.main)}.items()
+        ):
+            groups.setdefault(_group(score), []).append(name)
         with TemporaryDirectory() as folder:
             pair = [
                 (own.results, Path(folder, side)) for own, side in ((self, "one"), (other, "other"))
             ]
             self.save(pair[0][1])
             other.save(pair[1][1])
-            found = compare(pair)
+            found = compare(
+                measure_all(pair), {name: sorted(groups[name]) for name in sorted(groups)}
+            )
         return pd.DataFrame(
             {
                 "level": own.level,

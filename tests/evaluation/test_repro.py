@@ -68,23 +68,33 @@ def test_the_means_of_the_report_are_shown_with_a_group_a_line() -> None:
     report = """\
 # Scores
 
-## Averages
+## Averages: spanish_senteval
 
 Means over datasets.
 
-| Encoder | SC (5) | DR (1) |
+| Encoder | Mean rank | SC (5) | DR (1) |
+| --- | ---: | ---: | ---: |
+| use | 1.2 [1.0, 1.5] (s) | **72.6** [70.0, 75.1] (s) | 9.0 [1.0, 11.1] † (s) |
+| char_hash | 1.8 [1.5, 2.0] (s) | 52.1 [50.0, 60.1] (s) | – |
+
+## Averages: own datasets
+
+| Encoder | Mean rank | SP (1) |
 | --- | ---: | ---: |
-| char_hash | 52.1 | **10.2** |
-| use | **72.6** | 9.0 |
+| use | 1.0 | 20.1 |
 
 ## Sentence classification
 
 | other | table |
 """
     assert averages(report) == [
-        "Encoder  char_hash   use",
-        "SC (5)        52.1  72.6",
-        "DR (1)        10.2   9.0",
+        "spanish_senteval        use  char_hash",
+        "Mean rank           1.2 (s)    1.8 (s)",
+        "SC (5)             72.6 (s)   52.1 (s)",
+        "DR (1)            9.0 † (s)          –",
+        "own datasets   use",
+        "Mean rank      1.0",
+        "SP (1)        20.1",
     ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from builders.plan.benchmarks import BENCHMARKS
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import Column
@@ -338,7 +339,7 @@ def audit_file(
 ) -> Path:
     """Write what of an audit the report reads; ``rows`` in place of those of the results."""
     known = {one.dataset: one.rows for one in (DR, SP, MC, STS)}
-    given = {name: rows.get(name, known[name]) for name in baselines}
+    given = {name: rows.get(name) or known[name] for name in baselines}
     return write_audit(folder, given, baselines, others)
 
 
@@ -348,7 +349,10 @@ def write_audit(
     baselines: Mapping[str, Mapping[str, float]],
     others: Collection[str] = NEIGHBOURS,
 ) -> Path:
-    """Write an audit of two gates, and of two of datasets that nothing is probed on."""
+    """Write an audit of two gates, and of two of datasets that nothing is probed on.
+
+    A dataset with the name of a shipped one belongs to its benchmark.
+    """
 
     def checks(of: Mapping[str, float]) -> list[dict[str, Any]]:
         order = {"gate": "row_order", "what": "accuracy from the parity", "value": 0.51}
@@ -369,6 +373,9 @@ def write_audit(
     ]
     for name in others:
         datasets[name] = {"rows": {"test": 9}, "inherited": {}, "checks": checks_of_others}
+    for benchmark, names in BENCHMARKS.items():
+        for name in names.keys() & datasets.keys():
+            datasets[name] |= {"benchmark": benchmark, "title": f"Corpus of {name}"}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "audit.json"
     path.write_text(json.dumps({"format": 2, "datasets": datasets}), "utf-8")

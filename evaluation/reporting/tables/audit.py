@@ -17,6 +17,7 @@ from evaluation.reporting.layout import (
     spaced,
     titled,
 )
+from evaluation.reporting.tables.marks import dataset_cell
 
 TONES: Mapping[str, Tone] = {
     "pass": "pass",
@@ -39,7 +40,7 @@ def verdicts(inputs: Inputs) -> list[Table]:
             if inputs.invariance:
                 found.append(inputs.invariance["datasets"].get(dataset, {}).get("verdict", NONE))
             cells = (Cell(v if v in TONES else NONE, tone=TONES.get(v, "")) for v in found)
-            rows.append(Row((Cell(dataset), *cells), group=group.abbreviation))
+            rows.append(Row((dataset_cell(inputs, dataset), *cells), group=group.abbreviation))
     if inputs.invariance:
         titles.append("10. Invariance")
     about = (
@@ -58,7 +59,10 @@ def inherited(inputs: Inputs) -> list[Table]:
     for group, datasets in inputs.audited.items():
         for dataset in datasets:
             rows += [
-                Row((Cell(dataset), Cell(GATES[gate]), Cell(why)), group=group.abbreviation)
+                Row(
+                    (dataset_cell(inputs, dataset), Cell(GATES[gate]), Cell(why)),
+                    group=group.abbreviation,
+                )
                 for gate, why in inherited_of(inputs.audit[dataset]).items()
             ]
     header = headings("Dataset", "Gate", "Reason")
@@ -79,7 +83,7 @@ def measurements(inputs: Inputs) -> list[Table]:
                     verdict = Cell(check["verdict"], tone=TONES[check["verdict"]])
                     limit = _measured(check["limit"], check["correlation"])
                 cells = (
-                    Cell(dataset),
+                    dataset_cell(inputs, dataset),
                     Cell(GATES[check["gate"]]),
                     Cell(spaced(check["what"])),
                     verdict,
@@ -101,7 +105,7 @@ def invariance(inputs: Inputs) -> list[Table]:
         for dataset in datasets:
             own = report["datasets"][dataset]
             cells = (
-                Cell(dataset),
+                dataset_cell(inputs, dataset),
                 Cell(f"{own['test_rows']:,}", value=own["test_rows"]),
                 *(percent_cell(own[what]) for what in report["limits"]),
                 Cell(own["verdict"], tone=TONES[own["verdict"]]),

@@ -14,20 +14,41 @@ from evaluation.reporting.layout import (
     headings,
     tone,
 )
+from evaluation.reporting.tables.marks import dataset_cell, sampled
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
 # easier task, so that its higher score is not better.
 ENOUGH = 0.9
-ALIKE = "only encoders with vectors of nine tenths of the {} or more are considered"
+# With more encoders than this, a paper has only the pairs with the best one.
+FEW_ENCODERS = 4
+ALIKE = "Only encoders with vectors of nine tenths of the {} or more are considered"
+
+Pairs = Mapping[tuple[str, str], Mapping[str, Mapping[str, Difference]]]
+"""Pair of encoders to level to dataset or average to their difference."""
 
 
 def pairs(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders over groups of tasks."""
+    return _pairs(inputs, _by_pair(inputs))
+
+
+def best_pairs(inputs: Inputs) -> list[Table]:
+    """Return the same; of many encoders, only the pairs with the one that has the best rank."""
     found = _by_pair(inputs)
+    if len(inputs.names) > FEW_ENCODERS:
+        found = {pair: own for pair, own in found.items() if inputs.names[0] in pair}
+    return _pairs(inputs, found)
+
+
+def _pairs(inputs: Inputs, found: Pairs) -> list[Table]:
     if not found:
         return []
-    names = [group.abbreviation for group in inputs.groups]
-    groups = [name for name in names if any(name in own["group"] for own in found.values())]
+    means = [
+        average
+        for average in inputs.averages
+        if any(average.what in own["group"] for own in found.values())
+    ]
+    several = len({average.benchmark for average in means}) > 1
     rows = []
     for (one, other), own in found.items():
         over = own["dataset"].values()
@@ -35,12 +56,22 @@ def pairs(inputs: Inputs) -> list[Table]:
         cells = (
             Cell(f"{one} − {other}"),
             Cell(" / ".join(map(str, counts)), value=counts[0] - counts[2]),
-            *(difference_cell(own["group"].get(group)) for group in groups),
+            *(difference_cell(own["group"].get(average.what)) for average in means),
         )
         rows.append(Row(cells))
     about = about_differences("test document")
     about += " For a group, the differences are averaged over its datasets, taken as independent."
-    header = headings("Encoders", "Better / tied / worse", *groups)
+    header = (
+        *headings("Encoders", "Better / tied / worse"),
+        *(
+            sampled(
+                inputs,
+                average.datasets,
+                Cell(average.heading + f", {average.benchmark}" * several, title=average.title),
+            )
+            for average in means
+        ),
+    )
     about += " Better / tied / worse counts datasets."
     return [Table("pairs", "Encoders compared", header, tuple(rows), (about,))]
 
@@ -53,7 +84,7 @@ def differences(inputs: Inputs) -> list[Table]:
     rows = [
         Row(
             (
-                Cell(dataset),
+                dataset_cell(inputs, dataset),
                 *(difference_cell(own["dataset"].get(dataset)) for own in found.values()),
             ),
             group=group.abbreviation,
@@ -82,7 +113,7 @@ def measure_differences(
         about: an explanation of them.
     """
     found = {(own.what, own.one, own.other): own for own in differences if own.what in rows}
-    pairs = sorted({key[1:] for key in found})
+    pairs = list(dict.fromkeys(key[1:] for key in found))
     if not pairs:
         return []
     table = []
@@ -102,8 +133,8 @@ def alike(counts: Mapping[str, int]) -> list[str]:
     return [name for name, count in counts.items() if count >= ENOUGH * max(counts.values())]
 
 
-def _by_pair(inputs: Inputs) -> dict[tuple[str, str], dict[str, dict[str, Difference]]]:
-    """Return pair of encoders to level to dataset or group to their difference."""
+def _by_pair(inputs: Inputs) -> Pairs:
+    """Return the differences by probed scores."""
     found: dict[tuple[str, str], dict[str, dict[str, Difference]]] = {}
     for one in inputs.differences:
         own = found.setdefault((one.one, one.other), {"dataset": {}, "group": {}})

@@ -20,6 +20,7 @@ from evaluation.reporting.layout import (
     headings,
     percent_cell,
 )
+from evaluation.reporting.tables.marks import dataset_cell
 
 
 def downstream(inputs: Inputs) -> list[Table]:
@@ -37,12 +38,13 @@ def downstream(inputs: Inputs) -> list[Table]:
         count = ("one", "two")[len(inputs.encoders) - 1]
         few = f"This table needs three probed encoders or more; this report has {count}."
         return [Table("downstream", title, (), (), (few,))]
-    means = downstream_means(inputs.encoders)
-    members = {
-        group.abbreviation: sum(dataset in datasets for dataset in names)
-        for group, names in inputs.groups.items()
-        if group.abbreviation in means
-    }
+    means = downstream_means(inputs.encoders, inputs.averages)
+    members = [
+        (average, sum(name in datasets for name in average.datasets))
+        for average in inputs.averages
+        if average.what in means
+    ]
+    several = len({average.benchmark for average, _ in members}) > 1
     average = f" ({SIMILARITY_MEAN}: its average over datasets)"
     about = (
         "As in Wang, Kuo and Li (2022), Tables 3 and 6: Spearman's correlation × 100, over "
@@ -58,10 +60,20 @@ def downstream(inputs: Inputs) -> list[Table]:
         "vocabulary, in lower case if that was measured.",
     )
     rows = [
-        Row((Cell(what), *(_relation(relate(own, means[group])) for group in members)))
+        Row((Cell(what), *(_relation(relate(own, means[average.what])) for average, _ in members)))
         for what, own in intrinsic.items()
     ]
-    header = headings("Score", *(f"{group} ({count})" for group, count in members.items()))
+    header = (
+        Cell("Score"),
+        *(
+            Cell(
+                f"{average.group.abbreviation} ({count})" + f", {average.benchmark}" * several,
+                title=average.title,
+            )
+            for average, count in members
+            if average.group
+        ),
+    )
     return [Table("downstream", title, header, tuple(rows), about)]
 
 
@@ -74,7 +86,7 @@ def downstream_datasets(inputs: Inputs) -> list[Table]:
     rows = [
         Row(
             (
-                Cell(dataset),
+                dataset_cell(inputs, dataset),
                 *(_relation(relate(own, datasets[dataset])) for own in intrinsic.values()),
             ),
             group=group.abbreviation,

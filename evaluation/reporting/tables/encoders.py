@@ -11,6 +11,7 @@ from evaluation.reporting.layout import (
     percent_cell,
     spaced,
 )
+from evaluation.reporting.tables.marks import dataset_cell
 
 
 def encoders(inputs: Inputs) -> list[Table]:
@@ -56,7 +57,7 @@ def vocabulary(inputs: Inputs) -> list[Table]:
                 share = own["out_of_vocabulary"] / max(1, own["tokens"]) if own else None
                 detail = f"({own['out_of_vocabulary']:,} of {own['tokens']:,})" if own else ""
                 cells.append(percent_cell(share, detail=detail))
-            rows.append(Row((Cell(dataset), *cells), group=group.abbreviation))
+            rows.append(Row((dataset_cell(inputs, dataset), *cells), group=group.abbreviation))
     about = (
         "Percentage of the tokens in a dataset's texts that are not in the encoder's vocabulary; "
         "each distinct text counts once. With fastText's .bin such words still get a vector, from "

@@ -1,13 +1,12 @@
 """EvalRank: how highly paraphrases are ranked among all texts."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from statistics import fmean
 
 from builders.tasks.groups import EVALRANK
-from evaluation.reporting.comparison import Difference, best_of
+from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    BOLD,
     COVERED,
     NONE,
     Cell,
@@ -23,6 +22,7 @@ from evaluation.reporting.layout import (
     unused_name,
 )
 from evaluation.reporting.tables.compared import ALIKE, alike, measure_differences
+from evaluation.reporting.tables.marks import BOLD, best_marked, dataset_cell, sampled
 from evaluation.results.rankings import MEASURES, PLAIN, RankScore
 
 MEDIAN = "Median rank"
@@ -43,62 +43,87 @@ def evalrank(inputs: Inputs) -> list[Table]:
         "the shares of pairs with a rank of at most 1 and 3, all in per cent; the median rank is "
         "taken over the pairs. Each text with the same score as the positive counts as half a "
         "rank above it.",
-        "Similarity is the cosine of two vectors, or l2, 1 / (1 + their Euclidean distance); the "
-        f"vectors are as the encoder gives them. In brackets the {COVERED} interval "
-        "(jackknife over the groups of texts linked by positives).",
+        "Similarity is the cosine of two vectors, or l2, 1 / (1 + their Euclidean distance), which "
+        "is not shown where it gives all encoders the ranks of cosine; the vectors are as the "
+        f"encoder gives them. In brackets the {COVERED} interval (jackknife over the groups of "
+        "texts linked by positives).",
     )
     found = [Table("evalrank", "EvalRank", (), (), about)]
     for dataset, scores in datasets.items():
         used = {table.name for table in found}
         name = unused_name(f"evalrank-{dataset}", used)
-        found.append(_ranks(dataset, scores, name, inputs.neighbour_differences))
+        found.append(_ranks(inputs, dataset, scores, name))
     return found
 
 
 def _ranks(
-    dataset: str,
-    scores: Mapping[tuple[str, str], RankScore],
-    name: str,
-    differences: Sequence[Difference],
+    inputs: Inputs, dataset: str, scores: Mapping[tuple[str, str], RankScore], name: str
 ) -> Table:
-    encoders = sorted({encoder for encoder, _ in scores})
-    similarities = list(dict.fromkeys(similarity for _, similarity in scores))
-    best = {}
+    encoders = inputs.in_order({encoder for encoder, _ in scores})
+    similarities = _distinct(scores)
+    columns: list[Mapping[str, Cell]] = []
     for similarity in similarities:
         own = {encoder: score for (encoder, by), score in scores.items() if by == similarity}
         key = next(iter(own.values())).key
         among = alike({encoder: score.background for encoder, score in own.items()})
+        beating = {encoder for encoder in among if own[encoder].interval[0] > _chance(own[encoder])}
         for what in MEASURES:
-            reached = {encoder: own[encoder].measures[what] for encoder in among}
-            best[similarity, what] = best_of(reached, key(what), differences)
-    rows = []
-    for encoder in encoders:
-        cells = [named(encoder)]
-        for similarity in similarities:
-            score = scores.get((encoder, similarity))
-            if score is None:
-                cells += [Cell(NONE)] * (len(MEASURES) + 1)
-                continue
-            for what, value in score.measures.items():
-                strong = encoder in best[similarity, what]
-                detail = bracketed(score.interval) if what == "MRR" else ""
-                cells.append(percent_cell(value, detail, strong))
-            cells.append(Cell(f"{score.median_rank:,.1f}", value=score.median_rank))
-        rows.append(Row(tuple(cells), "encoder"))
-    columns = (
+            cells = {
+                encoder: percent_cell(
+                    score.measures[what], bracketed(score.interval) if what == "MRR" else ""
+                )
+                for encoder, score in own.items()
+            }
+            compared = {encoder: cells[encoder] for encoder in among}
+            marked = best_marked(compared, key(what), inputs.neighbour_differences, beating)
+            columns.append(cells | marked)
+        columns.append(
+            {
+                encoder: Cell(f"{score.median_rank:,.1f}", value=score.median_rank)
+                for encoder, score in own.items()
+            }
+        )
+    rows = [
+        Row(
+            (
+                named(encoder),
+                *(sampled(inputs, [dataset], own.get(encoder, Cell(NONE))) for own in columns),
+            ),
+            "encoder",
+        )
+        for encoder in encoders
+    ]
+    header = (
         f"{what}, {similarity}" for similarity in similarities for what in (*MEASURES, MEDIAN)
     )
-    bold = f"In bold is the best encoder of a column, {BOLD}; {ALIKE.format('texts')}."
+    bold = f"{BOLD.format('encoder of a column')} {ALIKE.format('texts')}."
     return Table(
         name,
-        f"EvalRank: {dataset}",
-        headings("Encoder", *columns),
+        f"EvalRank: {dataset}" + f", {OWN}" * (inputs.benchmark(dataset) == OWN),
+        headings("Encoder", *header),
         tuple(rows),
         (_about_ranks(scores) + (f" {bold}" if len(encoders) > 1 else ""),),
         caption=(
             f"MRR (mean reciprocal rank) and hits in per cent; in brackets the {COVERED} interval.",
         ),
     )
+
+
+def _distinct(scores: Mapping[tuple[str, str], RankScore]) -> list[str]:
+    """Return the similarities, without l2 if it ranks as cosine does, for all encoders."""
+    found = list(dict.fromkeys(similarity for _, similarity in scores))
+    same = all(
+        (cosine := scores.get((encoder, "cosine"))) is not None
+        and (cosine.measures, cosine.median_rank) == (score.measures, score.median_rank)
+        for (encoder, similarity), score in scores.items()
+        if similarity == "l2"
+    )
+    return [one for one in found if one != "l2" or not same]
+
+
+def _chance(score: RankScore) -> float:
+    """Return the mean reciprocal rank of a positive at a random place."""
+    return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
 
 
 def _about_ranks(scores: Mapping[tuple[str, str], RankScore]) -> str:
@@ -134,9 +159,10 @@ def rank_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders' ranks."""
     rows = {}
     for dataset, scores in _ranked(inputs).items():
-        for score in {score.similarity: score for score in scores.values()}.values():
+        by_similarity = {score.similarity: score for score in scores.values()}
+        for similarity in _distinct(scores):
             for what in MEASURES:
-                rows[score.key(what)] = (dataset, score.similarity, what)
+                rows[by_similarity[similarity].key(what)] = (dataset, similarity, what)
     return measure_differences(
         inputs.neighbour_differences,
         EVALRANK,
@@ -202,19 +228,24 @@ def postprocessing(inputs: Inputs) -> list[Table]:
     )
     title = "EvalRank: post-processed vectors"
     compared_on = f"Similarity datasets ({len(compared)})"
-    header = headings("Encoder", "Similarity", "Vectors", compared_on, *datasets)
+    header = (
+        *headings("Encoder", "Similarity", "Vectors", compared_on),
+        *(dataset_cell(inputs, name) for name in datasets),
+    )
     return [Table("postprocessing", title, header, tuple(rows), (about,), texts=3)]
 
 
 def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:
     """Return dataset to encoder and similarity to the score of the vectors as they are."""
     scores = [(own.name, score) for own in inputs.rankings for score in own.plain]
-    order = sorted({(score.task, score.dataset) for _, score in scores})
+    order = sorted(
+        {(inputs.benchmark(score.dataset) == OWN, score.task, score.dataset) for _, score in scores}
+    )
     return {
         dataset: {
             (name, score.similarity): score for name, score in scores if score.dataset == dataset
         }
-        for _, dataset in order
+        for *_, dataset in order
     }
 
 

@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 from builders.tasks.groups import PARALEX
-from evaluation.reporting.comparison import best_of
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    BOLD,
     COVERED,
     NONE,
     Cell,
@@ -22,6 +20,7 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.published import PUBLISHED
 from evaluation.reporting.tables.compared import ALIKE, alike, measure_differences
+from evaluation.reporting.tables.marks import BOLD, best_marked, dataset_cell, sampled
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
 
 
@@ -34,18 +33,15 @@ def paralex(inputs: Inputs) -> list[Table]:
     published = {name: PUBLISHED["paralex"].get(name, {}) for name in names}
     rows = []
     for (dataset, language, vocabulary, casing), own in scores.items():
-        cells = [Cell(dataset), Cell(language), Cell(vocabulary), Cell(spaced(casing))]
-        best = {}
-        if vocabulary == "shared":
-            key = next(iter(own.values())).key
-            among = alike({name: score.words for name, score in own.items()})
-            for what in MEASURES:
-                reached = {name: getattr(own[name], what) for name in among}
-                best[what] = best_of(reached, key(what), inputs.neighbour_differences)
+        named = dataset_cell(inputs, dataset)
+        cells = [named, Cell(language), Cell(vocabulary), Cell(spaced(casing))]
+        measured = {what: _measured(inputs, own, what) for what in MEASURES}
         for name in names:
-            cells += _paradigm(own.get(name), {what for what in best if name in best[what]})
+            cells += (measured[what].get(name, Cell(NONE)) for what in MEASURES)
+            cells.append(_counts(own.get(name)))
             if published[name]:
-                values = published[name].get(language, {}) if vocabulary == "own" else {}
+                comparable = vocabulary == "own" and dataset not in inputs.samples
+                values = published[name].get(language, {}) if comparable else {}
                 cells += [_reported(values.get(what)) for what in MEASURES]
         rows.append(Row(tuple(cells)))
     columns = []
@@ -54,7 +50,7 @@ def paralex(inputs: Inputs) -> list[Table]:
         if published[name]:
             columns += [f"{name}, by Sumbler et al.: {what}" for what in MEASURES]
     bold = (
-        f" In bold is the best encoder of a row, {BOLD}; {ALIKE.format('words')}, since neighbours "
+        f" {BOLD.format('encoder of a row')} {ALIKE.format('words')}, since neighbours "
         "are found more easily among fewer words. The encoders' own vocabularies have different "
         "words, so that no encoder is in bold there."
     )
@@ -105,7 +101,7 @@ def clusters(inputs: Inputs) -> list[Table]:
         datasets.setdefault(dataset, {})[vocabulary, casing] = own
     found: list[Table] = []
     for dataset, ways in datasets.items():
-        names = sorted(set().union(*ways.values()))
+        names = inputs.in_order(set().union(*ways.values()))
         rows = []
         for (vocabulary, casing), own in ways.items():
             by_name = {
@@ -157,21 +153,32 @@ def _not_scored(inputs: Inputs) -> list[str]:
     return [f"Not scored: {'; '.join(parts)}."] if found else []
 
 
-def _paradigm(score: ParadigmScore | None, strong: set[str]) -> list[Cell]:
+def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], what: str) -> dict[str, Cell]:
+    """Return encoder to the cell of a measure, in one vocabulary and casing."""
+    intervals = {name: getattr(score, f"{what}_interval") for name, score in scores.items()}
+    cells = {
+        name: percent_cell(getattr(score, what), bracketed(intervals[name]))
+        for name, score in scores.items()
+    }
+    first = next(iter(scores.values()))
+    if first.vocabulary == "shared":
+        among = alike({name: score.words for name, score in scores.items()})
+        # By chance, almost nothing is found.
+        beating = {name for name in among if intervals[name][0] > 0}
+        compared = {name: cells[name] for name in among}
+        cells |= best_marked(compared, first.key(what), inputs.neighbour_differences, beating)
+    return {name: sampled(inputs, [first.dataset], cell) for name, cell in cells.items()}
+
+
+def _counts(score: ParadigmScore | None) -> Cell:
     if score is None:
-        return [Cell(NONE)] * 3
+        return Cell(NONE)
     terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
-    return [
-        percent_cell(
-            score.suggestion, bracketed(score.suggestion_interval), "suggestion" in strong
-        ),
-        percent_cell(score.coherence, bracketed(score.coherence_interval), "coherence" in strong),
-        Cell(
-            f"{score.words:,} / {score.skipped} / {terms}",
-            _reasons({why: f"{count:,}" for why, count in score.words_left_out.items() if count}),
-            value=score.words,
-        ),
-    ]
+    return Cell(
+        f"{score.words:,} / {score.skipped} / {terms}",
+        _reasons({why: f"{count:,}" for why, count in score.words_left_out.items() if count}),
+        value=score.words,
+    )
 
 
 def _cluster(cluster: ClusterScore | None) -> list[Cell]:

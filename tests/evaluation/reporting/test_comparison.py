@@ -15,10 +15,11 @@ from corpora_recipes.running.errors import InputError
 from evaluation.measures.intervals import leave_out_means, reach
 from evaluation.reporting.comparison import (
     Difference,
-    best_of,
     compare,
     compare_paradigms,
     compare_ranks,
+    measure_all,
+    tied_with,
 )
 from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
 from evaluation.results.probes import (
@@ -72,11 +73,19 @@ def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results,
     return results, folder / name
 
 
+def compared(results: Any) -> list[Difference]:
+    """Compare encoders on all datasets, and on the groups of their tasks."""
+    groups: dict[str, list[str]] = {}
+    for name in sorted({score.dataset for own, _ in results for score in own.scores}):
+        groups.setdefault(name.partition("_")[0].upper(), []).append(name)
+    return compare(measure_all(results), groups)
+
+
 def test_every_pair_on_every_shared_dataset_and_group(tmp_path: Path) -> None:
     a = probed(tmp_path, "a", {"bso_x": answers(0.9), "bso_y": answers(0.6), "sp_x": answers(0.5)})
     b = probed(tmp_path, "b", {"bso_x": answers(0.7), "bso_y": answers(0.6)})
     c = probed(tmp_path, "c", {"bso_x": answers(0.9), "sp_x": answers(0.5)})
-    found = compare([a, b, c])
+    found = compared([a, b, c])
     assert [(d.one, d.other, d.level, d.what) for d in found] == [
         ("a", "b", "dataset", "bso_x"),
         ("a", "b", "dataset", "bso_y"),
@@ -101,7 +110,7 @@ def test_every_pair_on_every_shared_dataset_and_group(tmp_path: Path) -> None:
 def test_the_same_accuracy_on_other_rows_is_a_tie(tmp_path: Path) -> None:
     a = probed(tmp_path, "a", {"bso_x": answers(0.8)})
     b = probed(tmp_path, "b", {"bso_x": answers(0.8, first=200)})
-    difference, group = compare([a, b])
+    difference, group = compared([a, b])
     assert difference.value == 0
     assert difference.interval[0] < 0 < difference.interval[1]
     assert difference.tie
@@ -112,7 +121,7 @@ def test_random_starts_count_by_their_mean(tmp_path: Path) -> None:
     five = np.concatenate([answers(0.9, starts=3), answers(0.5, starts=3)])
     a = probed(tmp_path, "a", {"bso_x": five})
     b = probed(tmp_path, "b", {"bso_x": answers(0.6)})
-    difference, _ = compare([a, b])
+    difference, _ = compared([a, b])
     assert difference.value == pytest.approx(0.1)
     assert not difference.tie
 
@@ -120,14 +129,14 @@ def test_random_starts_count_by_their_mean(tmp_path: Path) -> None:
 def test_the_order_of_the_encoders_turns_the_sign(tmp_path: Path) -> None:
     a = probed(tmp_path, "a", {"bso_x": answers(0.9)})
     b = probed(tmp_path, "b", {"bso_x": answers(0.7)})
-    one, other = compare([a, b])[0], compare([b, a])[0]
+    one, other = compared([a, b])[0], compared([b, a])[0]
     assert (one.value, *one.interval) == pytest.approx(
         (-other.value, -other.interval[1], -other.interval[0])
     )
 
 
 def test_one_encoder_has_nothing_to_be_compared_with(tmp_path: Path) -> None:
-    assert compare([probed(tmp_path, "a", {"bso_x": answers(0.9)})]) == []
+    assert compared([probed(tmp_path, "a", {"bso_x": answers(0.9)})]) == []
 
 
 def test_other_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +144,7 @@ def test_other_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("test_comparison.GOLD", 1 - GOLD)
     b = probed(tmp_path, "b", {"bso_x": answers(0.9)})
     with pytest.raises(InputError, match="the 400 rows of bso_x in the results of a"):
-        compare([a, b])
+        compared([a, b])
 
 
 def test_a_difference_that_touches_zero_is_a_tie() -> None:
@@ -302,15 +311,13 @@ def test_other_clusters_are_refused() -> None:
         compare_paradigms(encoders)
 
 
-def test_the_best_and_what_is_tied_with_it() -> None:
+def test_what_is_tied_with_the_best() -> None:
     ends = {"ab": (-0.1, 0.3), "ac": (0.1, 0.3), "bc": (-0.1, 0.2)}
     differences = [
         Difference("dataset", "x", *pair, 0.1, interval=own) for pair, own in ends.items()
     ]
     others = [Difference("dataset", "y", "a", "c", 0.0, (0.0, 0.0))]
-    scores = {"c": 0.1, "b": 0.2, "a": 0.3}
-    assert best_of(scores, "x", differences + others) == {"a", "b"}
-    assert best_of({"b": 0.2, "c": 0.1}, "x", differences) == {"b", "c"}
-    # Nothing is known of these two.
-    assert best_of(scores, "z", differences) == {"a"}
-    assert best_of({"a": 0.3}, "x", differences) == set()
+    assert tied_with("a", "x", differences + others) == {"b"}
+    assert tied_with("c", "x", differences) == {"b"}
+    # Nothing is known of these.
+    assert tied_with("a", "z", differences) == set()

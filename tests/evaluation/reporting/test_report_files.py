@@ -74,7 +74,7 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
     inputs = read_inputs(given["results"], given["audit"], None)
-    return {own["name"]: own for own in browsed(inputs, given["instances"])}
+    return {own["name"]: own for own in browsed(inputs, find_datasets(given["instances"]))}
 
 
 def inputs_of(folder: Path, *results: Any) -> Inputs:
@@ -178,10 +178,18 @@ def test_texts_pairs_and_sections(browser: dict[str, dict[str, Any]]) -> None:
 
 def test_answers(browser: dict[str, dict[str, Any]]) -> None:
     own = browser["nli_x"]
-    assert own["encoders"] == ["char_hash", "deep"]
-    # One start, and two of three.
-    assert own["rows"][0]["answers"] == [[1, True, ""], [0, False, "2 of 3 starts"]]
-    assert own["rows"][1]["answers"] == [[1, False, ""], [1, False, "3 of 3 starts"]]
+    # The better one first: two starts of three, and one.
+    assert own["encoders"] == ["deep", "char_hash"]
+    assert own["rows"][0]["answers"] == [[0, False, "2 of 3 starts"], [1, True, ""]]
+    assert own["rows"][1]["answers"] == [[1, False, "3 of 3 starts"], [1, False, ""]]
+
+
+def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
+    inputs = read_inputs(given["results"], given["audit"], None)
+    datasets = find_datasets(given["instances"])
+    (first, *_) = browsed(inputs, datasets, "../hub/README.md")
+    assert (first["title"], first["card"]) == ("Sentence classification", "../hub/README.md#mc_x")
+    assert browsed(inputs, datasets)[0]["card"] == ""
 
 
 def test_answers_that_are_scores(browser: dict[str, dict[str, Any]]) -> None:
@@ -192,12 +200,12 @@ def test_answers_that_are_scores(browser: dict[str, dict[str, Any]]) -> None:
         ["1", "above 50 %"],
         ["2", "above 100 %"],
     ]
-    assert [row["answers"][0] for row in own["rows"][::2]] == [
+    assert [row["answers"][1] for row in own["rows"][::2]] == [
         [0.0, True, "above 100 %"],
         [-1.0, False, "above 50 %"],
         [-2.0, True, "above 0 %"],
     ]
-    assert not any(row["answers"][1][1] for row in own["rows"])
+    assert not any(row["answers"][0][1] for row in own["rows"])
 
 
 def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]]) -> None:
@@ -258,17 +266,19 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     texts: tuple[Text, ...],
     column: dict[str, Any],
 ) -> None:
-    group = Group("TOY", "Counting of toys", "")
+    group = Group("TOY", "Counting of toys")
     toy = replace(section_prediction.TASK, name="toy", group=group, texts=texts, gold="{} toys")
     monkeypatch.setitem(TASKS, "toy", toy)
     monkeypatch.setitem(LABELS, "toy", ["no", "many"])
     monkeypatch.setitem(ROWS, "toy_x", ("toy", [{**column, "label": i % 2} for i in range(4)]))
     given = whole_report(tmp_path)
     write_report(**given, out=tmp_path / "out")
-    assert "## Counting of toys (TOY)\n" in (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert "## Counting of toys (TOY), own datasets\n" in (
+        tmp_path / "out" / "report.md"
+    ).read_text("utf-8")
     inputs = read_inputs(given["results"], given["audit"], None)
     assert (list(inputs.groups)[-1], list(inputs.datasets)[-1]) == (group, "toy_x")
-    shown = browsed(inputs, given["instances"])[-1]
+    shown = browsed(inputs, find_datasets(given["instances"]))[-1]
     assert (shown["name"], shown["group"], shown["rows"][1]["told"][0]) == (
         *("toy_x", "TOY", "many toys"),
     )
@@ -288,7 +298,7 @@ def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, t
     else:
         shutil.rmtree(other / "bso_x")
     with pytest.raises(InputError, match="the instances that were probed, SHA-256") as caught:
-        browsed(inputs, other)
+        browsed(inputs, find_datasets(other))
     assert "bso_x" in str(caught.value)
     assert ("no such dataset" in str(caught.value)) != there
 
@@ -299,7 +309,7 @@ def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> Non
     own = kept(tmp_path, replace(results, scores=scores))
     inputs = read_inputs(own, given["audit"], None)
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
-        browsed(inputs, given["instances"])
+        browsed(inputs, find_datasets(given["instances"]))
 
 
 def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: Path) -> None:
@@ -342,7 +352,9 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
         def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             given = dict(attrs)
             ids.extend(value for name, value in attrs if name == "id" and value)
-            links.extend(v[1:] for n, v in attrs if n == "href" and v and v.startswith("#"))
+            links.extend(
+                v[1:].split("?")[0] for n, v in attrs if n == "href" and v and v.startswith("#")
+            )
             if tag in ("th",):
                 assert given["scope"] in ("col", "row", "colgroup")
             if tag not in ("meta", "link", "input"):
@@ -370,9 +382,9 @@ def test_latex(tmp_path: Path) -> None:
     start = text.index(r"\caption{Sentence position (SP).")
     assert text[start:].split("\n\\par")[0].splitlines() == [
         r"\caption{Sentence position (SP). Accuracy in per cent on test; in brackets the 95 \% "
-        r"interval; after $\pm$ the standard deviation over random starts; of the scores "
-        r"in bold the best of a dataset, and those that the paired test cannot distinguish from "
-        r"it; \textdagger{} not shown to beat a trivial baseline.}",
+        r"interval; after $\pm$ the standard deviation over random starts; in bold the "
+        r"best of a dataset, if it is shown to beat chance; $\approx$ not distinguishable from the "
+        r"best; \textdagger{} not shown to beat a trivial baseline.}",
         r"\label{tab:sp}",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         r"\begin{tabular}{@{}lr@{}}",
@@ -385,9 +397,9 @@ def test_latex(tmp_path: Path) -> None:
         r"Best trivial & 43.7 \\",
         r" & {\scriptsize (character ngrams)} \\",
         r"\midrule",
-        r"\textbf{char\_hash} & \textbf{45.2}\textsuperscript{\textdagger{}} \\",
+        r"\textbf{char\_hash} & 45.2\textsuperscript{\textdagger{} $\approx$} \\",
         r" & {\scriptsize [43.7, 46.8]} \\",
-        r"\textbf{deep} & \textbf{45.0 $\pm$ 1.2}\textsuperscript{\textdagger{}} \\",
+        r"\textbf{deep} & 45.0 $\pm$ 1.2\textsuperscript{\textdagger{} $\approx$} \\",
         r" & {\scriptsize [43.7, 46.8]} \\",
         r"\textbf{use} & \textbf{60.0} \\",
         r" & {\scriptsize [58.5, 61.5]} \\",
@@ -400,17 +412,17 @@ def test_latex(tmp_path: Path) -> None:
 def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs)
-    averages, similarity, *others = re.findall(r"\\caption\{(.*)\}\n", text)
+    averages, discoeval, similarity, *others = re.findall(r"\\caption\{(.*)\}\n", text)
     (layers,) = (caption for caption in others if caption.startswith("Layers of deep."))
-    metric = "Accuracy in per cent, of SS Pearson's correlation $\\times$ 100, on test"
-    assert averages.startswith(f"Averages. {metric}; probe protocol standard. Means over")
-    assert (
-        "In bold is the best encoder of a group, and those that the paired test cannot" in averages
+    metric = "Pearson's correlation $\\times$ 100 on test"
+    assert averages.startswith(
+        rf"Averages: spanish\_senteval. {metric}; probe protocol standard. Means over"
     )
+    assert discoeval.startswith(r"Averages: spanish\_discoeval. Accuracy in per cent on test;")
+    assert "In bold is the best encoder of a column, if it is shown to beat chance" in averages
     assert similarity == (
         "Semantic similarity (SS). Pearson's correlation $\\times$ 100 on test; in brackets the "
-        "95 \\% interval; of the scores in bold the best of a dataset, and those that "
-        "the paired test cannot distinguish from it."
+        "95 \\% interval; in bold the best of a dataset, if it is shown to beat chance."
     )
     assert "avg, the mean of all layers' vectors, is separate: it is not marked, even" in layers
 
@@ -461,7 +473,7 @@ def test_figures(written_report: Path) -> None:
         ElementTree.fromstring(content)
         comments = [line for line in content.decode().splitlines() if "<!--" in line]
         words = {"scores.svg": ["char_hash", "majority", "best trivial", "chance", "(test: 2)"]}
-        for word in words.get(name, ["SentEval", "avg", "sp_x", "layer"]):
+        for word in words.get(name, ["own datasets", "avg", "sp_x", "layer"]):
             assert any(word in line for line in comments), word
 
 

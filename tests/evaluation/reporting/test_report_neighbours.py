@@ -67,10 +67,13 @@ def inputs_of(
 
 
 def cells(table: Table) -> list[list[str]]:
-    """Return the rows' texts, each with its detail, and with a plus if it is bold."""
+    """Return the rows' texts, each its marks, and a plus if it is bold."""
     return [
         [
-            cell.text + f" {cell.detail}" * bool(cell.detail) + " +" * cell.strong
+            cell.text
+            + f" {cell.detail}" * bool(cell.detail)
+            + " +" * cell.strong
+            + "".join(f" {mark}" for mark in cell.marks)
             for cell in row.cells
         ]
         for row in table.rows
@@ -120,16 +123,16 @@ def test_ranks(tmp_path: Path) -> None:
     ]
     assert sentences.rows[0].cells[1].value == 0.4
     assert sentences.about == (
-        "4,310 texts, 1,200 queries, 1,300 pairs. In bold is the best encoder of a column, and "
-        "those that the paired test cannot distinguish from it; only encoders with vectors of nine "
-        "tenths of the texts or more are considered.",
+        "4,310 texts, 1,200 queries, 1,300 pairs. In bold is the best encoder of a column, if it "
+        "is shown to beat chance; ≈ marks what the paired test cannot distinguish from it. Only "
+        "encoders with vectors of nine tenths of the texts or more are considered.",
     )
     # Alone there is no best.
     assert cells(words) == [["char_hash +", "20.0 [38.0, 42.0]", "30.0", "45.0", "7.5"]]
     assert words.about == ("4,310 texts, 1,200 queries, 1,300 pairs.",)
 
 
-def test_encoders_that_the_ranks_cannot_distinguish_are_bold(tmp_path: Path) -> None:
+def test_encoders_that_the_ranks_cannot_distinguish_are_marked(tmp_path: Path) -> None:
     third, _ = of_encoder(DEEP, RANKED, CLUSTERED)
     scores = {"char_hash": 0.4, "deep": 0.1, "use": 0.45}
     rankings = [
@@ -140,10 +143,28 @@ def test_encoders_that_the_ranks_cannot_distinguish_are_bold(tmp_path: Path) -> 
     inputs = inputs_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
     _, table = evalrank(inputs)
     assert [row[:2] for row in cells(table)] == [
-        ["char_hash +", "40.0 [38.0, 42.0] +"],
+        ["char_hash +", "40.0 [38.0, 42.0] ≈"],
         ["deep +", "10.0 [38.0, 42.0]"],
         ["use +", "45.0 [38.0, 42.0] +"],
     ]
+
+
+def test_l2_is_shown_only_where_it_ranks_otherwise(tmp_path: Path) -> None:
+    same = replace(RANK, similarity="l2")
+    other = replace(OTHER_RANKED, scores=(RANK, same))
+    for score, shown in ((same, False), (replace(same, mrr=0.35), True)):
+        both = [replace(RANKED, scores=(RANK, score)), other]
+        inputs = inputs_of(tmp_path / str(shown), rankings=both)
+        _, table = evalrank(inputs)
+        assert ("MRR, l2" in names(table)) == shown
+        assert ("l2" in str(rank_differences(inputs))) == shown
+
+
+def test_the_best_of_chance_is_not_bold(tmp_path: Path) -> None:
+    scores = (replace(RANK, mrr=0.003, interval=(0.001, 0.005)),)
+    both = [replace(RANKED, scores=scores), replace(OTHER_RANKED, scores=scores)]
+    _, table = evalrank(inputs_of(tmp_path, rankings=both))
+    assert not any(cell.strong or cell.marks for row in table.rows for cell in row.cells[1:])
 
 
 def test_differences_of_ranks(tmp_path: Path) -> None:
@@ -200,7 +221,7 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
     (by_vocabulary,) = paralex(inputs)
     own, shared = cells(by_vocabulary)
     assert not any(cell.endswith("+") for cell in own)
-    assert [cell[-1] == "+" for cell in shared[4:]] == [True, True, False, False, True, False]
+    assert [cell[-1] for cell in shared[4:]] == ["+", "+", "0", "]", "≈", "0"]
 
 
 def test_only_short_differences_stand_in_markdown(
@@ -321,7 +342,7 @@ def test_paralex(tmp_path: Path) -> None:
         ],
         [
             *("paralex_es", "es", "shared", "as is", f"25.0 {spread}", f"{first} +", counts),
-            *(f"30.0 {spread} +", f"{first} +", counts),
+            *(f"30.0 {spread} +", f"{first} ≈", counts),
         ],
         [
             *("paralex_es", "es", "shared", "lower", f"37.5 {spread}", first, counts),
@@ -333,8 +354,9 @@ def test_paralex(tmp_path: Path) -> None:
         in table.about[0]
     )
     assert (
-        "In bold is the best encoder of a row, and those that the paired test cannot distinguish "
-        "from it; only encoders with vectors of nine tenths of the words or more are considered"
+        "In bold is the best encoder of a row, if it is shown to beat chance; ≈ marks what the "
+        "paired test cannot distinguish from it. Only encoders with vectors of nine tenths of the "
+        "words or more are considered"
     ) in table.about[1]
     assert table.about[2] == (
         "Not scored: paralex_fi with char_hash, there is no word ranking of fi."
@@ -346,7 +368,7 @@ def test_paralex_of_one_encoder(tmp_path: Path) -> None:
     table = one(paralex(inputs))
     assert len(table.about) == 2
     assert "bold" not in str(table.about)
-    assert not any(cell.strong for row in table.rows for cell in row.cells)
+    assert not any(cell.strong or cell.marks for row in table.rows for cell in row.cells)
 
 
 def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
@@ -434,7 +456,7 @@ def test_downstream(tmp_path: Path) -> None:
     paradigms = [of_encoder(results, RANKED, CLUSTERED)[1] for results in SIX]
     inputs = inputs_of(tmp_path, SIX, rankings, paradigms)
     groups, datasets = one(downstream(inputs)), one(downstream_datasets(inputs))
-    assert names(groups) == ["Score", "SC (1)", "SP (1)"]
+    assert names(groups) == ["Score", "SC (1), spanish_senteval", "SP (1), spanish_discoeval"]
     # Where all encoders have the same score, there is no correlation.
     assert cells(groups) == [
         ["sts14_es Pearson", "100.0 n = 6", "88.6 [6.6, 99.2] n = 6 +"],

@@ -38,17 +38,20 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.markdown import markdown, write_markdown
 from evaluation.reporting.tables.audit import measurements, verdicts
+from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
 from evaluation.reporting.tables.layers import layer_table
-from evaluation.reporting.tables.scores import scores
+from evaluation.reporting.tables.scores import group_tables, scores
 from evaluation.results.probes import Results
+
+AVERAGES = "Averages: spanish_discoeval"
 
 
 def inputs_of(folder: Path, *results: Results, **how: Any) -> Inputs:
     baselines = how.get("baselines", BASELINES)
     audit = how.get("audit") or audit_file(folder, baselines)
     own = kept(folder, *results, right=how.get("right"))
-    return read_inputs(own, audit, how.get("invariance"))
+    return read_inputs(own, audit, how.get("invariance"), samples=how.get("samples", ()))
 
 
 def report(folder: Path, *results: Results, **how: Any) -> str:
@@ -69,6 +72,8 @@ def test_tables(tmp_path: Path) -> None:
     text = report(tmp_path, TWO, ONE)
     assert text.startswith(
         "# Scores\n\n"
+        "- spanish_discoeval: char_hash is the only encoder with all of its datasets. Not shown "
+        "to beat the trivial baselines on average: char_hash.\n\n"
         "Test accuracy in per cent; for semantic similarity, Pearson's correlation × 100. In "
         "brackets the 95 % interval (jackknife over the test documents, or over the test rows if "
         "there are fewer than 3 documents). "
@@ -77,18 +82,28 @@ def test_tables(tmp_path: Path) -> None:
         "engine numpy, pair features difference product; seed 1111.\n\n"
         "In a dataset with folds, each fold is the test once and all rows are scored together; "
         "Majority and the baselines are fitted per fold too. Similarity is the cosine of two "
-        "embeddings and needs no probe; all other tasks are probed. In bold are the best encoder "
-        "on each dataset or group, and those tied with it.\n\n"
-        "## Averages\n\n"
+        "embeddings and needs no probe; all other tasks are probed. In bold is the best encoder "
+        "on each dataset or average, if it is shown to beat chance; ≈ marks what the paired test "
+        "cannot distinguish from it.\n\n"
+        "## Averages: spanish_discoeval\n\n"
     )
-    assert section(text, "Averages") == (
-        "Means over the datasets of a group (their number in brackets): SP sentence position, DR "
-        "discourse relations. In bold is the best encoder of a group, and those that the "
-        "paired test cannot distinguish from it.\n\n"
-        "| Encoder | SP (1) | DR (1) |\n"
-        "| --- | ---: | ---: |\n"
-        "| char_hash | **45.2** | 30.0 |\n"
-        "| use | **60.0** | – |"
+    about, missing, lacking, table, *_ = section(text, AVERAGES).split("\n\n")
+    assert about == (
+        "Means over the datasets of a group (their number in brackets), and over all of them; "
+        "below, the 95 % interval. Mean rank: that of the encoder among those with all "
+        "datasets, where 1 is the best. Trivial baselines: the means of Majority or Best trivial, "
+        "whichever is higher. SP sentence position, DR discourse relations. In bold is the best "
+        "encoder of a column, if it is shown to beat chance; ≈ marks what the paired test cannot "
+        "distinguish from it."
+    )
+    assert missing.startswith("Not in this report, so not in the means: bso_wiki, dc_wiki, bso_mls")
+    assert lacking == "use lacks dr_rst."
+    assert table == (
+        "| Encoder | Mean rank | All (2 of 11) | SP (1 of 3) | DR (1) |\n"
+        "| --- | ---: | ---: | ---: | ---: |\n"
+        "| char_hash | – | 37.6 [33.5, 41.7] † | 45.2 [43.7, 46.8] † ≈ | 30.0 [22.0, 38.0] † |\n"
+        "| use | – | – | **60.0** [58.5, 61.5] | – |\n"
+        "| trivial baselines | – | 34.4 | 43.7 | 25.0 |"
     )
     assert section(text, "Sentence position (SP)") == (
         "|  | sp_wiki |\n"
@@ -97,7 +112,7 @@ def test_tables(tmp_path: Path) -> None:
         "| Chance | 20.0 |\n"
         "| Majority | 20.5 |\n"
         "| Best trivial | 43.7 (character ngrams) |\n"
-        "| **char_hash** | **45.2** [43.7, 46.8] † |\n"
+        "| **char_hash** | 45.2 [43.7, 46.8] † ≈ |\n"
         "| **use** | **60.0** [58.5, 61.5] |\n"
         "| the paper's encoders § | 42.8 … 52.0 |"
     )
@@ -106,6 +121,7 @@ def test_tables(tmp_path: Path) -> None:
     assert after[6:8] == ["| **char_hash** | 30.0 [22.0, 38.0] † |", "| **use** | – |"]
     assert [line[:40] for line in after[8:] if line] == [
         "\\* The test has fewer than 1,000 rows: d",
+        "≈ Not the best, but the paired test cann",
         "† Not shown to beat a trivial baseline: ",
         "§ As reported by Araujo et al. (2022), o",
         "![Scores](figures/scores.svg)",
@@ -128,24 +144,114 @@ def test_tables(tmp_path: Path) -> None:
 def test_scores_by_dataset(tmp_path: Path) -> None:
     both = replace(ONE, scores=(MC, STS, SP))
     inputs = inputs_of(tmp_path, both, TWO, baselines=ALL_BASELINES)
-    table = one(scores(inputs))
-    assert [cell.text for cell in table.header] == [
-        *("Dataset", "Group", "char_hash", "use"),
-        *("Best trivial", "Majority", "Chance", "Paper's encoders", "Test rows"),
+    senteval, discoeval = scores(inputs)
+    names = ["Dataset", "Group", "char_hash", "use", "Best trivial", "Majority", "Chance"]
+    assert [cell.text for cell in senteval.header] == [*names, "Test rows"]
+    assert [cell.text for cell in discoeval.header] == [*names, "Paper's encoders", "Test rows"]
+    assert cells(senteval) == [
+        ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "2,623"],
+        ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "804"],
     ]
-    assert cells(table) == [
-        ["mc", "SC", "70.0", "–", "52.0", "51.0", "50.0", "–", "2,623"],
-        ["sts14_es", "SS", "80.0", "–", "60.0", "–", "–", "–", "804"],
+    assert cells(discoeval) == [
         ["sp_wiki", "SP", "45.2", "60.0", "43.7", "20.5", "20.0", "42.8 … 52.0", "4,000"],
     ]
-    mc, sts, sp = table.rows
-    assert (mc.group, mc.cells[2].strip, mc.cells[8].detail) == (
+    mc, sts = senteval.rows
+    assert (mc.group, mc.cells[2].strip, mc.cells[7].detail) == (
         "SC",
         (0.68, 0.72, 0.52),
         "in 10 folds",
     )
     assert sts.cells[2].strip == (0.77, 0.83, 0.6)
+    (sp,) = discoeval.rows
     assert (sp.cells[2].value, sp.cells[2].detail) == (0.4521, "[43.7, 46.8]")
+    assert (mc.cells[0].title, mc.cells[0].link) == (
+        "Sentence classification: Corpus of mc",
+        "#instances-title?dataset=mc",
+    )
+    assert mc.cells[1].title == "Sentence classification"
+
+
+def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path: Path) -> None:
+    own = replace(SP, dataset="sp_own", digest="7" * 64, value=0.99)
+    baselines = BASELINES | {"sp_own": {"majority": 0.2, "length": 0.3}}
+    rows = {"sp_own": SP.rows}
+    audit = audit_file(tmp_path, baselines, **rows)
+    both = [replace(one, scores=(own, *one.scores)) for one in (ONE, TWO)]
+    found = inputs_of(tmp_path / "own", *both, audit=audit)
+    alone = inputs_of(tmp_path / "alone", ONE, TWO)
+    (shipped,), (again, mine) = averages(alone), averages(found)
+    assert again == shipped
+    assert mine.title == "Averages: own datasets"
+    assert [cell.text for cell in mine.header] == ["Encoder", "Mean rank", "All (1)", "SP (1)"]
+    assert mine.rows[0].cells[2].text == "99.0"
+    assert [table.title for table in scores(found)] == [
+        "Scores: spanish_discoeval",
+        "Scores: own datasets",
+    ]
+    assert [(table.name, table.title) for table in group_tables(found)] == [
+        ("sp", "Sentence position (SP)"),
+        ("dr", "Discourse relations (DR)"),
+        ("own-sp", "Sentence position (SP), own datasets"),
+    ]
+    headings = [cell.text for cell in one(pairs(found)).header]
+    assert headings[2:] == [
+        "SP (1 of 3), spanish_discoeval",
+        "SP (1), own datasets",
+        "All (1), own datasets",
+    ]
+
+
+def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: Path) -> None:
+    how: dict[str, Any] = {"baselines": ALL_BASELINES, "samples": ["sp_wiki", "sts14_es", "word"]}
+    mbert = replace(ONE, name="mbert", scores=(MC, STS, SP))
+    inputs = inputs_of(tmp_path, mbert, TWO, **how)
+    text = write_markdown(inputs)
+    warned = "Sample data, do not report: 2 of 3 datasets were built from the small samples"
+    assert text.startswith(f"# Scores\n\n> **{warned}")
+    assert rf"\textbf{{{warned}" in write_latex(inputs)
+    assert "paper" not in text.split("## ", 1)[1]
+    assert (
+        "| sp_wiki (s) |"
+        in text.splitlines()[text.splitlines().index("## Sentence position (SP)") + 2]
+    )
+    assert "| **mbert** | 45.2 [43.7, 46.8] † ≈ (s) |" in text
+    assert "(s) Do not report: measured on the small sample" in text
+    senteval, _ = scores(inputs)
+    mc, sts = senteval.rows
+    assert "(s)" not in (*mc.cells[0].marks, *mc.cells[2].marks)
+    assert "(s)" in sts.cells[0].marks
+    assert "(s)" in sts.cells[2].marks
+    # There is nothing to mark.
+    assert sts.cells[3].marks == ()
+    groups = {cell.text: place for place, cell in enumerate(averages(inputs)[0].header)}
+    first = averages(inputs)[0].rows[0].cells
+    assert "(s)" in first[groups["All (2 of 21)"]].marks
+    assert "(s)" not in first[groups["SC (1 of 5)"]].marks
+    real = write_markdown(inputs_of(tmp_path / "real", ONE, TWO))
+    assert "Sample data" not in real
+    assert "(s)" not in real
+
+
+def test_encoders_are_ordered_by_their_mean_rank(tmp_path: Path) -> None:
+    results = [replace(ONE, name=name) for name in "abc"]
+    inputs = inputs_of(tmp_path, *results, right={"a": 5, "b": 19, "c": 12})
+    assert inputs.names == ["b", "c", "a"]
+    (table,) = averages(inputs)
+    assert [(row.cells[0].text, row.cells[1].text) for row in table.rows] == [
+        ("b", "1.0"),
+        ("c", "2.0"),
+        ("a", "3.0"),
+        ("trivial baselines", "–"),
+    ]
+    assert [cell.text for cell in one(differences(inputs)).header[1:]] == [
+        "b − c",
+        "b − a",
+        "c − a",
+    ]
+    said = dict(answers(inputs))["spanish_discoeval:"]
+    assert said.startswith("b has the best mean rank of 3 encoders, 1.0 [1.0, 1.0]; by its mean")
+    assert "the paired test distinguishes it from all others." in said
+    assert said.endswith("Not shown to beat the trivial baselines on average: all of them.")
 
 
 def test_the_deviation_over_random_starts(tmp_path: Path) -> None:
@@ -160,11 +266,6 @@ def test_the_deviation_over_random_starts(tmp_path: Path) -> None:
 
 def test_folds_correlations_and_subsets(tmp_path: Path) -> None:
     text = report(tmp_path, replace(ONE, scores=(MC, STS, SP)), baselines=ALL_BASELINES)
-    assert section(text, "Averages").splitlines()[2:] == [
-        "| Encoder | SC (1) | SS (1) | SP (1) |",
-        "| --- | ---: | ---: | ---: |",
-        "| char_hash | 70.0 | 80.0 | 45.2 |",
-    ]
     assert section(text, "Sentence classification (SC)") == (
         "|  | mc |\n"
         "| --- | ---: |\n"
@@ -207,13 +308,13 @@ def test_encoders_compared(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, ONE, TWO, third, right=right)
     text = write_markdown(inputs)
     assert section(text, "Encoders compared").split("\n\n")[1].splitlines()[:2] == [
-        "| Encoders | Better / tied / worse | SP | DR |",
-        "| --- | ---: | ---: | ---: |",
+        "| Encoders | Better / tied / worse | SP (1 of 3) | DR (1) | All (2 of 11) |",
+        "| --- | ---: | ---: | ---: | ---: |",
     ]
     assert cells(one(pairs(inputs))) == [
-        ["char_hash − third", "0 / 2 / 0", "0.0", "0.0"],
-        ["char_hash − use", "0 / 0 / 1", "-90.0", "–"],
-        ["third − use", "0 / 0 / 1", "-90.0", "–"],
+        ["char_hash − third", "0 / 2 / 0", "0.0", "0.0", "0.0"],
+        ["char_hash − use", "0 / 0 / 1", "-90.0", "–", "–"],
+        ["third − use", "0 / 0 / 1", "-90.0", "–", "–"],
     ]
     table = one(differences(inputs))
     assert cells(table) == [
@@ -225,14 +326,26 @@ def test_encoders_compared(tmp_path: Path) -> None:
     assert (worse.detail, worse.tone, worse.strong) == ("[-100.0, -75.6]", "worse", True)
 
 
-def test_what_is_tied_with_the_best_is_bold_too(tmp_path: Path) -> None:
-    def bold(**right: int) -> list[str]:
-        inputs = inputs_of(tmp_path, ONE, TWO, right=right)
-        rows = one(scores(inputs)).rows
-        return [n for n, cell in zip(inputs.names, rows[0].cells[2:4], strict=True) if cell.strong]
-
-    assert bold(char_hash=10, use=10) == ["char_hash", "use"]
-    assert bold(char_hash=2, use=20) == ["use"]
+@pytest.mark.parametrize(
+    ("right", "value", "bold", "tied"),
+    [
+        # Equal: the first one is in bold, the other one tied with it.
+        ({"char_hash": 10, "use": 10}, 0.45, ["char_hash"], ["use"]),
+        ({"char_hash": 2, "use": 20}, 0.6, ["use"], []),
+        # The best one does not beat chance.
+        ({"char_hash": 10, "use": 10}, 0.2, [], []),
+    ],
+)
+def test_only_the_best_is_bold_if_it_beats_chance(
+    tmp_path: Path, right: dict[str, int], value: float, bold: list[str], tied: list[str]
+) -> None:
+    score = replace(SP, value=value, interval=(value - 0.01, value + 0.01))
+    one = replace(ONE, scores=(replace(score, value=min(value, 0.45)),))
+    inputs = inputs_of(tmp_path, one, replace(TWO, scores=(score,)), right=right)
+    (table,) = scores(inputs)
+    found = dict(zip(inputs.names, table.rows[0].cells[2:4], strict=True))
+    assert [name for name, cell in found.items() if cell.strong] == bold
+    assert [name for name, cell in found.items() if "≈" in cell.marks] == tied
 
 
 @pytest.mark.parametrize(
@@ -259,13 +372,13 @@ def test_layers(tmp_path: Path) -> None:
     spread = (2 / 300) ** 0.5
     expected = [[-0.1, 0.1], [0.0, 0.0], [0.1, -0.1], [0.05, 0.15]]
     assert profile.standard == pytest.approx(np.array(expected) / spread)
-    assert profile.average_bests() == {"DiscoEval": 1.0, "all datasets": 1.0}
+    assert profile.average_bests() == {"spanish_discoeval": 1.0}
     text = write_markdown(inputs)
     assert section(text, "Layers of deep") == (
         "In bold is the best numbered layer of each dataset, or all that share the best score "
         "(compared before rounding). avg, the mean of all layers' vectors, is separate: it is not "
         "marked, even where it is better, and does not count as a layer. Average best layer, of 0 "
-        "to 2: 1.0 over DiscoEval, 1.0 over all datasets. Where layers share the best score, the "
+        "to 2: 1.0 over spanish_discoeval. Where layers share the best score, the "
         "mean of their numbers counts.\n\n"
         "| Layer | sp_wiki | dr_rst |\n"
         "| --- | ---: | ---: |\n"
@@ -276,7 +389,7 @@ def test_layers(tmp_path: Path) -> None:
         "![Layers](figures/layers.svg)"
     )
     # The tables of scores show the main layer alone.
-    assert "| **deep** | **45.0 ± 1.2** [43.7, 46.8] † |" in text
+    assert "| **deep** | 45.0 ± 1.2 [43.7, 46.8] † ≈ |" in text
     assert "| avg (probed: 0, 1, 2, avg) |" in text
 
 
@@ -295,9 +408,9 @@ def test_all_layers_that_share_the_best_score_are_best(tmp_path: Path) -> None:
     scores = tuple(replace(own, value=values[own.dataset][own.layer]) for own in DEEP.scores)
     (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=scores)))
     assert profile.best == ((0, 2), (1, 2))
-    assert profile.average_best([groups.SP]) == 1.0
-    assert profile.average_best([groups.DR]) == 1.5
-    assert profile.average_best([groups.SP, groups.DR]) == 1.25
+    assert profile.average_bests() == {"spanish_discoeval": 1.25}
+    apart = replace(profile, benchmarks=("spanish_discoeval", "own datasets"))
+    assert apart.average_bests() == {"spanish_discoeval": 1.0, "own datasets": 1.5}
     assert [[cell.strong for cell in row.cells[1:]] for row in layer_table(profile).rows] == [
         [True, False],
         [False, True],
@@ -338,7 +451,7 @@ def test_layers_that_do_not_differ_and_equals(tmp_path: Path) -> None:
     (profile,) = profiles(inputs_of(tmp_path, replace(DEEP, scores=same)))
     assert profile.standard.tolist() == [[0.0, 0.0]] * 4
     assert profile.best == ((0, 1, 2), (0, 1, 2))
-    assert profile.average_bests() == {"DiscoEval": 1.0, "all datasets": 1.0}
+    assert profile.average_bests() == {"spanish_discoeval": 1.0}
 
 
 def test_no_profile_of_a_single_layer(tmp_path: Path) -> None:
@@ -367,22 +480,28 @@ def test_the_mark_of_a_source_that_leaks(tmp_path: Path) -> None:
     assert text.count("¶") == 2
 
 
-def test_the_papers_scores_stand_beside_those_of_the_same_encoder(tmp_path: Path) -> None:
-    results = [replace(ONE, name="mbert", scores=(STS,)), replace(ONE, scores=(STS,))]
-    text = report(tmp_path, *results, baselines={"sts14_es": ALL_BASELINES["sts14_es"]})
-    table, note = section(text, "Averages").split("\n\n")[1:]
-    assert note.startswith("§ As reported by Araujo et al. (2022), on the files")
-    assert table.splitlines()[2:] == [
-        "| char_hash | **80.0** |",
-        "| mbert | **80.0** |",
-        "| mbert, the paper's § | 52.65 |",
+@pytest.mark.parametrize("missing", [0, 1])
+def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missing: int) -> None:
+    names = ["sick_es_r", "sts14_es", "sts15_es", "sts17_es"][missing:]
+    own = tuple(replace(STS, dataset=name) for name in names)
+    baselines = dict.fromkeys(names, ALL_BASELINES["sts14_es"])
+    audit = audit_file(tmp_path, baselines, **dict.fromkeys(names, STS.rows))
+    results = [replace(ONE, name="mbert", scores=own), replace(ONE, scores=own)]
+    (table,) = averages(inputs_of(tmp_path, *results, audit=audit))
+    rows = [[cell.text for cell in row.cells] for row in table.rows]
+    assert [row[0] for row in rows][1:] == [
+        "mbert",
+        *["mbert, the paper's"] * (not missing),
+        "trivial baselines",
     ]
-    assert text.count("the paper's §") == 1
+    if not missing:
+        assert rows[2][1:] == ["–", "–", "52.65"]
+        assert table.rows[2].cells[0].marks == ("§",)
 
 
 def test_no_note_without_need(tmp_path: Path) -> None:
-    text = report(tmp_path, TWO)
-    assert not {"\\*", "†", "‡"} & set(text.split())
+    text = report(tmp_path, TWO, right={"use": 20})
+    assert not {"\\*", "†", "‡", "≈", "(s)"} & set(text.split())
 
 
 @pytest.mark.parametrize(
@@ -404,7 +523,8 @@ def test_the_mark_of_what_beats_no_baseline(
 ) -> None:
     score = replace(MC, interval=interval, majority=majority)
     baselines = {"mc": {"majority": majority, "length": trivial}}
-    text = report(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
+    text = "\n".join(markdown(one(group_tables(inputs))))
     assert ("†" not in text) == beats
     assert f"{100 * trivial:.1f} (length)" in text
 
@@ -482,8 +602,8 @@ def test_a_correlation_is_to_beat_zero_too(
 ) -> None:
     score = replace(STS, interval=interval)
     baselines = {"sts14_es": {"overlap": -0.2}}
-    text = report(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
-    assert ("both Majority (for a correlation, 0) and Best trivial" not in text) == shown
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
+    assert ("†" not in str(group_tables(inputs))) == shown
 
 
 def test_what_is_said_of_the_intervals_of_differences(tmp_path: Path) -> None:

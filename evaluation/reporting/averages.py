@@ -1,0 +1,166 @@
+"""Averages over datasets: which there are, each encoder's mean, and its mean rank.
+
+A benchmark's averages are over its own datasets alone; those of the user have averages of their
+own.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from builders.plan.benchmarks import BENCHMARKS
+from builders.tasks import TASKS
+from builders.tasks.groups import GROUPS, Group
+from corpora_recipes.hashing import keyed_hash
+from evaluation.arrays import Doubles
+from evaluation.measures.intervals import COVERAGE, draw_scores
+from evaluation.reporting.comparison import Measured
+from evaluation.results.probes import Score
+
+OWN = "own datasets"
+# Rounding, so that equal scores do not differ by floating-point error.
+_DECIMALS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Average:
+    """Datasets that scores are averaged over.
+
+    Attributes:
+        benchmark: its name, or ``OWN``.
+        group: of the tasks; None for all groups together.
+        datasets: those of the report.
+        missing: those of the benchmark that the report lacks.
+    """
+
+    benchmark: str
+    group: Group | None
+    datasets: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+    @property
+    def what(self) -> str:
+        """A name that is unique in a report: "spanish_discoeval SP", or "spanish_discoeval"."""
+        return f"{self.benchmark} {self.group.abbreviation}" if self.group else self.benchmark
+
+    @property
+    def heading(self) -> str:
+        """The name of its column: "SP (3)", "SP (2 of 3)", or "All (11)"."""
+        count, missing = len(self.datasets), len(self.missing)
+        number = f"{count} of {count + missing}" if missing else str(count)
+        return f"{self.group.abbreviation if self.group else 'All'} ({number})"
+
+    @property
+    def title(self) -> str:
+        """What it is, in words."""
+        of = self.group.title if self.group else "All groups"
+        lacking = f"; not in this report: {', '.join(self.missing)}" if self.missing else ""
+        return f"{of}: {', '.join(self.datasets)}{lacking}"
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over the datasets of an average.
+
+    Attributes:
+        value: of the scores, -1 … 1, or of the ranks, 1 for the best encoder.
+        interval: its interval, of ``intervals.COVERAGE``.
+    """
+
+    value: float
+    interval: tuple[float, float]
+
+
+def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list[Average]:
+    """Return all averages: benchmark by benchmark, its groups first, then all; own datasets last.
+
+    There are those of groups with a dataset.
+
+    Args:
+        tasks: dataset to its task, in the order of the report.
+        benchmarks: dataset to its benchmark; "" or nothing for the user's own.
+    """
+    found = []
+    for benchmark in (*BENCHMARKS, OWN):
+        own = [name for name in tasks if (benchmarks.get(name) or OWN) == benchmark]
+        if not own:
+            continue
+        lacking = {
+            name: TASKS[entry["task"]].group
+            for name, entry in BENCHMARKS.get(benchmark, {}).items()
+            if name not in own
+        }
+        for group in sorted({TASKS[tasks[name]].group for name in own}, key=place):
+            of_group = tuple(name for name in own if TASKS[tasks[name]].group == group)
+            missing = tuple(name for name, its in lacking.items() if its == group)
+            found.append(Average(benchmark, group, of_group, missing))
+        found.append(Average(benchmark, None, tuple(own), tuple(lacking)))
+    return found
+
+
+def place(group: Group) -> tuple[int, str]:
+    """Return the sort key of a group: groups that are not listed come last."""
+    return GROUPS.index(group) if group in GROUPS else len(GROUPS), group.abbreviation
+
+
+def mean_score(scores: Sequence[Score]) -> Mean:
+    """Return the mean of scores on different datasets, taken as independent.
+
+    Each end of its interval is as far away as the ends of the scores' intervals together (Zou and
+    Donner 2008, "Construction of confidence limits about effect measures"): of one score, the
+    interval is its own.
+    """
+    value = fmean(score.value for score in scores)
+    below, above = (
+        math.hypot(*(score.value - score.interval[end] for score in scores)) / len(scores)
+        for end in (0, 1)
+    )
+    return Mean(value, (value - below, value + above))
+
+
+def mean_ranks(
+    measured: Mapping[str, Mapping[str, Measured]], datasets: Sequence[str], seed: int
+) -> dict[str, Mean]:
+    """Return encoder to its mean rank on datasets, the best encoder first.
+
+    On each dataset the encoders are ranked by their scores; equal ones share the mean of their
+    ranks. A rank jumps, so that it has no formula: its interval is that of the ranks in draws of
+    the scores, the same draws for all encoders. The noise of draws moves mean ranks to the middle;
+    the mean of the draws tells how far, and that is taken back (Efron and Tibshirani 1993, chapter
+    10).
+
+    Args:
+        measured: encoder to dataset to its score.
+        datasets: encoders that lack one of them are left out.
+        seed: the run's seed.
+    """
+    names = sorted(name for name, own in measured.items() if own.keys() >= set(datasets))
+    if not names:
+        return {}
+    values, draws = [], []
+    for dataset in datasets:
+        own = [measured[name][dataset] for name in names]
+        values.append(np.array([one.value for one in own]))
+        left_out = np.stack([one.left_out for one in own])
+        draws.append(draw_scores(values[-1], left_out, keyed_hash(seed, dataset, "mean rank")))
+    reached = _ranks(np.stack(values, axis=1)).mean(axis=1)
+    drawn = _ranks(np.stack(draws, axis=1)).mean(axis=1)
+    drawn += (reached - drawn.mean(axis=1))[:, None]
+    ends = np.quantile(drawn.clip(1, len(names)), [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2], axis=1)
+    found = {
+        name: Mean(float(value), (float(low), float(high)))
+        for name, value, low, high in zip(names, reached, *ends, strict=True)
+    }
+    return dict(sorted(found.items(), key=lambda one: (one[1].value, one[0])))
+
+
+def _ranks(scores: Doubles) -> Doubles:
+    """Return the ranks over the first axis, 1 for the highest; equal ones share their mean."""
+    rounded = scores.round(_DECIMALS)
+    found = np.empty(rounded.shape)
+    for index, own in enumerate(rounded):
+        found[index] = (rounded > own).sum(axis=0) + ((rounded == own).sum(axis=0) + 1) / 2
+    return found
