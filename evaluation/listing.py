@@ -25,6 +25,7 @@ def run(options: argparse.Namespace) -> None:
     from builders.plan.listing import datasets_listing
     from corpora_recipes.listing import listing
     from corpora_recipes.params import load_params
+    from evaluation.data.prompts import check_prompt_names
     from evaluation.entries import encoder_of, encoders_params
     from evaluation.paradigms.params import paralex_params
     from evaluation.probing.params import probing_params
@@ -36,9 +37,13 @@ def run(options: argparse.Namespace) -> None:
     print(datasets_listing(options.params))
     print("Encoders of params.yaml:")
     params = load_params(options.params)
+    datasets = [*params["rankings"]]
+    for corpus in params["corpora"].values():
+        datasets += corpus.get("datasets") or ()
     for name, entry in encoders_params(params, options.params).items():
         encoder = encoder_of(options.params, name)
         encoder.check()
+        check_prompt_names(encoder, datasets)
         chosen = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
         print(f"  {name}: {encoder.name}" + (f" ({chosen})" if chosen else ""))
     probing = probing_params(params, options.params)

@@ -60,6 +60,7 @@ class ToyEncoder:
     form: ClassVar[str] = "natural"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
     options: ClassVar[dict[str, Any]] = {}
     dimension: ClassVar[int] = 3

@@ -1,5 +1,6 @@
 """The exception for faults in a user's input, and the form of its message."""
 
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -33,6 +34,15 @@ class InputError(Exception):
     def __reduce__(self) -> tuple[object, tuple[str, str, str, str]]:
         # Keyword-only arguments do not survive the default pickling between processes.
         return _rebuild, (self.where, self.expected, self.found, self.todo)
+
+
+def nearest(names: Iterable[str], known: Collection[str]) -> str:
+    """Return the known names that are most like some misspelt ones; "" without any."""
+    from difflib import get_close_matches
+
+    lower = {name.lower(): name for name in known}
+    like = [match for name in names for match in get_close_matches(name.lower(), lower)]
+    return ", ".join(dict.fromkeys(lower[match] for match in like))
 
 
 def _rebuild(where: str, expected: str, found: str, todo: str) -> InputError:

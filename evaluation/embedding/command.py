@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
 def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]":
     """Bring the store up to date; return what was counted, and the number of texts encoded."""
     from evaluation.data.instances import find_datasets
-    from evaluation.data.texts import unique_texts
+    from evaluation.data.prompts import check_prompt_names, prompted_texts
     from evaluation.embedding.coverage import measure_coverage
     from evaluation.embedding.done import Done
     from evaluation.embedding.embedding import embed
@@ -63,15 +63,18 @@ def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]
     from evaluation.embedding.zeros import check_zeros
 
     datasets = find_datasets(options.instances)
-    texts: set[str] = set().union(*(unique_texts(d, encoder.form) for d in datasets))
-    new = embed(options.out, encoder, texts, options.workers)
+    check_prompt_names(encoder, (dataset.name for dataset in datasets))
+    texts = prompted_texts(encoder, datasets)
+    new = sum(
+        embed(options.out, encoder, own, options.workers, prompt) for prompt, own in texts.items()
+    )
     check_zeros(options.out, encoder, texts)
     words = None
     if any(dataset.task == "paradigms" for dataset in datasets):
         words = write_vocabulary(options.out, encoder)
     counts = measure_coverage(encoder, datasets, options.out)
     done = Done(
-        len(texts),
+        sum(map(len, texts.values())),
         len(datasets),
         words,
         sum(count["tokens"] for count in counts) if counts else None,

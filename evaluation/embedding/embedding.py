@@ -1,7 +1,9 @@
 """The stage `embed`: every text of all datasets to vectors, once."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -10,13 +12,19 @@ from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import locked_folder
 from evaluation.arrays import Floats
 from evaluation.embedding.store import NO_KEYS, EmbeddingStore, prepare, text_keys, write_chunk
-from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.encoder import Encoder, TakesPrompts
 
 # A killed run loses at most this many texts per worker.
 CHUNK_TEXTS = 2048
 
 
-def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1) -> int:
+def embed(
+    folder: Path,
+    encoder: Encoder,
+    texts: Iterable[str],
+    workers: int = 1,
+    prompt: str | None = None,
+) -> int:
     """Bring the store up to date: encode the texts that it does not have.
 
     A store of another encoder, revision or options is emptied first, damaged chunks are removed.
@@ -28,6 +36,7 @@ def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1
         texts: with repetitions, in any order.
         workers: number of processes at most, of an encoder that may run in several; the vectors do
             not depend on it.
+        prompt: that of all these texts, for an encoder that takes prompts.
 
     Returns:
         The number of texts encoded.
@@ -37,16 +46,18 @@ def embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int = 1
             encoded before stays.
     """
     with locked_folder(folder, "embed", wait=True):
-        return _embed(folder, encoder, texts, workers)
+        return _embed(folder, encoder, list(texts), workers, prompt)
 
 
-def _embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int) -> int:
+def _embed(
+    folder: Path, encoder: Encoder, texts: list[str], workers: int, prompt: str | None
+) -> int:
     from tqdm import tqdm
 
     prepare(folder, encoder)
     store = EmbeddingStore(folder, encoder)
     # In the order of the keys, so that the chunks do not depend on the order of the texts.
-    keyed = dict(sorted(zip(text_keys(given := list(texts)).tolist(), given, strict=True)))
+    keyed = dict(sorted(zip(text_keys(texts, prompt).tolist(), texts, strict=True)))
     keys = np.array(list(keyed), NO_KEYS.dtype)
     order = keys[~store.has(keys)]
     chunks = [order[start : start + CHUNK_TEXTS] for start in range(0, len(order), CHUNK_TEXTS)]
@@ -58,9 +69,10 @@ def _embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int) -
         batches = ([keyed[key] for key in chunk.tolist()] for chunk in chunks)
         results: Iterator[Floats]
         if executor is None:
-            results = (encode_checked(encoder, batch) for batch in batches)
+            results = (encode_checked(encoder, batch, prompt) for batch in batches)
         else:
-            results = executor.map(encode_checked, [encoder] * len(chunks), batches)
+            call = partial(encode_checked, encoder, prompt=prompt)
+            results = executor.map(call, batches)
         for chunk, vectors in zip(chunks, results, strict=True):
             if vectors.shape[2] != store.dimension:
                 raise InputError(
@@ -75,13 +87,16 @@ def _embed(folder: Path, encoder: Encoder, texts: Iterable[str], workers: int) -
     return len(order)
 
 
-def encode_checked(encoder: Encoder, texts: Sequence[str]) -> Floats:
-    """Return ``encoder.encode(texts)`` once it is known to be what it should be.
+def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = None) -> Floats:
+    """Return ``encoder.encode(texts)``, or with a prompt, once it is known to be what it should be.
 
     Raises:
         InputError: another number of rows, another dimension, or a number that is not finite.
     """
-    vectors = np.asarray(encoder.encode(texts))
+    if prompt is None:
+        vectors = np.asarray(encoder.encode(texts))
+    else:
+        vectors = np.asarray(cast("TakesPrompts", encoder).encode(texts, prompt))
     said = "".join(f", {key} {value}" for key, value in encoder.options.items())
     where = f"encoder {encoder.name}, revision {encoder.revision}{said}"
     todo = "correct the encoder; the vectors encoded before are kept"

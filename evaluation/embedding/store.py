@@ -24,9 +24,10 @@ NO_KEYS: Keys = np.empty(0, f"S{KEY_BYTES}")
 _FILE = re.compile(r"(?P<name>[0-9a-f]{16})\.(keys|vectors\.(?P<layer>.+))\.npy")
 
 
-def text_keys(texts: Sequence[str]) -> Keys:
-    """Return the keys of texts, of 16 bytes each."""
-    keys = [blake2b(text.encode(), digest_size=KEY_BYTES).digest() for text in texts]
+def text_keys(texts: Sequence[str], prompt: str | None = None) -> Keys:
+    """Return the keys of texts with a prompt, of 16 bytes each."""
+    key = b"" if prompt is None else blake2b(prompt.encode(), digest_size=32).digest()
+    keys = [blake2b(text.encode(), digest_size=KEY_BYTES, key=key).digest() for text in texts]
     return np.array(keys, NO_KEYS.dtype)
 
 
@@ -36,10 +37,11 @@ class EmbeddingStore:
     Attributes:
         folder: of the store.
         dimension: length of a vector.
+        prompt: that of the texts which are looked up.
     """
 
-    def __init__(self, folder: Path, encoder: Described) -> None:
-        """Open the store.
+    def __init__(self, folder: Path, encoder: Described, prompt: str | None = None) -> None:
+        """Open the store, to look up texts with a prompt.
 
         Raises:
             InputError: there is no store, or it was made with another encoder, revision or options.
@@ -55,6 +57,7 @@ class EmbeddingStore:
                 todo="run `probeta embed` with this encoder first",
             )
         self.folder = folder
+        self.prompt = prompt
         chunks = [
             chunk
             for name in _chunk_names(folder)
@@ -87,7 +90,7 @@ class EmbeddingStore:
         Raises:
             InputError: a text was never encoded, or its vector is damaged.
         """
-        keys = text_keys(texts)
+        keys = text_keys(texts, self.prompt)
         missing = np.flatnonzero(~self.has(keys))
         if missing.size:
             raise InputError(

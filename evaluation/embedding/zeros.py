@@ -1,7 +1,7 @@
 """Vectors of zeros: an encoder knows nothing of these texts."""
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,27 +14,31 @@ from evaluation.encoders.encoder import Described
 _AT_ONCE = 1 << 14
 
 
-def check_zeros(store: Path, encoder: Described, texts: Collection[str]) -> None:
+def check_zeros(
+    store: Path, encoder: Described, texts: Mapping[str | None, Collection[str]]
+) -> None:
     """Say how many texts have a vector of zeros in the main layer.
 
     Args:
         store: folder of the embedding store.
         encoder: whose vectors it holds.
-        texts: all are in the store.
+        texts: prompt to the texts that get it; all are in the store.
 
     Raises:
         InputError: all have one.
     """
-    opened, ordered = EmbeddingStore(store, encoder), sorted(texts)
     zeros: list[str] = []
-    for start in range(0, len(ordered), _AT_ONCE):
-        some = ordered[start : start + _AT_ONCE]
-        vectors = opened.lookup(some, encoder.layer)
-        zeros += [some[row] for row in np.flatnonzero(~np.any(vectors, axis=1))]
+    for prompt, own in texts.items():
+        opened, ordered = EmbeddingStore(store, encoder, prompt), sorted(own)
+        for start in range(0, len(ordered), _AT_ONCE):
+            some = ordered[start : start + _AT_ONCE]
+            vectors = opened.lookup(some, encoder.layer)
+            zeros += [some[row] for row in np.flatnonzero(~np.any(vectors, axis=1))]
     if not zeros:
         return
-    found = f"{len(zeros)} of {len(ordered)} texts, such as {zeros[0]!r}"
-    if len(zeros) == len(ordered):
+    total = sum(map(len, texts.values()))
+    found = f"{len(zeros)} of {total} texts, such as {zeros[0]!r}"
+    if len(zeros) == total:
         raise InputError(
             f"encoder {encoder.name}",
             expected="vectors with a number other than 0",

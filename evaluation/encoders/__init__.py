@@ -31,9 +31,14 @@ def options_of(encoder: type[Encoder]) -> dict[str, Field[Any]]:
     return {field.metadata.get("option", field.name): field for field in fields(encoder)}
 
 
+def _default(field: Field[Any]) -> Any:
+    """Return the default of a field; ``MISSING`` if it has none."""
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
 def options_required(encoder: type[Encoder]) -> list[str]:
     """Return the options that have no default."""
-    return [name for name, field in options_of(encoder).items() if field.default is MISSING]
+    return [name for name, field in options_of(encoder).items() if _default(field) is MISSING]
 
 
 def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None) -> Encoder:
@@ -68,13 +73,14 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
                 found=repr(option),
                 todo="rename or remove the option",
             )
-        default = known[option].default
+        default = _default(known[option])
         # An option without a default is a string: a path, a model's name.
         wanted = str if default is MISSING else type(default)
         # YAML takes `layer: 7` for a number.
         if wanted is str and type(value) is int:
             options[option] = value = str(value)
-        if type(value) is not wanted:
+        # What is in a mapping, the encoder checks itself.
+        if type(value) is not wanted and wanted is not dict:
             such = "" if default is MISSING else f", such as {default!r}"
             raise InputError(
                 f"{where}.{option}",

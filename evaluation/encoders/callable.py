@@ -3,7 +3,7 @@
 import importlib
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders.calling import Called, function_of, said
+from evaluation.encoders.encoder import Prompts, check_prompts
 
 if TYPE_CHECKING:
     from evaluation.arrays import Reals
@@ -35,11 +36,13 @@ class FunctionEncoder:
         revision: to be changed whenever the function returns other vectors although its file is
             the same: with another model, or another version of a module that it uses.
         form: the texts it takes, "natural", or "tokens" joined by spaces.
+        prompts: for a function that has an argument `prompt`, see ``Prompts``.
     """
 
     function: str
     revision: str = "1"
     form: "Form" = "natural"
+    prompts: Prompts = field(default_factory=dict)
     name: ClassVar[str] = "callable"
     packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = False
@@ -48,6 +51,7 @@ class FunctionEncoder:
         module, colon, function = self.function.partition(":")
         if not (module and colon and function) or self.form not in FORMS:
             raise ValueError(f"function: 'module:function', form: {' or '.join(FORMS)}")
+        check_prompts(self.prompts)
 
     @property
     def dimension(self) -> int:
@@ -71,16 +75,18 @@ class FunctionEncoder:
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        _called(self.function)
+        _called(self.function).check_prompts(self.prompts)
 
-    def encode(self, texts: Sequence[str]) -> "Reals":
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
         """Return the vectors of the function, floats [len(texts), layers, dimension].
 
         Raises:
-            InputError: there is no such function, it fails, it returns another type or shape, or a
-                vector depends on the batch.
+            InputError: there is no such function, it takes no prompts, it fails, it returns another
+                type or shape, or a vector depends on the batch.
         """
-        return _called(self.function).encode(texts)
+        called = _called(self.function)
+        called.check_prompts(self.prompts)
+        return called.encode(texts, prompt)
 
 
 @cache

@@ -4,11 +4,13 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError
+from evaluation.encoders.encoder import Prompts
 
 if TYPE_CHECKING:
     from evaluation.arrays import Reals
@@ -45,7 +47,7 @@ class Called:
     Attributes:
         function: takes a list of texts, returns floats [texts, dimension], or [texts, layers,
             dimension] with the layers from the lowest to the highest. The vector of a text must not
-            depend on the other texts of the call.
+            depend on the other texts of the call. With a prompt, it is also given ``prompt=``.
         where: the name of the encoder in messages.
     """
 
@@ -63,7 +65,26 @@ class Called:
         layers = ("output",) if vectors.ndim == 2 else tuple(map(str, range(vectors.shape[1])))
         return layers, vectors.shape[-1]
 
-    def encode(self, texts: Sequence[str]) -> "Reals":
+    def check_prompts(self, prompts: Prompts) -> None:
+        """Check that the function takes prompts, if there are some.
+
+        Raises:
+            InputError: it has no argument ``prompt``.
+        """
+        try:
+            known = "prompt" in signature(self.function).parameters
+        except (TypeError, ValueError):
+            # Of some functions in C, Python does not know the arguments.
+            known = True
+        if prompts and not known:
+            raise InputError(
+                self.where,
+                expected="a function with an argument `prompt`, as there are prompts",
+                found=f"the arguments {', '.join(signature(self.function).parameters)}",
+                todo="write it as `def encode(texts, prompt=None)`, or remove the prompts",
+            )
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
         """Return the vectors of the function, floats [len(texts), layers, dimension].
 
         Raises:
@@ -75,19 +96,20 @@ class Called:
         if not texts:
             layers, dimension = self.shape
             return np.zeros((0, len(layers), dimension), np.float32)
-        vectors = self._call(list(texts))
+        vectors = self._call(list(texts), prompt)
         if len(texts) > 1:
-            self._check_alone(texts[-1], vectors)
+            self._check_alone(texts[-1], prompt, vectors)
         return vectors[:, None] if vectors.ndim == 2 else vectors
 
-    def _call(self, texts: list[str]) -> "Reals":
+    def _call(self, texts: list[str], prompt: str | None = None) -> "Reals":
         import numpy as np
 
         batch = f"in the batch of {len(texts)} texts that begins with {texts[0]!r}"
         if texts == [SHORT_TEXT]:
             batch = f"when tried on {SHORT_TEXT!r}"
         try:
-            vectors: np.ndarray[Any, Any] = np.asarray(self.function(texts))
+            found = self.function(texts, **({} if prompt is None else {"prompt": prompt}))
+            vectors: np.ndarray[Any, Any] = np.asarray(found)
         except InputError:
             raise
         except Exception as error:
@@ -113,11 +135,11 @@ class Called:
             )
         return vectors
 
-    def _check_alone(self, text: str, vectors: "Reals") -> None:
+    def _check_alone(self, text: str, prompt: str | None, vectors: "Reals") -> None:
         """Check that the last text of a batch has the same vector as alone."""
         import numpy as np
 
-        alone = self._call([text])[0]
+        alone = self._call([text], prompt)[0]
         # Other shapes and numbers that are not finite are refused elsewhere.
         if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
             return

@@ -34,6 +34,7 @@ class CharHash:
     form: ClassVar[Literal["natural"]] = "natural"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
     # One process encodes 30,000 texts while another one imports scikit-learn.
     parallel: ClassVar[bool] = False

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 
 
 Form = Literal["natural", "tokens"]
+Prompts = dict[str, str]
+"""Prefixes of texts, for encoders that are trained with them: name of a dataset, abbreviation of a
+group, or "default", to the prompt of its texts. The first of these that is there counts."""
 
 
 class Described(Protocol):
@@ -39,6 +42,10 @@ class Described(Protocol):
         """Everything else that its vectors depend on, with the defaults; JSON values."""
 
     @property
+    def prompts(self) -> Prompts:
+        """The prompts; empty if it has none. They are part of the key of each vector."""
+
+    @property
     def packages(self) -> tuple[str, ...]:
         """The packages whose versions may change the rounding of its vectors."""
 
@@ -66,8 +73,27 @@ class Encoder(Described, Protocol):
 
         Row i depends only on text i: to the bit or, if ``options`` has a ``batch``, up to rounding.
         A library whose rounding varies with the batch must be called text by text, or with a
-        ``batch`` that is recorded.
+        ``batch`` that is recorded. Encoders with prompts have a second argument: `TakesPrompts`.
         """
+
+
+class TakesPrompts(Encoder, Protocol):
+    """An encoder with the option `prompts`."""
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
+        """Return float32 [len(texts), len(layers), dimension], of the texts with a prompt."""
+
+
+def check_prompts(prompts: object) -> None:
+    """Check the option `prompts` of an encoder, but not the names in it.
+
+    Raises:
+        ValueError: it does not map names to prompts.
+    """
+    if not isinstance(prompts, dict) or any(
+        not isinstance(text, str) for item in prompts.items() for text in item
+    ):
+        raise ValueError('prompts: texts, such as {default: "query: ", SP: "sentence: "}')
 
 
 def option(name: str, default: str) -> Any:
@@ -85,6 +111,7 @@ class Description:
     layer: str
     form: Form
     options: dict[str, Any]
+    prompts: Prompts
     packages: tuple[str, ...]
 
 

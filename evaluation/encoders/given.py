@@ -1,10 +1,11 @@
 """An encoder from a function or an object that a Python program has at hand."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from evaluation.encoders.calling import Called
+from evaluation.encoders.encoder import Prompts
 
 if TYPE_CHECKING:
     from evaluation.arrays import Reals
@@ -18,11 +19,13 @@ class GivenEncoder:
         called: the function.
         function: its name, for results.
         revision: what the caller says of its vectors; "" if they are not to be kept.
+        prompts: for a function that has an argument `prompt`, see ``Prompts``.
     """
 
     called: Called
     function: str
     revision: str = ""
+    prompts: Prompts = field(default_factory=dict)
     name: ClassVar[str] = "callable"
     form: ClassVar[Literal["natural"]] = "natural"
     packages: ClassVar[tuple[str, ...]] = ()
@@ -50,11 +53,12 @@ class GivenEncoder:
 
     def check(self) -> None:
         """See ``Encoder.check``."""
+        self.called.check_prompts(self.prompts)
 
-    def encode(self, texts: Sequence[str]) -> "Reals":
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
         """Return the vectors of the function, floats [len(texts), layers, dimension].
 
         Raises:
             InputError: see ``Called.encode``.
         """
-        return self.called.encode(texts)
+        return self.called.encode(texts, prompt)

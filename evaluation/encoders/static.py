@@ -55,6 +55,7 @@ class StaticVectors:
     form: ClassVar[Literal["tokens"]] = "tokens"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
+    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = False
 

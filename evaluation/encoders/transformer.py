@@ -3,11 +3,11 @@
 import inspect
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from evaluation.encoders.encoder import option
+from evaluation.encoders.encoder import Prompts, check_prompts, option
 from evaluation.encoders.pretrained import (
     Source,
     check_packages,
@@ -64,6 +64,8 @@ class Transformer:
             texts that are longer than 128 tokens.
         max_length: in tokens; less if the model can only take less.
         dtype: of weights and computations: `float32` or `bfloat16`.
+        prompts: for models trained with them, see ``Prompts``. The tokens of a prompt are pooled
+            like the others.
     """
 
     model: str
@@ -73,6 +75,7 @@ class Transformer:
     batch: int = 32
     max_length: int = 512
     dtype: str = "float32"
+    prompts: Prompts = field(default_factory=dict)
     name: ClassVar[str] = "transformers"
     form: ClassVar[Literal["natural"]] = "natural"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
@@ -85,6 +88,7 @@ class Transformer:
             raise ValueError(f"dtype: one of {', '.join(DTYPES)}")
         if not (self.batch >= 1 and self.max_length >= 3):
             raise ValueError("batch >= 1 and max_length >= 3")
+        check_prompts(self.prompts)
         number = self.layer if self.layer.isdecimal() else "0"
         if str(int(number)) != number or not (self.layer == "avg" or self.layer.isdecimal()):
             raise ValueError("layer: avg, all or a number")
@@ -140,14 +144,16 @@ class Transformer:
         if is_local(self.model):
             _ = self.layers
 
-    def encode(self, texts: Sequence[str]) -> "Floats":
-        """Return float32 [len(texts), len(layers), dimension].
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
+        """Return float32 [len(texts), len(layers), dimension], of the texts with a prompt.
 
         Raises:
             InputError: a package is missing, or the model cannot be used.
         """
         import numpy as np
 
+        if prompt:
+            texts = [prompt + text for text in texts]
         layers = self.layers
         vectors = np.zeros((len(texts), len(layers), self.dimension), np.float32)
         if not texts:

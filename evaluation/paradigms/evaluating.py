@@ -11,6 +11,7 @@ import numpy as np
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
+from evaluation.data.prompts import DEFAULT
 from evaluation.data.texts import text_columns
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import HasWords, Vocabulary, open_vocabulary
@@ -80,7 +81,8 @@ def evaluate_paradigms(
     from tqdm import tqdm
 
     known = describe(encoder)
-    opened = EmbeddingStore(store, known)
+    # All words have one prompt, see ``prompt_of``.
+    opened = EmbeddingStore(store, known, known.prompts.get(DEFAULT))
     in_order = sorted(datasets, key=lambda dataset: dataset.name)
     asked = [dataset for dataset in in_order if dataset.task == "paradigms"]
     rankings: dict[str, list[Dataset]] = {}

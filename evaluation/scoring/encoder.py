@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.running.errors import InputError
-from evaluation.scoring.data import nearest
+from corpora_recipes.running.errors import InputError, nearest
+from evaluation.encoders.encoder import check_prompts
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
@@ -33,7 +33,12 @@ class Found:
 
 
 def find_encoder(
-    given: object, *, name: str | None, revision: str | None, entries: Mapping[str, dict[str, Any]]
+    given: object,
+    *,
+    name: str | None,
+    revision: str | None,
+    prompts: Mapping[str, str] | None,
+    entries: Mapping[str, dict[str, Any]],
 ) -> Found:
     """Find an encoder.
 
@@ -44,6 +49,7 @@ def find_encoder(
         name: of its results; None for one that is derived from ``given``.
         revision: of a function or object, what changes with its vectors, which are then kept; of
             another encoder, its option of that name.
+        prompts: the encoder's option of that name.
         entries: `encoders` of params.yaml.
 
     Raises:
@@ -57,12 +63,21 @@ def find_encoder(
             found=repr(name),
             todo="choose such a name: it is the name of a folder",
         )
+    asked = dict(prompts) if isinstance(prompts, Mapping) else prompts
+    try:
+        check_prompts(asked or {})
+    except ValueError as error:
+        raise InputError(
+            "prompts", expected=str(error), found=repr(prompts), todo="write such a mapping"
+        ) from None
     if not isinstance(given, str | Path):
-        return _given(given, name, revision)
+        return _given(given, name, revision, asked or {})
     given = str(given)
     derived, options = _options(given, revision, entries)
     if revision is not None:
         options["revision"] = revision
+    if asked is not None:
+        options["prompts"] = asked
     from evaluation.encoders import make_encoder
 
     where = None if given in entries else f"encoder {given}"
@@ -78,7 +93,7 @@ def find_encoder(
     return Found(encoder, own, store)
 
 
-def _given(given: object, name: str | None, revision: str | None) -> Found:
+def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
     """Return a function or object as an encoder."""
     from evaluation.encoders.calling import Called, function_of
     from evaluation.encoders.given import GivenEncoder
@@ -93,7 +108,8 @@ def _given(given: object, name: str | None, revision: str | None) -> Found:
         )
     kind = given if hasattr(given, "__qualname__") else type(given)
     label = f"{kind.__module__}.{kind.__qualname__}"
-    encoder = GivenEncoder(Called(function, f"encoder {label}"), label, revision or "")
+    encoder = GivenEncoder(Called(function, f"encoder {label}"), label, revision or "", prompts)
+    encoder.check()
     own = name or _name(label.rpartition(".")[2])
     if revision is None:
         return Found(encoder, own, None)

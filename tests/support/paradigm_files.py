@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -94,6 +94,7 @@ class Layered:
     layer: str = "told"
     form: Form = "natural"
     options: dict[str, Any] = field(default_factory=dict)
+    prompts: ClassVar[dict[str, str]] = {}
     packages: tuple[str, ...] = ()
     dimension: int = 2
     parallel: bool = False

@@ -24,7 +24,7 @@ TEXTS = [
 def test_vectors_are_the_librarys(minilm: str) -> None:
     encoder = make_encoder("own", {"encoder": "sentence_transformers", "model": minilm})
     assert (encoder.layers, encoder.layer, encoder.dimension) == (("output",), "output", 384)
-    assert encoder.options == {"model": Path(minilm).name, "prompt": "", "batch": 32}
+    assert encoder.options == {"model": Path(minilm).name, "batch": 32}
     vectors = encoder.encode(TEXTS)
     assert vectors.dtype == np.float32
     assert vectors.shape == (5, 1, 384)
@@ -49,12 +49,13 @@ def test_mean_of_the_last_layer_is_the_same_before_normalisation(minilm: str) ->
 
 def test_a_prompt_stands_before_each_text(minilm: str) -> None:
     entry = {"encoder": "sentence_transformers", "model": minilm}
-    plain = make_encoder("own", entry)
-    asking = make_encoder("own", entry | {"prompt": "query: "})
-    assert asking.options["prompt"] == "query: "
-    expected = plain.encode([f"query: {text}" for text in TEXTS[:4]])
-    assert asking.encode(TEXTS[:4]) == pytest.approx(expected, abs=1e-5)
-    assert asking.encode(TEXTS[:1]) != pytest.approx(plain.encode(TEXTS[:1]), abs=0.01)
+    encoder = make_encoder("own", entry | {"prompts": {"SP": "query: "}})
+    assert encoder.prompts == {"SP": "query: "}
+    expected = encoder.encode([f"query: {text}" for text in TEXTS[:4]])
+    assert encoder.encode(TEXTS[:4], "query: ") == pytest.approx(expected, abs=1e-5)
+    assert encoder.encode(TEXTS[:1], "query: ") != pytest.approx(
+        encoder.encode(TEXTS[:1]), abs=0.01
+    )
 
 
 def test_nothing_of_torch_is_needed_for_what_is_encoded(
@@ -81,6 +82,6 @@ def test_nothing_of_torch_is_needed_for_what_is_encoded(
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True
         )
-        first, imported = done.stdout.splitlines()
+        first, *_, imported = done.stdout.splitlines()
         assert first.startswith(line)
         assert imported == "set()"

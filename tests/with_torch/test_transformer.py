@@ -195,3 +195,12 @@ def test_a_model_of_the_hub_comes_from_its_cache(
     encoder = make_encoder("own", entry)
     assert encoder.revision == commit
     assert np.array_equal(encoder.encode(TEXTS), encode(tiny["bert"], TEXTS, layer="all"))
+
+
+def test_a_prompt_stands_before_each_text(tiny: dict[str, str]) -> None:
+    entry = {"encoder": "transformers", "model": tiny["bert"], "prompts": {"default": "un perro "}}
+    encoder = make_encoder("own", entry)
+    assert "prompts" not in encoder.options
+    expected = encode(tiny["bert"], [f"un perro {text}" for text in TEXTS])
+    assert np.array_equal(encoder.encode(TEXTS, "un perro "), expected)
+    assert not np.array_equal(encoder.encode(TEXTS), expected)

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,7 +18,7 @@ import pytest
 from corpora_recipes.running.errors import InputError
 from evaluation.embedding import embedding
 from evaluation.embedding.embedding import embed
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.embedding.store import EmbeddingStore, text_keys
 from evaluation.encoders import make_encoder
 
 
@@ -58,6 +59,34 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def words(count: int) -> list[str]:
     return [f"{chr(97 + i % 26)}{'x' * i}" for i in range(count)]
+
+
+@dataclass
+class Prompted(Fake):
+    """Also encodes the length of the prompt."""
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> Any:
+        vectors = super().encode(texts)
+        vectors[:, :, 1] = -1 if prompt is None else len(prompt)
+        return vectors
+
+
+def test_a_prompt_is_part_of_the_key(tmp_path: Path) -> None:
+    encoder = Prompted()
+    for prompt in (None, "", "query: "):
+        assert embed(tmp_path, encoder, words(6), 1, prompt) == 6
+        assert embed(tmp_path, encoder, words(6), 1, prompt) == 0
+    for prompt, length in ((None, -1), ("", 0), ("query: ", 7)):
+        store = EmbeddingStore(tmp_path, encoder, prompt)
+        assert store.lookup(words(6), "1")[:, 1].tolist() == [length] * 6
+    with pytest.raises(InputError, match="no vector"):
+        EmbeddingStore(tmp_path, encoder, "passage: ").lookup(words(6), "1")
+
+
+def test_the_key_of_a_text_without_a_prompt() -> None:
+    """Stores stay valid as long as it is the same."""
+    (key,) = text_keys(["año"])
+    assert key == blake2b("año".encode(), digest_size=16).digest()
 
 
 def test_each_text_is_encoded_once(tmp_path: Path) -> None:

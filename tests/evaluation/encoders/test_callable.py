@@ -74,6 +74,10 @@ def nothing(texts):
     return None
 
 
+def prompted(texts, prompt=""):
+    return np.array([[len(text), len(prompt)] for text in texts])
+
+
 class Model:
     def __call__(self, texts):
         return nothing(texts)
@@ -107,7 +111,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         cached.cache_clear()
 
 
-def made(function: str, **options: str) -> Any:
+def made(function: str, **options: Any) -> Any:
     return make_encoder("mine", {"encoder": "callable", "function": function, **options})
 
 
@@ -188,6 +192,28 @@ def test_whole_numbers_do() -> None:
 @pytest.mark.parametrize("function", ["mine:model", "mine:model.encode"])
 def test_the_method_of_an_object_does(function: str) -> None:
     assert made(function).encode(TEXTS[:1]).tolist() == [[[14, 6, 2]]]
+
+
+def test_a_prompt_is_passed_on() -> None:
+    encoder = made("mine:prompted", prompts={"default": "abc"})
+    encoder.check()
+    assert encoder.prompts == {"default": "abc"}
+    assert "prompts" not in encoder.options
+    assert encoder.encode(TEXTS[:2]).tolist() == [[[7, 0]], [[6, 0]]]
+    assert encoder.encode(TEXTS[:2], "abc").tolist() == [[[7, 3]], [[6, 3]]]
+
+
+def test_prompts_need_an_argument() -> None:
+    encoder = made("mine:flat", prompts={"default": "abc"})
+    for call in (encoder.check, lambda: encoder.encode(TEXTS)):
+        with pytest.raises(InputError, match=r"an argument `prompt`(.|\n)*the arguments texts"):
+            call()
+
+
+@pytest.mark.parametrize("prompts", ["abc", {"SP": None}, {7: "abc"}])
+def test_prompts_are_texts_by_name(prompts: Any) -> None:
+    with pytest.raises(InputError, match=r"prompts: texts, such as \{default"):
+        made("mine:prompted", prompts=prompts)
 
 
 def test_another_file_is_another_encoder(tmp_path: Path) -> None:

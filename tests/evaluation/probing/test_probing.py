@@ -133,6 +133,7 @@ class Layered:
     layer: ClassVar[str] = "1"
     form: ClassVar[Any] = "natural"
     options: ClassVar[dict[str, Any]] = {}
+    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = True
 

@@ -55,6 +55,7 @@ class Compass:
     layers: ClassVar[tuple[str, ...]] = ("0", "1")
     layer: ClassVar[str] = "0"
     options: ClassVar[dict[str, Any]] = {}
+    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ()
     parallel: ClassVar[bool] = True
     form: Any = "natural"

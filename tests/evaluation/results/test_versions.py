@@ -5,7 +5,9 @@ from importlib.metadata import version
 from evaluation.encoders.encoder import Description
 from evaluation.results.versions import encoder_facts, library_versions
 
-ENCODER = Description("mine", "7", ("0", "1"), "1", "tokens", {"batch": 2}, ("yaml", "hypothesis"))
+ENCODER = Description(
+    "mine", "7", ("0", "1"), "1", "tokens", {"batch": 2}, {}, ("yaml", "hypothesis")
+)
 
 
 def test_the_encoder() -> None:

@@ -107,6 +107,68 @@ def test_the_workers_change_nothing(hub_folder: Path, monkeypatch: pytest.Monkey
     assert one == two
 
 
+PROMPTING = """import numpy as np
+
+
+def encode(texts, prompt=""):
+    return np.array([[len(prompt), len(text), text.count("a")] for text in texts])
+"""
+
+
+def test_prompts_are_those_of_params(hub_folder: Path) -> None:
+    Path("prompting.py").write_text(PROMPTING)
+    prompts = {"default": "q: ", "SC": "class: ", "sts_own": ""}
+    entry = {"encoder": "callable", "function": "prompting:encode", "prompts": prompts}
+    Path("params.yaml").write_text(json.dumps({"seed": 7, "encoders": {"own": entry}}))
+    common = ["own", "--instances", "dist/hub", "--workers", "1"]
+    assert main(["embed", *common, "--out", "vectors"]) == 0
+    assert main(["probe", *common, "--embeddings", "vectors", "--out", "piped"]) == 0
+    assert main(["list"]) == 1  # there are no such datasets in params.yaml
+    found = score("prompting:encode", name="own", prompts=prompts)
+    found.save("scored")
+    for name in ("scores.json", "predictions.parquet"):
+        assert Path("scored", name).read_bytes() == Path("piped", name).read_bytes()
+    assert found.results.encoder["options"]["prompts"] == prompts
+
+
+def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path) -> None:
+    asked: dict[str, int] = {}
+
+    def own(texts: list[str], prompt: str = "none") -> Any:
+        asked[prompt] = asked.get(prompt, 0) + len(texts) * (len(texts) > 1)
+        return encode(texts)
+
+    def scored(**prompts: str) -> dict[str, int]:
+        asked.clear()
+        score(own, prompts=prompts, revision="1")
+        return {prompt: count for prompt, count in asked.items() if count}
+
+    assert scored(SC="c: ", sts_own="s: ") == {"none": 31, "c: ": 30, "s: ": 6}
+    # Only what has another prompt is encoded.
+    assert scored(default="d: ", SC="c: ", SS="other: ") == {"d: ": 31, "other: ": 6}
+
+
+@pytest.mark.parametrize(
+    ("encoder", "prompts", "words"),
+    [
+        (encode, {"default": "q: "}, ["an argument `prompt`", "the arguments texts"]),
+        ("char_hash", {"default": "q: "}, ["encoder char_hash.prompts", "an option of char_hash"]),
+        (lambda texts, prompt: encode(texts), {"SP": 3}, ["{default:", "{'SP': 3}"]),
+        (lambda texts, prompt: encode(texts), "q: ", ["{default:", "'q: '"]),
+        (
+            lambda texts, prompt=None: encode(texts),
+            {"sts_wn": "q: "},
+            ["prompts of encoder callable", "'sts_wn'", "did you mean sts_own"],
+        ),
+    ],
+)
+def test_bad_prompts(hub_folder: Path, encoder: Any, prompts: Any, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        score(encoder, prompts=prompts)
+    for word in [*words, "to do:"]:
+        assert word in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("function", "words"),
     [

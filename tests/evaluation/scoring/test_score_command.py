@@ -38,6 +38,19 @@ def test_groups_name_out_and_the_store(
     assert Path("here/scores.json").is_file()
 
 
+def test_prompts_are_yaml(hub_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("asked_with.py").write_text(
+        "def encode(texts, prompt=None): return [[len(text), len(prompt or '')] for text in texts]"
+    )
+    command = ["score", "asked_with:encode", "--datasets", "sts_own", "--prompts"]
+    assert main([*command, 'default: "query: "', "--out", "here"]) == 0
+    assert '"default": "query: "' in Path("here/scores.json").read_text()
+    capsys.readouterr()
+    for wrong in ("query", "a: [", "7"):
+        assert main([*command, wrong]) == 1
+        assert "prompts\n  expected: prompts: texts, such as" in capsys.readouterr().err
+
+
 def test_what_else_a_folder_holds_is_not_replaced(
     hub_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

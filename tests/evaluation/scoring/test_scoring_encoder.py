@@ -19,7 +19,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(given: object, **options: str) -> tuple[str, dict[str, Any], str, Path | None]:
     name, revision = options.get("name"), options.get("revision")
-    own = find_encoder(given, name=name, revision=revision, entries=ENTRIES)
+    own = find_encoder(given, name=name, revision=revision, prompts=None, entries=ENTRIES)
     return own.encoder.name, own.encoder.options, own.name, own.store
 
 

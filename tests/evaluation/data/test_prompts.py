@@ -1,0 +1,59 @@
+"""Which prompt the texts of a dataset get."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from instance_files import row, write_dataset
+
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.data.prompts import check_prompt_names, prompt_of, prompted_texts
+from evaluation.encoders import make_encoder
+
+
+def encoder(prompts: dict[str, str]) -> Any:
+    return make_encoder("own", {"encoder": "callable", "function": "a:b", "prompts": prompts})
+
+
+@pytest.fixture
+def datasets(tmp_path: Path) -> dict[str, Dataset]:
+    """Return two classifications of texts, and a ranking of words."""
+    for name in ("one", "two"):
+        rows = [row(i, i % 2, sentence=f"{name} {i % 3}") for i in range(4)]
+        splits = {"train": rows[:2], "validation": rows[:1], "test": rows[2:]}
+        write_dataset(tmp_path / name, "sentence_classification", splits)
+    word = {"id": "w", "text": "w", "tokens": "w", "positives": [], "document_id": "w"}
+    write_dataset(tmp_path / "words", "word_ranking", {"test": [word]})
+    return {dataset.name: dataset for dataset in find_datasets(tmp_path)}
+
+
+@pytest.mark.parametrize(
+    ("prompts", "expected"),
+    [
+        ({}, [None, None, None]),
+        ({"default": "d"}, ["d", "d", "d"]),
+        ({"default": "d", "SC": "g"}, ["g", "g", "d"]),
+        ({"default": "d", "SC": "g", "two": ""}, ["g", "", "d"]),
+        # Words of several datasets are compared with each other.
+        ({"words": "w", "EvalRank": "e"}, [None, None, None]),
+    ],
+)
+def test_the_name_comes_before_the_group_and_that_before_the_default(
+    datasets: dict[str, Dataset], prompts: dict[str, str], expected: list[str | None]
+) -> None:
+    found = [prompt_of(encoder(prompts), dataset) for dataset in datasets.values()]
+    assert found == expected
+
+
+def test_texts_are_sorted_by_their_prompts(datasets: dict[str, Dataset]) -> None:
+    found = prompted_texts(encoder({"SC": "g", "two": "t"}), datasets.values())
+    texts = {name: {f"{name} {i}" for i in range(3)} for name in ("one", "two")}
+    assert found == {"g": texts["one"], "t": texts["two"], None: {"w"}}
+
+
+def test_names_that_are_unknown(datasets: dict[str, Dataset]) -> None:
+    check_prompt_names(encoder({"default": "", "SC": "", "DR": "", "one": ""}), datasets)
+    with pytest.raises(InputError, match="'sc', 'tow'") as caught:
+        check_prompt_names(encoder({"sc": "", "tow": ""}), datasets)
+    assert caught.value.todo == "did you mean SC, SPC, two?"
