@@ -85,4 +85,4 @@ def encoder_of(path: Path, name: str) -> "Encoder":
             found=repr(name),
             todo="add it under `encoders`, or name one that is there",
         )
-    return make_encoder(name, encoders[name])
+    return make_encoder(name, encoders[name], f"{path}: encoders.{name}")

@@ -141,7 +141,7 @@ def find_datasets(root: Path) -> list[Dataset]:
             root,
             expected="folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on",
             found="no such file" if root.is_dir() else "no such folder",
-            todo="run `dvc repro`, or pass the folder of the instances with --instances",
+            todo="run `dvc repro`, or name the folder of the datasets",
         )
     datasets: dict[str, Dataset] = {}
     for folder, splits in sorted(folders.items()):

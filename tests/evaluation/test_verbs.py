@@ -252,6 +252,9 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
     assert main(["list"]) == 1
     assert "'char_hsah'" in capsys.readouterr().err
+    Path("other.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
+    assert main(["list", "--params", "other.yaml"]) == 1
+    assert "other.yaml: encoders.own" in capsys.readouterr().err
     Path("params.yaml").write_text("seed: 3\nprobing: {engine: torch}")
     assert main(["list"]) == 1
     assert "probing.engine" in capsys.readouterr().err
