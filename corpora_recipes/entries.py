@@ -10,7 +10,7 @@ import yaml
 
 from corpora_recipes.facts import CorpusFacts
 from corpora_recipes.params import known_keys, load_params
-from corpora_recipes.recipe import COMMON_KEYS, Corpus, load_facts, recipe_names
+from corpora_recipes.recipe import COMMON_KEYS, RECIPES, Corpus, load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
 
 
@@ -35,7 +35,7 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
 
     Raises:
         InputError: the entry does not exist, has an unknown recipe or key, or a value of another
-            type.
+            type, or lacks the path of the user's own files.
     """
     if name not in params["corpora"]:
         raise InputError(
@@ -85,6 +85,13 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
     if documents is not None:
         _check_divisible(facts, f"{where}.documents", documents)
     options = _options(entry, facts.options, where)
+    if "path" in options and options["path"] is None and not facts.shipped:
+        raise InputError(
+            f"{where}.path",
+            expected="the file or folder with your documents",
+            found="nothing",
+            todo=f"add `path:`; the sample is in {RECIPES / recipe / 'sample'}",
+        )
     if not (facts.shipped and options.get("path") is None):
         # Only the users know the facts on their own texts.
         defaults: dict[str, Any] = {"name": name, "licence": "not stated", "redistributable": False}
@@ -101,6 +108,7 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
         datasets=datasets,
         facts=facts,
         sources=sources,
+        params=str(path),
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from corpora_recipes.entries import corpus_of
+from corpora_recipes.fetching.sources import check_files
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
@@ -17,15 +18,16 @@ def listing(path: Path) -> Iterator[str]:
         path: of params.yaml.
 
     Raises:
-        InputError: params.yaml is invalid. For a fault in one entry, or in its corpus.yaml, the
-            error comes after the last line.
+        InputError: params.yaml is invalid. For a fault in one entry or in its corpus.yaml, or a
+            file that is not there, the error comes after the last line.
     """
     faults = []
-    yield "Corpora of params.yaml:"
+    yield f"Corpora of {path}:"
     params = load_params(path)
     for name in params["corpora"]:
         try:
             corpus = corpus_of(params, path, name)
+            check_files(corpus, params["sources"])
         except InputError as error:
             faults.append(error)
             yield f"  {name}: wrong, see below"

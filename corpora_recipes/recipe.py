@@ -34,6 +34,7 @@ class Corpus:
         datasets: dataset name to its parameters, for the builders.
         facts: the recipe's corpus.yaml.
         sources: the origin of this corpus's raw files; None for `sources` of params.yaml.
+        params: the file that has the entry, for messages.
     """
 
     name: str
@@ -45,6 +46,12 @@ class Corpus:
     datasets: dict[str, dict[str, Any]]
     facts: CorpusFacts
     sources: str | None = None
+    params: str = "params.yaml"
+
+    @property
+    def where(self) -> str:
+        """The place of the entry, for messages."""
+        return f"{self.params}: corpora.{self.name}"
 
     def is_sample(self, sources: str) -> bool:
         """Return whether its texts are only a sample.

@@ -16,10 +16,12 @@ class Verb(NamedTuple):
     Attributes:
         module: full name of its module, see ``VerbModule``.
         summary: its description in the list of verbs.
+        kept: what is left of its work if it is interrupted.
     """
 
     module: str
     summary: str
+    kept: str = "what was there before is unchanged"
 
 
 class VerbModule(Protocol):
@@ -35,10 +37,11 @@ class VerbModule(Protocol):
         """Do the work; see ``corpora_recipes.running.commands.run`` for errors."""
 
 
+_DOWNLOADED = "the next run resumes the download"
 VERBS = {
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
     "code": Verb("evaluation.stage_code", "write down the code of every stage, for DVC"),
-    "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus"),
+    "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus", _DOWNLOADED),
     "read": Verb("corpora_recipes.reading.command", "convert raw files to records (Parquet)"),
     "build": Verb(
         "builders.building.command", "build the instances of a corpus's datasets from records"
@@ -49,10 +52,16 @@ VERBS = {
         "builders.packaging.command", "collect all instances in one folder for the Hub"
     ),
     "publish": Verb(
-        "builders.packaging.publish_command", "upload the datasets that may be redistributed"
+        "builders.packaging.publish_command",
+        "upload the datasets that may be redistributed",
+        "a version is published whole or not at all",
     ),
     "digest": Verb("builders.store.command", "identify datasets by their content"),
-    "embed": Verb("evaluation.embedding.command", "encode the sentences of all instances"),
+    "embed": Verb(
+        "evaluation.embedding.command",
+        "encode the sentences of all instances",
+        "the vectors encoded before are kept",
+    ),
     "probe": Verb("evaluation.probing.command", "train and score a probe on every dataset"),
     "rank": Verb("evaluation.ranking.command", "rank paraphrases among all texts (EvalRank)"),
     "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
@@ -61,7 +70,11 @@ VERBS = {
         "check that scale, order and hash seed change no scores (gate 10)",
     ),
     "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
-    "repro": Verb("evaluation.repro", "run all stages, and show where the run is and its scores"),
+    "repro": Verb(
+        "evaluation.repro",
+        "run all stages, and show where the run is and its scores",
+        "the finished stages are kept",
+    ),
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
 }
 
@@ -98,7 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     module.add_arguments(parser)
     options = parser.parse_args(given[1:])
-    return run(lambda: module.run(options))
+    downloads = getattr(options, "fetch", False)
+    return run(lambda: module.run(options), _DOWNLOADED if downloads else VERBS[name].kept)
 
 
 class _Version(argparse.Action):

@@ -10,8 +10,8 @@ examples:
   probeta list
   probeta list --params other.yaml
 
-Checks every entry, too, and that packages, files and functions of encoders are there, without
-loading a model.
+Checks every entry, too, and that files of corpora, and packages, files and functions of encoders
+are there, without a download and without loading a model.
 """
 
 
@@ -33,9 +33,9 @@ def run(options: argparse.Namespace) -> None:
 
     for line in listing(options.params):
         print(line)
-    print("Datasets of params.yaml:")
+    print(f"Datasets of {options.params}:")
     print(datasets_listing(options.params))
-    print("Encoders of params.yaml:")
+    print(f"Encoders of {options.params}:")
     params = load_params(options.params)
     datasets = [*params["rankings"]]
     for corpus in params["corpora"].values():

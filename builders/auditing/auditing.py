@@ -33,7 +33,7 @@ from builders.auditing.targets.target import Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
 from corpora_recipes.recipe import load_recipe
-from corpora_recipes.running.commands import said_kept
+from corpora_recipes.running.commands import PARAMS, said_kept
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_folder
@@ -54,6 +54,7 @@ def audit(
     *,
     groups: Sequence[BuildGroup] = (),
     inherited: Inherited | None = None,
+    params: Path = PARAMS,
     strict: bool = False,
     task: str | None = None,
     language: str = "es",
@@ -73,6 +74,7 @@ def audit(
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
             highest share of rows (``at_most``, 0 … 1; a count is taken as a share of all rows).
+        params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
         task: the task of files that do not state it.
         language: the language of files that do not state it.
@@ -93,7 +95,8 @@ def audit(
     declared = inherited or {}
     locations = find_targets(folder, task=task, language=language, records=records, columns=columns)
     ours = [dataset.name for group in groups for dataset in group.datasets]
-    _check_declared(declared, sorted({*ours, *(location.name for location in locations)}))
+    names = sorted({*ours, *(location.name for location in locations)})
+    _check_declared(declared, names, params)
     boilerplate = {
         group.name: [
             pattern
@@ -167,12 +170,12 @@ def _measured(
     return {location.name: measured[location.name] for location in locations}
 
 
-def _check_declared(declared: Inherited, datasets: Sequence[str]) -> None:
-    check_inherited(declared, datasets)
+def _check_declared(declared: Inherited, datasets: Sequence[str], params: Path) -> None:
+    check_inherited(declared, datasets, params)
     for dataset, gates in declared.items():
         if unknown := [gate for gate in gates if gate not in GATES]:
             raise InputError(
-                f"params.yaml: audit.inherited.{dataset}",
+                f"{params}: audit.inherited.{dataset}",
                 expected=f"gates among {', '.join(GATES)}",
                 found=", ".join(unknown),
                 todo="correct or remove the entry",

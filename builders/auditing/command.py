@@ -72,6 +72,7 @@ def run(options: argparse.Namespace) -> None:
         options.out,
         groups=groups,
         inherited=inherited,
+        params=options.params,
         strict=options.strict,
         task=options.task,
         language=options.language,
@@ -81,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
     )
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
     if undeclared := undeclared_of(report):
-        print("misses of source data that params.yaml does not declare:")
+        print(f"misses of source data that {options.params} does not declare:")
         print(*undeclared, sep="\n")
         print("to declare them, fill in the reasons and put these entries under audit.inherited,")
         print("replacing the entries of the same datasets:")

@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
                 found=repr(name),
                 todo="correct the name, or add an entry",
             )
-    rankings = rankings_of(entries, load_corpora(options.params), sources)
+    rankings = rankings_of(entries, load_corpora(options.params), sources, options.params)
     chosen = options.rankings or entries
     reports, kept = compose_rankings(rankings, chosen, options.records, options.out, sources)
     for name, report in reports.items():

@@ -46,6 +46,7 @@ def run(options: argparse.Namespace) -> None:
         options.audit,
         options.repo,
         version=version("probeta"),
+        params=options.params,
         packaged=options.packaged,
         dry_run=options.dry_run,
         include_restricted=options.include_restricted,

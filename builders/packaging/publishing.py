@@ -17,6 +17,7 @@ from builders.plan.collections import missing_parts
 from builders.plan.datasets import ExampleDataset
 from builders.plan.groups import BuildGroup
 from builders.store.shards import digests
+from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
 
 
@@ -67,6 +68,7 @@ def publish(
     repo: str,
     *,
     version: str,
+    params: Path = PARAMS,
     packaged: Path | None = None,
     dry_run: bool = False,
     include_restricted: bool = False,
@@ -83,6 +85,7 @@ def publish(
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
+        params: the file with all groups, for messages.
         packaged: an earlier package; the datasets that are unchanged in it are taken from there.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
@@ -105,7 +108,7 @@ def publish(
     published = [group for group in built if group.name not in left_out]
     if not published:
         raise InputError(
-            "params.yaml: corpora",
+            f"{params}: corpora",
             expected="a corpus that may be redistributed",
             found=f"{', '.join(restricted)}, which may not" if restricted else "none",
             todo="add another corpus, or use --include-restricted with a private repository",
@@ -118,7 +121,7 @@ def publish(
     tags: list[str] = []
     present: list[str] = []
     if not dry_run:
-        _check_no_samples(published)
+        _check_no_samples(published, params)
         _check_audit(report, audit)
         _check_token()
         tags, present, is_private = _look(repo)
@@ -192,11 +195,11 @@ def _check_name(repo: str) -> None:
         )
 
 
-def _check_no_samples(groups: Sequence[BuildGroup]) -> None:
+def _check_no_samples(groups: Sequence[BuildGroup], params: Path) -> None:
     samples = [group.name for group in groups if any(origin.sample for origin in group.origins)]
     if samples:
         raise InputError(
-            "params.yaml: sources",
+            f"{params}: sources",
             expected="corpora",
             found=f"the samples that are part of Probeta: {', '.join(samples)}",
             todo="set sources to upstream or a mirror and run `dvc repro`, or try with --dry-run",

@@ -4,6 +4,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from builders.plan.collections import collection_facts
@@ -164,7 +165,7 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
     """
     if corpus.name == RANKINGS:
         raise InputError(
-            f"params.yaml: corpora.{RANKINGS}",
+            corpus.where,
             expected="another name",
             found=f"{RANKINGS}, the name of the folder with the instances of all rankings",
             todo="rename the corpus",
@@ -199,8 +200,13 @@ def check_tokens(dataset: Dataset) -> None:
         check_language(dataset.language)
 
 
-def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) -> None:
+def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str], path: Path) -> None:
     """Check that the names in `audit.inherited` of params.yaml are datasets.
+
+    Args:
+        inherited: its entries.
+        datasets: the names of all datasets.
+        path: of params.yaml, for messages.
 
     Raises:
         InputError: naming the first that is not.
@@ -208,7 +214,7 @@ def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) ->
     for name in inherited:
         if name not in datasets:
             raise InputError(
-                f"params.yaml: audit.inherited.{name}",
+                f"{path}: audit.inherited.{name}",
                 expected=f"one of the datasets, {', '.join(sorted(datasets))}",
                 found=f"{name}, which is not a dataset",
                 todo=f"remove {name} there too if the dataset was removed from `corpora` or "
@@ -217,7 +223,7 @@ def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str]) ->
 
 
 def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
-    where = f"params.yaml: corpora.{corpus.name}.datasets.{name}"
+    where = f"{corpus.where}.datasets.{name}"
     records = corpus.facts.records
     tasks = sorted(name for name, task in TASKS.items() if records in task.records)
     if not isinstance(entry, dict) or "task" not in entry:

@@ -11,6 +11,7 @@ from builders.plan.rankings import RankingDataset, rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
 
 
@@ -42,11 +43,14 @@ class BuildGroup(NamedTuple):
 def load_groups(path: Path) -> list[BuildGroup]:
     """Return everything that is built by the params file ``path``; see ``groups_of``."""
     params = load_params(path)
-    return groups_of(load_corpora(path), rankings_params(params, path), params["sources"])
+    return groups_of(load_corpora(path), rankings_params(params, path), params["sources"], path)
 
 
 def groups_of(
-    corpora: Sequence[Corpus], rankings: Mapping[str, Mapping[str, Any]], sources: str
+    corpora: Sequence[Corpus],
+    rankings: Mapping[str, Mapping[str, Any]],
+    sources: str,
+    path: Path = PARAMS,
 ) -> list[BuildGroup]:
     """Return everything that is built: the datasets of each corpus, then each ranking.
 
@@ -54,17 +58,18 @@ def groups_of(
         corpora: every entry of ``corpora`` in params.yaml.
         rankings: `rankings` of params.yaml.
         sources: `sources` of params.yaml.
+        path: of params.yaml, for messages.
 
     Raises:
         InputError: a corpus has neither a dataset nor a ranking that uses it; and see
             ``datasets_of`` and ``rankings_of``.
     """
-    composed = rankings_of(rankings, corpora, sources)
+    composed = rankings_of(rankings, corpora, sources, path)
     used = {corpus.name for ranking in composed for corpus in ranking.corpora}
     for corpus in corpora:
         if not corpus.datasets and corpus.name not in used:
             raise InputError(
-                f"params.yaml: corpora.{corpus.name}.datasets",
+                f"{corpus.where}.datasets",
                 expected="at least one dataset, or a ranking that uses the corpus",
                 found="none",
                 todo="add a dataset here, such as sp_mine: {task: sentence_position}, or name the "

@@ -19,7 +19,7 @@ def datasets_listing(path: Path) -> str:
     """
     groups = load_groups(path)
     names = [dataset.name for group in groups for dataset in group.datasets]
-    check_inherited(inherited_params(load_params(path), path), names)
+    check_inherited(inherited_params(load_params(path), path), names, path)
     lines = []
     for group in groups:
         sources = ", ".join(origin.corpus.name for origin in group.origins)

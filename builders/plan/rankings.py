@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from builders.plan.collections import Collection
@@ -11,6 +12,7 @@ from builders.tasks import ranking
 from builders.tasks.task import Column, Unit
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
 
 # The kinds of records whose words can be counted.
@@ -60,7 +62,10 @@ class RankingDataset(Dataset):
 
 
 def rankings_of(
-    rankings: Mapping[str, Mapping[str, Any]], corpora: Sequence[Corpus], sources: str
+    rankings: Mapping[str, Mapping[str, Any]],
+    corpora: Sequence[Corpus],
+    sources: str,
+    path: Path = PARAMS,
 ) -> list[RankingDataset]:
     """Return the rankings of params.yaml, in its order.
 
@@ -68,18 +73,21 @@ def rankings_of(
         rankings: its ``rankings``.
         corpora: every entry of ``corpora``.
         sources: its ``sources``; samples have their own licence.
+        path: of params.yaml, for messages.
 
     Raises:
         InputError: an entry has an unknown key, task, corpus or collection, a language that is not
             that of its corpora, no pairs, or the name of a corpus or of another dataset.
     """
-    return [_ranking(name, entry, corpora, sources) for name, entry in rankings.items()]
+    return [
+        _ranking(name, entry, corpora, sources, f"{path}: rankings.{name}")
+        for name, entry in rankings.items()
+    ]
 
 
 def _ranking(
-    name: str, entry: Mapping[str, Any], corpora: Sequence[Corpus], sources: str
+    name: str, entry: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
 ) -> RankingDataset:
-    where = f"params.yaml: rankings.{name}"
     if taken := [c.name for c in corpora if name == c.name or name in c.datasets]:
         raise InputError(
             where,

@@ -45,7 +45,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         InputError: a file is missing, wrong or not available there, or another fetch is running in
             the folder.
     """
-    sources = "sample" if corpus.is_shipped else corpus.sources or sources
+    sources = _origin(corpus, sources)
     # Two fetches would write into one partial download.
     with locked_folder(out, "fetch"):
         if sources == "upstream" and corpus.options.get("path") is None:
@@ -55,6 +55,21 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         _claim(out, source, [name for name, _ in files])
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
             _link(path, out / name)
+
+
+def check_files(corpus: Corpus, sources: str) -> None:
+    """Check that the files are there that ``fetch`` would link; servers are not asked.
+
+    Args:
+        corpus: the corpus to check.
+        sources: see ``fetch``.
+
+    Raises:
+        InputError: a file or folder is missing.
+    """
+    sources = _origin(corpus, sources)
+    if sources != "upstream" or corpus.options.get("path") is not None:
+        _local_files(corpus, sources)
 
 
 def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
@@ -83,6 +98,10 @@ def list_sources(corpus: Corpus) -> list[Source]:
     ]
 
 
+def _origin(corpus: Corpus, sources: str) -> str:
+    return "sample" if corpus.is_shipped else corpus.sources or sources
+
+
 # --- local files ---------------------------------------------------------------------------------
 
 
@@ -90,14 +109,6 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
     """Return the origin of the files, for the manifest, and the files: name in out, path."""
     if (path := corpus.options.get("path")) is not None:
         return f"path {path}", _own_files(corpus, Path(path).expanduser())
-    if "path" in corpus.options:
-        if sources != "sample":
-            raise _no_path(corpus)
-        if not corpus.is_shipped:
-            note = (
-                f"corpora.{corpus.name}.corpus.path is not set: took the sample of {corpus.recipe}"
-            )
-            tqdm.write(note, file=sys.stderr)
     if sources == "sample":
         _check_sample(corpus)
         sample = RECIPES / corpus.recipe / "sample"
@@ -106,7 +117,7 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
                 sample,
                 expected="the raw files of the recipe's sample",
                 found="none",
-                todo="add them, or set `sources:` in params.yaml to a folder that has raw files",
+                todo="add them, or set `sources:` to a folder that has raw files",
             )
         return sources, files
     return f"mirror {sources}", _mirror_files(corpus, Path(sources))
@@ -117,27 +128,18 @@ def _check_sample(corpus: Corpus) -> None:
     language = corpus.facts.sample_language or corpus.language
     if corpus.language.partition("-")[0] != language:
         raise InputError(
-            f"corpora.{corpus.name}.corpus.sources",
+            f"{corpus.where}.corpus.sources",
             expected=f"raw files in {corpus.language}",
             found=f"sample, and the sample of {corpus.recipe} is in {language}",
-            todo="set `path:` in `corpus` of this entry of params.yaml: your file or folder"
+            todo="set `path:` in `corpus` of this entry: your file or folder"
             if "path" in corpus.options
-            else "in `corpus` of this entry of params.yaml, write `sources: upstream` or a folder",
+            else "in `corpus` of this entry, write `sources: upstream` or a folder",
         )
 
 
 def _files_below(folder: Path) -> list[tuple[str, Path]]:
     files = ((p.relative_to(folder).as_posix(), p) for p in folder.rglob("*") if p.is_file())
     return sorted(files)
-
-
-def _no_path(corpus: Corpus) -> InputError:
-    return InputError(
-        f"corpora.{corpus.name}.corpus.path",
-        expected="the file or folder with the documents",
-        found="nothing",
-        todo=f"add `path:` to `corpus` of the entry {corpus.name} in params.yaml",
-    )
 
 
 def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
@@ -159,7 +161,7 @@ def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     if not files:
         raise InputError(
             path,
-            expected=f"for corpora.{corpus.name}.corpus.path a file, or a folder of files, named "
+            expected=f"for {corpus.where}.corpus.path a file, or a folder of files, named "
             f"{', '.join(patterns)}",
             found=found,
             todo="correct the path (relative to the folder where the command runs), or convert the "
@@ -174,7 +176,7 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
     if not mirror.is_dir():
         raise InputError(
             mirror,
-            expected='"sample", "upstream" or a folder as `sources` in params.yaml',
+            expected=f'"sample", "upstream" or a folder as `sources` in {corpus.params}',
             found="no such folder",
             todo="correct `sources`; a folder is relative to where the command runs",
         )
@@ -190,7 +192,7 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
             names = [source.file, *([source.file.replace("latest", date)] if date else [])]
             found = [folder / name for name in names if (folder / name).is_file()][:1]
         if not found and source.optional and any(any(folder.glob(s.file)) for s in wanted):
-            tqdm.write(f"{folder} has no {source.file}: fetched without it", file=sys.stderr)
+            tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
         elif not found:
             raise InputError(
                 folder / source.file,
@@ -266,19 +268,17 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
     found = " ".join((corpus.facts.manual or "the corpus has no URL").split())
     names = ", ".join(source.file for source in wanted)
     return InputError(
-        f"corpora.{corpus.name} from upstream or a mirror",
+        f"{corpus.where}, from upstream or a mirror",
         expected="files that can be downloaded",
         found=found,
         todo=f"put {names} into MIRROR/{corpus.recipe}/ and write `sources: MIRROR` in `corpus` "
-        f"of the entry {corpus.name} of params.yaml, or `sources: sample`"
+        f"of the entry {corpus.name}, or `sources: sample`"
         if wanted
         else f"do so, or write `sources: sample` in `corpus` of the entry {corpus.name}",
     )
 
 
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:
-    if "path" in corpus.options:
-        raise _no_path(corpus)
     wanted = list_sources(corpus)
     harvest = load_recipe(corpus.recipe).fetch_upstream
     if harvest is None and not (wanted and all(source.url for source in wanted)):

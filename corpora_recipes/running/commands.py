@@ -9,9 +9,16 @@ from pathlib import Path
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import FULL_DISK
 
+# The parameters of a run, unless --params names another file.
+PARAMS = Path("params.yaml")
 
-def run(command: Callable[[], None]) -> int:
+
+def run(command: Callable[[], None], kept: str = "what was there before is unchanged") -> int:
     """Run a command and return its exit code.
+
+    Args:
+        command: the function to call.
+        kept: what is left of its work if it is interrupted, for the message.
 
     Returns:
         0; 1 on an InputError or a full disk, with a message on standard error; 130 if interrupted.
@@ -23,7 +30,7 @@ def run(command: Callable[[], None]) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("interrupted: run it again; a download is resumed", file=sys.stderr)
+        print(f"interrupted: {kept}; run it again", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of our output, such as `head`, has closed it.
@@ -54,7 +61,7 @@ def add_params(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--params",
         type=Path,
-        default=Path("params.yaml"),
+        default=PARAMS,
         metavar="FILE",
         help="the parameters of the run (default: params.yaml)",
     )

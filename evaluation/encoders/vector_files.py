@@ -37,7 +37,7 @@ def no_file(path: str, error: OSError) -> InputError:
         path,
         expected="a file of word vectors",
         found=error.strerror or str(error),
-        todo="correct the encoder's `path` in params.yaml",
+        todo="correct the encoder's `path`",
     )
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
+from corpora_recipes.running.commands import PARAMS
 from evaluation.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from evaluation.probing.probing import Probing
-
-PARAMS = Path("params.yaml")
 
 
 class Encodes(Protocol):

@@ -14,11 +14,12 @@ from corpora_recipes.running.errors import InputError
 
 
 def entry(**changes):
-    return {"corpus": {"recipe": "jsonl", "language": "es"} | changes, "datasets": {}}
+    own = {"recipe": "jsonl", "path": "texts.jsonl", "language": "es"}
+    return {"corpus": own | changes, "datasets": {}}
 
 
 def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
-    path = write_params({"mine": entry(documents=5, path="texts.jsonl")})
+    path = write_params({"mine": entry(documents=5)})
     corpus = load_corpus(path, "mine")
     assert (corpus.name, corpus.recipe, corpus.documents, corpus.seed) == ("mine", "jsonl", 5, 1111)
     assert corpus.options["path"] == "texts.jsonl"
@@ -37,6 +38,7 @@ def test_the_projects_own_file_is_right(repository) -> None:
     [
         ({"mine": entry(recipe="wikpedia")}, ["'wikpedia'", "wikipedia", "jsonl"]),
         ({"mine": entry(documets=5)}, ["mine.corpus", "documets", "documents"]),
+        ({"mine": entry(path=None)}, ["mine.corpus.path", "found:    nothing", "jsonl/sample"]),
         ({"mine": entry(documents=0)}, ["positive integer", "found:    0"]),
         ({"mine": entry(documents=True)}, ["positive integer", "True"]),
         ({"mine": entry(language=3)}, ["language code"]),

@@ -286,6 +286,64 @@ def test_list_looks_for_what_the_entries_need(
     assert words in capsys.readouterr().err
 
 
+OWN = "mine: {corpus: {recipe: jsonl, path: own.jsonl}, datasets: {sp: {task: %s}}}"
+RIGHT = OWN % "sentence_position"
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ("corpora: {mine: {corpus: {recipe: jsonl}}}", "mine.yaml: corpora.mine.corpus.path\n"),
+        (
+            f"corpora: {{{RIGHT.replace('own.', 'other.')}}}",
+            "mine.yaml: corpora.mine.corpus.path a",
+        ),
+        (f"corpora: {{{OWN % 'order'}}}", "mine.yaml: corpora.mine.datasets.sp.task\n"),
+        ("corpora: {mine: {corpus: {recipe: tass}}}", "mine.yaml: corpora.mine.datasets\n"),
+        ("rankings: {rank: {task: order}}", "mine.yaml: rankings.rank.task\n"),
+        (
+            "audit: {inherited: {sp: {leak: {at_most: 0.5, because: so}}}}",
+            "mine.yaml: audit.inherited.sp\n",
+        ),
+        ("encoders: {own: {encoder: order}}", "mine.yaml: encoders.own\n"),
+        ("sources: nowhere\ncorpora: {mine: {corpus: {recipe: tass}}}", "`sources` in mine.yaml"),
+    ],
+)
+def test_messages_name_the_params_file(
+    here: Path, capsys: pytest.CaptureFixture[str], params: str, words: str
+) -> None:
+    Path("own.jsonl").touch()
+    Path("mine.yaml").write_text(f"seed: 3\n{params}")
+    assert main(["list", "--params", "mine.yaml"]) == 1
+    said = capsys.readouterr().err
+    assert words in said
+    assert "params.yaml" not in said
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("fetch mine --out r", "resumes the download"),
+        ("read mine --raw r --out r.parquet --fetch", "resumes the download"),
+        ("read mine --raw r --out r.parquet", "what was there before is unchanged"),
+        ("embed own --instances i --out v", "the vectors encoded before are kept"),
+        ("audit i --out a", "what was there before is unchanged"),
+    ],
+)
+def test_what_an_interruption_leaves_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, words: str
+) -> None:
+    def interrupted(options: object) -> None:
+        raise KeyboardInterrupt
+
+    module = VERBS[command.split()[0]].module
+    monkeypatch.setattr(f"{module}.run", interrupted)
+    assert main(command.split()) == 130
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("download") == words.count("download")
+
+
 def test_words_that_are_unknown_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("own.vec").write_text("1 2\nPrimero 0.5 1.5\n")
     Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: static, path: own.vec}}")

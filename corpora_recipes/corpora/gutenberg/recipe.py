@@ -199,7 +199,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
         )
     if files and corpus.language.partition("-")[0] != "es":
         raise InputError(
-            f"corpora.{corpus.name}.corpus.language",
+            f"{corpus.where}.corpus.language",
             expected="es: the rules that separate speech from narration are for Spanish books",
             found=corpus.language,
             todo="for other languages use the released files, train.txt, dev.txt and test.txt",

@@ -87,7 +87,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
             raw,
             expected=f"documents in files named {', '.join(patterns)}",
             found="none, or empty files",
-            todo=f"set `path` of corpora.{corpus.name}.corpus in params.yaml and run fetch again",
+            todo=f"set {corpus.where}.corpus.path and run fetch again",
         )
     return parts
 

@@ -144,10 +144,10 @@ def _archive(corpus: Corpus) -> str:
     form = corpus.options["form"]
     if form not in FORMS:
         raise InputError(
-            f"corpora.{corpus.name}.corpus.form",
+            f"{corpus.where}.corpus.form",
             expected=f"one of {', '.join(FORMS)}",
             found=repr(form),
-            todo="set one of these in params.yaml; the default is raw",
+            todo="write one of these; the default is raw",
         )
     return f"{form}/{corpus.language.lower().replace('-', '_')}.zip"
 

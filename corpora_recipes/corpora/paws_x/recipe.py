@@ -54,8 +54,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
             path,
             expected=f"x-final/{corpus.language}/ with {', '.join(PARTS)}",
             found=", ".join(folders) or "no such file",
-            todo=f"correct corpora.{corpus.name}.corpus.language in params.yaml, or use the "
-            "publisher's original archive",
+            todo=f"correct {corpus.where}.corpus.language, or use the publisher's original archive",
         )
     return found
 

@@ -94,7 +94,7 @@ def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
             name += "-" + re.sub(r"\W", "_", server["set"])
         if not name or name in folders:
             raise InputError(
-                f"corpora.{corpus.name}.corpus.servers",
+                f"{corpus.where}.corpus.servers",
                 expected="entries with url, optionally set and metadata_prefix, each of "
                 "another host or set",
                 found=repr(server),

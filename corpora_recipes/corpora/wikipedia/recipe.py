@@ -66,14 +66,14 @@ def _check_options(corpus: Corpus) -> None:
     for option, (pattern, expected) in OPTIONS.items():
         if not re.fullmatch(pattern, corpus.options[option]):
             raise InputError(
-                f"corpora.{corpus.name}.corpus.{option}",
+                f"{corpus.where}.corpus.{option}",
                 expected=expected,
                 found=repr(corpus.options[option]),
-                todo="correct it in params.yaml",
+                todo="correct the value",
             )
     if corpus.options["extractor"] != "native" and corpus.options["sections"] != "all":
         raise InputError(
-            f"corpora.{corpus.name}.corpus.sections",
+            f"{corpus.where}.corpus.sections",
             expected="all, with the extractor wikiextractor",
             found=repr(corpus.options["sections"]),
             todo="use the native extractor",

@@ -52,7 +52,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Lists]:
             raw,
             expected=f"pairs of words in files named {', '.join(patterns)}",
             found="none",
-            todo=f"set `path` of corpora.{corpus.name}.corpus in params.yaml and run fetch again",
+            todo=f"set {corpus.where}.corpus.path and run fetch again",
         )
     # fetch has made links; messages name the user's files.
     return [Lists("pairs", tuple((path.name, path.resolve()) for path in files))]

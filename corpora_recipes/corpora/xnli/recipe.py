@@ -43,10 +43,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     languages = corpus.facts.special["languages"]
     if corpus.language not in languages:
         raise InputError(
-            f"corpora.{corpus.name}.corpus.language",
+            f"{corpus.where}.corpus.language",
             expected=f"a language of XNLI: {', '.join(languages)}",
             found=repr(corpus.language),
-            todo="correct it in params.yaml",
+            todo="correct the value",
         )
     names = [source.file for source in corpus.facts.sources]
     paths = [raw / name for name in names if (raw / name).is_file()]

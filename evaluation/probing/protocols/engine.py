@@ -57,7 +57,7 @@ def make_engine(name: str) -> Engine:
         import torch
     except ImportError:
         raise InputError(
-            "params.yaml: probing.engine",
+            "probing.engine",
             expected="a library that is installed",
             found="torch, which is not",
             todo="install the extra `torch`, or choose the engine numpy",

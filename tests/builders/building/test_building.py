@@ -246,7 +246,14 @@ def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -
 def test_the_same_bytes_whatever_the_hash_seed_and_order(
     tmp_path, write_records, write_params, repository
 ) -> None:
-    write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}, "datasets": TASKS}})
+    write_params(
+        {
+            "mine": {
+                "corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"},
+                "datasets": TASKS,
+            }
+        }
+    )
     contents = []
     for hash_seed, step in (("0", 1), ("77", -1)):
         records = write_records([document(n) for n in range(80)][::step])
@@ -266,7 +273,14 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
 def test_killed_in_the_middle_and_run_again_gives_the_same_rows(
     tmp_path, write_records, write_params, repository, make_corpus
 ) -> None:
-    write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}, "datasets": TASKS}})
+    write_params(
+        {
+            "mine": {
+                "corpus": {"recipe": "jsonl", "path": "own.jsonl", "licence": "CC0 1.0"},
+                "datasets": TASKS,
+            }
+        }
+    )
     records = write_records([document(n) for n in range(600)])
     out = tmp_path / "out"
     command = [sys.executable, "-m", "evaluation.commands", "build", "mine"]
@@ -282,7 +296,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_rows(
     assert list(tmp_path.glob(".out.*.part"))
     subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
     assert not list(tmp_path.glob(".out.*.part"))
-    build(make_corpus(datasets=TASKS), records, tmp_path / "whole", "sample")
+    build(make_corpus(datasets=TASKS), records, tmp_path / "whole", "upstream")
     assert list(digests(out)) == list(digests(tmp_path / "whole"))
 
 

@@ -173,7 +173,7 @@ def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
     )
     assert main(["list", "--params", str(path)]) == 0
     assert (
-        "Datasets of params.yaml:\n"
+        f"Datasets of {path}:\n"
         "  q: sentence classification, from sqc (questions)\n"
         "  sts17: similarity, from sts (2017)\n"
     ) in capsys.readouterr().out

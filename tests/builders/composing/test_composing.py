@@ -348,7 +348,10 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
 ) -> None:
     write_params(
         {
-            "mine": {"corpus": {"recipe": "jsonl", "language": "en"}, "datasets": {}},
+            "mine": {
+                "corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "en"},
+                "datasets": {},
+            },
             "evalrank": {"corpus": {"recipe": "evalrank", "language": "en"}},
         },
         rankings={

@@ -271,13 +271,21 @@ class TestLocal:
         own.write_text("new", "utf-8")
         assert (tmp_path / "out" / "d.jsonl").read_text("utf-8") == "new"
 
-    def test_without_a_path_the_sample_or_an_error(
-        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        sources.fetch(corpus([], path=None), "sample", tmp_path / "out")
-        assert "corpora.mine.corpus.path is not set" in capsys.readouterr().err
-        with pytest.raises(InputError, match=r"corpora\.mine\.corpus\.path"):
-            sources.fetch(corpus([], path=None), "upstream", tmp_path / "out")
+    def test_what_is_missing_is_found_before_a_fetch(self, tmp_path: Path) -> None:
+        entries = [Source("*.jsonl")]
+        sources.check_files(corpus(entries), "sample")
+        # Servers are not asked.
+        sources.check_files(corpus(entries), "upstream")
+        for origin in ("upstream", "sample"):
+            with pytest.raises(InputError, match=r"nowhere\n.*params\.yaml: corpora\.mine\.corpus"):
+                sources.check_files(corpus(entries, path="nowhere"), origin)
+        with pytest.raises(InputError, match="no such folder"):
+            sources.check_files(corpus(entries), "mirror")
+        (tmp_path / "mirror" / "fake").mkdir(parents=True)
+        with pytest.raises(InputError, match="no such file"):
+            sources.check_files(corpus(entries), "mirror")
+        (tmp_path / "mirror" / "fake" / "a.jsonl").touch()
+        sources.check_files(corpus(entries), "mirror")
 
     def test_another_source_replaces_the_files(self, tmp_path: Path) -> None:
         self.test_mirror(tmp_path)

@@ -146,7 +146,9 @@ def test_a_relative_folder_is_found_by_workers_elsewhere(
 
 
 def test_the_environment_chooses_the_executor(tmp_path, raw, write_params, monkeypatch, capsys):
-    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
+    params = write_params(
+        {"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}}
+    )
     command = ["read", "mine", "--params", str(params), "--raw", str(raw)]
     command += ["--out", str(tmp_path / "out.parquet"), "--workers", "1"]
     monkeypatch.setenv("PROBETA_EXECUTOR", "elsewhere")
@@ -251,7 +253,9 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     assert out.with_suffix(".json").exists()
     assert above_limits(limited(corpus, duplicate_id=0.5), drops) == []
     # The command says so, too; the limit of the recipe is 1 %.
-    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
+    params = write_params(
+        {"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}}
+    )
     command = ["read", "mine", "--params", str(params), "--raw", str(raw), "--workers", "1"]
     assert main([*command, "--out", str(tmp_path / "shown.parquet")]) == 0
     assert "mine: note: " in capsys.readouterr().out
@@ -295,7 +299,7 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     tmp_path, corpus, write_params, repository
 ) -> None:
     raw = write_raw(tmp_path / "raw", files=30, documents=400)
-    write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
+    write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}})
     out = tmp_path / "killed.parquet"
     command = [sys.executable, "-m", "evaluation.commands", "read", "mine"]
     command += ["--raw", str(raw), "--out", str(out), "--workers", "1"]

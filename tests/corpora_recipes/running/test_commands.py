@@ -37,7 +37,7 @@ def server() -> Iterator[RangeServer]:
 
 
 def test_read_on_a_full_disk_leaves_nothing(tmp_path: Path, write_params) -> None:
-    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "language": "es"}}})
+    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "d.jsonl"}}})
     raw = tmp_path / "raw"
     raw.mkdir()
     lines = [
@@ -96,6 +96,17 @@ def test_other_errors_are_not_hidden() -> None:
 
     with pytest.raises(PermissionError):
         run(fail)
+
+
+def test_what_an_interruption_leaves_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    assert run(interrupted) == 130
+    said = "interrupted: what was there before is unchanged; run it again\n"
+    assert capsys.readouterr().err == said
+    assert run(interrupted, "half of it is kept") == 130
+    assert capsys.readouterr().err == "interrupted: half of it is kept; run it again\n"
 
 
 def test_what_is_kept_is_said() -> None:

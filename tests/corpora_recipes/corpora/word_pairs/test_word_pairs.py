@@ -144,7 +144,7 @@ def test_empty_files_and_other_encodings(tmp_path: Path) -> None:
 
 def test_no_file(tmp_path: Path) -> None:
     write(tmp_path, "a b\n", "w.doc")
-    with pytest.raises(InputError, match=r"set `path` of corpora\.word_pairs"):
+    with pytest.raises(InputError, match=r"set params\.yaml: corpora\.word_pairs\.corpus\.path"):
         recipe.blocks(tmp_path, CORPUS)
 
 

@@ -287,7 +287,7 @@ def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):
 def test_unknown_language():
     with pytest.raises(InputError) as raised:
         blocks(SAMPLE, corpus_of("xnli", "it"))
-    assert raised.value.where == "corpora.xnli.corpus.language"
+    assert raised.value.where == "params.yaml: corpora.xnli.corpus.language"
     assert "el, en, es" in raised.value.expected
 
 
