@@ -40,7 +40,9 @@ function readState() {
     settings.get(name)?.(value);
   }
   showState();
-  if (query) document.getElementById(place)?.scrollIntoView();
+  const target = document.getElementById(place);
+  if (target?.tagName === "DETAILS") target.open = true;
+  if (query) target?.scrollIntoView();
 }
 
 /* Sorting: headers become buttons; a third click gives the first order back. Cells without a value

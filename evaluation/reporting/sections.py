@@ -42,6 +42,7 @@ class Section:
         filters: how the page's tables can be filtered besides by text: "group" of tasks, "tone" of
             a verdict, "pair" of encoders; "text" by text only, "" without filters.
         long: whether the page folds its tables, and Markdown shows only short ones.
+        folded: whether the page folds its tables, and the other formats show them all.
         figure: name of the figure that Markdown shows below its tables.
     """
 
@@ -51,6 +52,7 @@ class Section:
     formats: tuple[Format, ...] = ("page", "markdown", "latex")
     filters: str = ""
     long: bool = False
+    folded: bool = False
     figure: str = ""
 
 
@@ -68,10 +70,10 @@ SECTIONS = (
     Section("pairs", "Compared", pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", best_pairs, TEXTS),
     Section("differences", "Compared", differences, SCREEN, filters="group pair", long=True),
-    Section("baselines", "Baselines", baselines, filters="group"),
+    Section("baselines", "Baselines", baselines, filters="group", folded=True),
     Section("evalrank", "EvalRank", evalrank),
     Section("rank_differences", "EvalRank", rank_differences, SCREEN, "pair", long=True),
-    Section("postprocessing", "EvalRank", postprocessing, filters="text"),
+    Section("postprocessing", "EvalRank", postprocessing, filters="text", folded=True),
     Section("paralex", "ParaLex", paralex, filters="text"),
     Section("paradigm_differences", "ParaLex", paradigm_differences, SCREEN, "pair", long=True),
     Section("clusters", "ParaLex", clusters, PAGE, "text", long=True),
@@ -81,7 +83,7 @@ SECTIONS = (
     Section("verdicts", "Audit", verdicts, PAGE, filters="group"),
     Section("inherited", "Audit", inherited, PAGE),
     Section("measurements", "Audit", measurements, PAGE, "group tone", long=True),
-    Section("invariance", "Audit", invariance, SCREEN),
+    Section("invariance", "Audit", invariance, SCREEN, folded=True),
     Section("encoders", "Encoders", encoders, SCREEN),
     Section("vocabulary", "Encoders", vocabulary, SCREEN, filters="group"),
 )

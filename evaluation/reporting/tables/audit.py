@@ -83,7 +83,7 @@ def measurements(inputs: Inputs) -> list[Table]:
                     verdict = Cell(check["verdict"], tone=TONES[check["verdict"]])
                     limit = _measured(check["limit"], check["correlation"])
                 cells = (
-                    dataset_cell(inputs, dataset),
+                    Cell(dataset),
                     Cell(GATES[check["gate"]]),
                     Cell(spaced(check["what"])),
                     verdict,

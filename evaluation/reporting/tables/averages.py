@@ -22,6 +22,9 @@ from evaluation.reporting.tables.marks import BOLD, best_marked, sampled
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import OF_SCALE, depends_on_scale, metric_of
 
+# Most encoders that a sentence lists, if there are two others or more.
+LISTED = 3
+
 
 def warning(inputs: Inputs) -> str:
     """Return what must be known before any score of a sample is read; "" without samples."""
@@ -56,16 +59,24 @@ def _answer(inputs: Inputs, average: Average) -> str:
         said = trivial.format(best) if below else "It beats the trivial baselines on average."
         return f"{best} is the only encoder with all of its datasets. {said}"
     tied = tied_with(best, average.what, inputs.differences)
-    among = ", ".join(name for name in others if name in tied)
+    among = _some([name for name in others if name in tied])
     test = f"cannot distinguish it from {among}" if among else "distinguishes it from all others"
     mean = ranks[best]
     said = "All are shown to beat the trivial baselines on average."
     if below:
-        said = trivial.format(", ".join(below) if len(below) < len(ranks) else "all of them")
+        said = trivial.format(_some(below) if len(below) < len(ranks) else "all of them")
     return (
         f"{best} has the best mean rank of {len(ranks)} encoders, {mean.value:.1f} "
         f"{bracketed(mean.interval, _rank)}; by its mean score, the paired test {test}. {said}"
     )
+
+
+def _some(names: list[str]) -> str:
+    """Return some names of encoders, in words: a few of them, and how many others there are."""
+    others = len(names) - LISTED
+    if others < 2:
+        return ", ".join(names)
+    return f"{', '.join(names[:LISTED])} and {others} others"
 
 
 def averages(inputs: Inputs) -> list[Table]:

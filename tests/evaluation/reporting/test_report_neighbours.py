@@ -235,7 +235,7 @@ def test_only_short_differences_stand_in_markdown(
         monkeypatch.setattr(sections, "SHORT", short)
         assert write_markdown(inputs).count(title) == there
         page = write_html(inputs, [], Figure())
-        assert page.count("<summary>EvalRank: encoders compared</summary>") == 1
+        assert page.count("<summary><h3>EvalRank: encoders compared</h3></summary>") == 1
         assert "ParaLex: encoders compared" not in page
         assert "encoders compared" not in write_latex(inputs)
 
