@@ -27,7 +27,7 @@ def test_the_list_is_that_of_the_shipped_params(repository: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "value", "out"),
     [
-        ("corpora sqc corpus recipe", "jsonl", {"sqc"}),
+        ("corpora sqc corpus recipe", "fac", {"sqc"}),
         ("corpora gutenberg corpus documents", 7, {"dc_gdd"}),
         ("corpora mlsum datasets sp_mlsum rows", [100, 40, 40], {"sp_mlsum"}),
         ("corpora theses datasets sp_thesis task", "sentence_ordering", {"sp_thesis"}),
@@ -49,8 +49,6 @@ def test_a_dataset_of_the_same_name_with_another_recipe_task_or_option(
     for name in folders:
         entry = entry[name]
     entry[last] = value
-    if value == "jsonl":
-        params["corpora"]["sqc"]["datasets"]["sqc"]["task"] = "sentence_position"
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(params), "utf-8")
     assert {name for name, benchmark in found(path).items() if not benchmark} == out
