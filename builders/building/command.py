@@ -30,12 +30,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Build the datasets of a corpus, and print their numbers of rows."""
+    """Build the datasets of a corpus, and print their numbers of rows and what limited them."""
     from builders.building.building import build
+    from builders.building.made import limit_of
+    from builders.plan.datasets import PassageDataset, datasets_of
     from builders.store.dataset_files import print_rows
     from corpora_recipes.entries import load_corpus
     from corpora_recipes.params import load_params
 
     params = load_params(options.params)
     corpus = load_corpus(options.params, options.corpus)
-    print_rows(build(corpus, options.records, options.out, params["sources"]))
+    report = build(corpus, options.records, options.out, params["sources"])
+    print_rows(report)
+    for dataset in datasets_of(corpus, params["sources"]):
+        if isinstance(dataset, PassageDataset):
+            print(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")

@@ -1,11 +1,22 @@
-"""The rows of a dataset, and the check of their number."""
+"""The rows of a dataset, the check of their number, and what limited it."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from builders.plan.datasets import Dataset, PassageDataset
 from builders.sampling.folds import FOLDS
 from builders.store.dataset_files import Counts, Rows, describe
 from corpora_recipes.running.errors import InputError
+
+# Why a document or passage is in no row, as build.json counts it, in words.
+LOST = {
+    "without_passage": "documents are too short for the task",
+    "unfinished_sentence": "passages have an unfinished sentence",
+    "of_another_dataset": "passages are of documents that went to another dataset",
+    "repeated_sentence": "passages have a sentence that another document has too",
+    "length_tells": "passages would give the answer away by the length of a sentence",
+    "beyond_quota_or_balance": "passages are too many for equal classes, or for a split",
+}
 
 
 class Made(NamedTuple):
@@ -45,3 +56,23 @@ def check_sizes(dataset: Dataset, made: Made) -> None:
         if isinstance(dataset, PassageDataset)
         else "add the source's files that are missing",
     )
+
+
+def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
+    """Return what limits the rows of a dataset: its quota, or the reason that takes most documents.
+
+    Args:
+        dataset: made of passages.
+        report: its part of build.json.
+    """
+    rows = report["rows"]
+    # Classes are equally frequent.
+    if all(dataset.quota(split) - rows[split] < len(dataset.task.labels) for split in rows):
+        return "all rows that were asked for"
+    read = report["documents"]["read"]
+    counts = report["documents"] | report["passages"]
+    reason = max(LOST, key=lambda name: counts[name])
+    if not counts[reason]:
+        return f"limited by the number of documents, {read:,}"
+    most = f"{counts[reason]:,} {LOST[reason]}"
+    return f"limited by documents ({read:,} read); most left out: {most}"

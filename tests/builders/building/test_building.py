@@ -15,6 +15,7 @@ import pytest
 from conftest import document
 
 from builders.building.building import build
+from builders.building.made import limit_of
 from builders.plan.datasets import datasets_of
 from builders.sampling.same_text import normalise
 from builders.store.shards import digests
@@ -227,6 +228,29 @@ def test_a_passage_with_an_unfinished_sentence_is_left_out(
     # The sixth sentence of document 7 is not one of its first five.
     assert report["sp_mine"]["passages"]["unfinished_sentence"] == 1
     assert "doc-0003" not in {row["document_id"] for row in rows_of(tmp_path / "out" / "sp_mine")}
+
+
+@pytest.mark.parametrize(
+    ("rows", "short", "datasets", "said"),
+    [
+        ([20, 10, 10], 0, ["sp_mine"], "all rows that were asked for"),
+        ([500, 50, 50], 150, ["sp_mine"], "(300 read); most left out: 150 documents are too short"),
+        (
+            [500, 50, 50],
+            5,
+            ["sp_mine", "dc_mine"],
+            "passages are of documents that went to another",
+        ),
+    ],
+)
+def test_what_limits_the_rows(
+    tmp_path, make_corpus, write_records, rows, short, datasets, said
+) -> None:
+    records = write_records([document(n, sentences=3 if n < short else 8) for n in range(300)])
+    corpus = make_corpus(datasets={name: TASKS[name] | {"rows": rows} for name in datasets})
+    report = build(corpus, records, tmp_path / "out", "upstream")
+    limits = {d.name: limit_of(d, report[d.name]) for d in datasets_of(corpus, "upstream")}
+    assert said in limits["sp_mine"], limits
 
 
 def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -> None:
