@@ -1,17 +1,12 @@
-"""The shipped benchmarks: which datasets belong to them, and which dataset of a run is one."""
+"""Which dataset of a run belongs to a shipped benchmark."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from builders.plan.datasets import PAPER_ROWS, Dataset
+from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.yaml_text import load_yaml
 
-BENCHMARKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = load_yaml(
-    Path(__file__).with_name("benchmarks.yaml").read_text("utf-8")
-)
-"""Benchmark to dataset to what it is built from: the content of benchmarks.yaml."""
 # What an entry need not state.
 _DEFAULTS = {"language": "es", "collection": "", "rows": list(PAPER_ROWS), "donors": "random"}
 

@@ -11,8 +11,8 @@ from statistics import fmean
 
 import numpy as np
 
-from builders.plan.benchmarks import BENCHMARKS
 from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.groups import GROUPS, Group
 from corpora_recipes.hashing import keyed_hash
 from evaluation.arrays import Doubles

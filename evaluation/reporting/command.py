@@ -4,7 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params
 from evaluation.entries import add_instances
 
 HELP = """\
@@ -26,7 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "results", type=Path, nargs="+", metavar="DIR", help="folders that probe wrote"
     )
     add_instances(parser)
-    add_params(parser)
+    parser.add_argument(
+        "--params",
+        type=Path,
+        metavar="FILE",
+        help="leave out encoders that this file does not list",
+    )
     parser.add_argument(
         "--audit",
         type=Path,
@@ -57,19 +61,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the report of the encoders that params.yaml lists."""
+    """Write the report of the encoders, of all or of those that a params.yaml lists."""
     from corpora_recipes.params import load_params
     from evaluation.reporting.writing import write_report
     from evaluation.results.paradigms import read_paradigms
     from evaluation.results.probes import read_results
     from evaluation.results.rankings import read_rankings
 
-    listed = load_params(options.params)["encoders"]
+    listed = load_params(options.params)["encoders"] if options.params else None
 
     def is_listed(name: str, path: Path) -> bool:
-        if name not in listed:
-            print(f"left out {path}: {name} is not in {options.params}", file=sys.stderr)
-        return name in listed
+        if listed is None or name in listed:
+            return True
+        print(f"left out {path}: {name} is not in {options.params}", file=sys.stderr)
+        return False
 
     probed = [(read_results(folder), folder) for folder in options.results]
     ranked = [(read_rankings(folder), folder) for folder in options.rankings]

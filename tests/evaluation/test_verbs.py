@@ -140,10 +140,13 @@ def test_results_of_an_encoder_that_params_lack_are_left_out(
     test_from_instances_to_report(here, capsys)
     Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
     folders = ["results/char_hash", "results/use_multilingual"]
-    assert main(["report", *folders, *REPORT]) == 0
+    listed = ["--params", "params.yaml"]
+    assert main(["report", *folders, *REPORT, *listed]) == 0
     assert "use_multilingual is not in params.yaml" in capsys.readouterr().err
     assert "use_multilingual" not in (here / "reports" / "report.md").read_text("utf-8")
-    assert main(["report", folders[1], *REPORT]) == 1
+    assert main(["report", *folders, *REPORT]) == 0
+    assert "use_multilingual" in (here / "reports" / "report.md").read_text("utf-8")
+    assert main(["report", folders[1], *REPORT, *listed]) == 1
     assert "probe an encoder" in capsys.readouterr().err
 
 

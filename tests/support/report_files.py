@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from builders.plan.benchmarks import BENCHMARKS
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import Column
 from evaluation.data.instances import find_datasets
 from evaluation.reporting.inputs import Inputs

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from builders.plan.benchmarks import BENCHMARKS, benchmark_of
+from builders.plan.benchmarks import benchmark_of
 from builders.plan.groups import load_groups
+from builders.tasks.benchmarks import BENCHMARKS
 
 
 def found(params: Path) -> dict[str, str]:

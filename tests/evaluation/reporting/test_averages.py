@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from report_files import SP
 
-from builders.plan.benchmarks import BENCHMARKS
 from builders.tasks import groups
+from builders.tasks.benchmarks import BENCHMARKS
 from evaluation.reporting.averages import OWN, averages_of, mean_ranks, mean_score
 from evaluation.reporting.comparison import Measured
 

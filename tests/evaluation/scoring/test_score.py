@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import another_hash_seed
+from hash_seeds import another_hash_seed
 from imports import REPOSITORY
 
 from corpora_recipes.running.errors import InputError
