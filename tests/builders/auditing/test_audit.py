@@ -354,7 +354,7 @@ def test_the_command_fails_on_a_miss_and_still_writes(
     tmp_path, write_params, capsys, monkeypatch
 ) -> None:
     rows = clean_rows()
-    rows["test"][0] = rows["train"][0]
+    rows["test"][0] = rows["test"][1] = rows["train"][0]
     write_text(rows, tmp_path / "theirs" / "ds")
     params = write_params({})
     arguments = ["audit", str(tmp_path / "theirs"), "--out", str(tmp_path / "audit")]
@@ -362,6 +362,9 @@ def test_the_command_fails_on_a_miss_and_still_writes(
     assert "instances in two splits: 1" in capsys.readouterr().err
     report = json.loads((tmp_path / "audit" / "audit.json").read_text())
     assert len(failures_of(report)) >= 1
+    # Instances are counted once, rows as often as they are there.
+    counted = {check["what"]: check["value"] for check in report["datasets"]["ds"]["checks"]}
+    assert counted["test rows whose instance is in another split too"] == 2
 
 
 def test_bad_files_are_refused_and_nothing_is_written(tmp_path) -> None:
