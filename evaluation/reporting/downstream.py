@@ -6,7 +6,7 @@ score is that of the encoder's main layer.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
 
@@ -80,17 +80,20 @@ def intrinsic_scores(
     probed: Sequence[Results],
     rankings: Sequence[RankingResults],
     paradigms: Sequence[ParadigmResults],
+    averaged: Callable[[Iterable[str]], list[str]] = list,
 ) -> Scores:
     """Return all scores that need no probe, by name.
 
-    For similarity, Pearson's correlation on each dataset and, if there are two or more, its mean;
+    For similarity, Pearson's correlation on each dataset and its mean over those of two or more
+    datasets that ``averaged`` returns;
     for EvalRank, the MRR by cosine of the vectors as they are; for ParaLex, suggestion and
     coherence with the shared vocabulary, in lower case if that was measured.
     """
     similarities = _by_dataset(probed, trained=False)
     found: Scores = {f"{dataset} Pearson": own for dataset, own in similarities.items()}
-    if len(similarities) > 1:
-        found[SIMILARITY_MEAN] = _mean(similarities.values())
+    names = averaged(similarities)
+    if len(names) > 1:
+        found[SIMILARITY_MEAN] = _mean([similarities[name] for name in names])
     ranks = [
         (score.dataset, own.name, score.mrr)
         for own in rankings

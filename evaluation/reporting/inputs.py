@@ -98,6 +98,11 @@ class Inputs:
         """Return the benchmark that a dataset belongs to, or ``OWN``."""
         return _benchmark(self.audit, dataset)
 
+    def shipped(self, names: Iterable[str]) -> list[str]:
+        """Return those of some datasets that belong to a benchmark; all, if none does."""
+        found = list(names)
+        return [name for name in found if self.benchmark(name) != OWN] or found
+
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Return names of encoders in the order of the report; those not probed come last."""
         return sorted(names, key=_order(self.names))
@@ -227,7 +232,7 @@ def _order(names: Sequence[str]) -> Callable[[str], tuple[int, str]]:
 
 def _benchmark(audit: Mapping[str, Mapping[str, Any]], dataset: str) -> str:
     """Return the benchmark of a dataset; ``OWN`` where the package names none."""
-    return str(audit[dataset].get("benchmark") or OWN)
+    return str(audit.get(dataset, {}).get("benchmark") or OWN)
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:

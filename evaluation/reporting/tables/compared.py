@@ -51,7 +51,7 @@ def _pairs(inputs: Inputs, found: Pairs) -> list[Table]:
     several = len({average.benchmark for average in means}) > 1
     rows = []
     for (one, other), own in found.items():
-        over = own["dataset"].values()
+        over = [own["dataset"][name] for name in inputs.shipped(own["dataset"])]
         counts = [sum(tone(d) == which for d in over) for which in ("better", "tie", "worse")]
         cells = (
             Cell(f"{one} − {other}"),
@@ -72,7 +72,7 @@ def _pairs(inputs: Inputs, found: Pairs) -> list[Table]:
             for average in means
         ),
     )
-    about += " Better / tied / worse counts datasets."
+    about += " Better / tied / worse counts datasets, those of benchmarks if there are some."
     return [Table("pairs", "Encoders compared", header, tuple(rows), (about,))]
 
 

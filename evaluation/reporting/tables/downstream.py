@@ -4,6 +4,7 @@ from evaluation.reporting.downstream import (
     LEAST,
     SIMILARITY_MEAN,
     Relation,
+    Scores,
     downstream_means,
     downstream_scores,
     intrinsic_scores,
@@ -29,7 +30,7 @@ def downstream(inputs: Inputs) -> list[Table]:
     As Tables 3 and 6 of Wang, Kuo and Li (2022). With fewer than three encoders the table has a
     note instead of rows; without scores of either kind there is no table.
     """
-    intrinsic = intrinsic_scores(inputs.encoders, inputs.rankings, inputs.paradigms)
+    intrinsic = _intrinsic(inputs)
     datasets = downstream_scores(inputs.encoders)
     if not intrinsic or not datasets:
         return []
@@ -79,7 +80,7 @@ def downstream(inputs: Inputs) -> list[Table]:
 
 def downstream_datasets(inputs: Inputs) -> list[Table]:
     """Return how scores without a probe correlate with those of each probed dataset."""
-    intrinsic = intrinsic_scores(inputs.encoders, inputs.rankings, inputs.paradigms)
+    intrinsic = _intrinsic(inputs)
     datasets = downstream_scores(inputs.encoders)
     if len(inputs.encoders) < LEAST or not intrinsic or not datasets:
         return []
@@ -97,6 +98,10 @@ def downstream_datasets(inputs: Inputs) -> list[Table]:
     ]
     header = headings("Dataset", *intrinsic)
     return [Table("downstream-datasets", "Downstream tasks by dataset", header, tuple(rows))]
+
+
+def _intrinsic(inputs: Inputs) -> Scores:
+    return intrinsic_scores(inputs.encoders, inputs.rankings, inputs.paradigms, inputs.shipped)
 
 
 def _relation(found: Relation | None) -> Cell:

@@ -191,7 +191,7 @@ def postprocessing(inputs: Inputs) -> list[Table]:
     ways = list(dict.fromkeys(key[:3] for key in ranks))
     if not datasets or all(done == PLAIN for *_, done in ways):
         return []
-    compared = sorted({key[-1] for key in correlations})
+    compared = sorted(inputs.shipped({key[-1] for key in correlations}))
     rows = []
     changes: dict[str, tuple[list[float], list[float]]] = {}
     for encoder, similarity, done in ways:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from builders.auditing.report import SMALL_TEST
 from builders.tasks.groups import Group
 from evaluation.measures.intervals import LEAST_DOCUMENTS
+from evaluation.reporting.averages import OWN
 from evaluation.reporting.comparison import Difference, tied_with
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell
@@ -21,6 +22,8 @@ def dataset_cell(inputs: Inputs, name: str) -> Cell:
     """Return the cell that names a dataset: what it is, and a link to its instances."""
     group = next(group for group, names in inputs.audited.items() if name in names)
     title = ": ".join(filter(None, (group.title, inputs.audit[name].get("title"))))
+    if inputs.benchmark(name) == OWN:
+        title += " (own dataset)"
     link = f"#instances-title?dataset={name}" if name in inputs.datasets else ""
     return sampled(inputs, [name], Cell(name, title=title, link=link))
 

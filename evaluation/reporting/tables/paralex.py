@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from builders.tasks.groups import PARALEX
+from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     COVERED,
@@ -138,7 +139,7 @@ def _clustered(
         for score in own.main:
             key = (score.dataset, score.language, score.vocabulary, score.casing)
             found.setdefault(key, {})[own.name] = score
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items(), key=lambda one: (inputs.benchmark(one[0][0]) == OWN, one[0])))
 
 
 def _not_scored(inputs: Inputs) -> list[str]:

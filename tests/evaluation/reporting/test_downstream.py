@@ -139,6 +139,8 @@ def test_intrinsic_scores_of_similarity() -> None:
     }
     # Of one dataset there is no mean.
     assert list(intrinsic_scores([TWO], [], [])) == ["sts14 Pearson"]
+    both = intrinsic_scores([ONE], [], [], lambda names: [*names][:1])
+    assert list(both) == ["sts14 Pearson", "sts15 Pearson"]
 
 
 def test_intrinsic_scores_of_ranks() -> None:

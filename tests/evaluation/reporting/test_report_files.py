@@ -188,7 +188,10 @@ def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) ->
     inputs = read_inputs(given["results"], given["audit"], None)
     datasets = find_datasets(given["instances"])
     (first, *_) = browsed(inputs, datasets, "../hub/README.md")
-    assert (first["title"], first["card"]) == ("Sentence classification", "../hub/README.md#mc_x")
+    assert (first["title"], first["card"]) == (
+        "Sentence classification (own dataset)",
+        "../hub/README.md#mc_x",
+    )
     assert browsed(inputs, datasets)[0]["card"] == ""
 
 

@@ -239,10 +239,10 @@ def test_the_state_is_in_the_address(page: Any, browser: Any) -> None:
 
 def test_names_lead_to_instances_and_groups_to_their_scores(page: Any) -> None:
     link = page.locator(f"#{SCORES} tbody th a", has_text="ssp_x")
-    assert link.get_attribute("title") == "Section prediction"
+    assert link.get_attribute("title") == "Section prediction (own dataset)"
     link.click()
     assert page.locator("#dataset").input_value() == "ssp_x"
-    assert page.locator("#about-dataset").inner_text() == "Section prediction"
+    assert page.locator("#about-dataset").inner_text() == "Section prediction (own dataset)"
     page.locator("#averages-own-datasets thead a", has_text="SPC").click()
     assert [name.rstrip("*‡¶") for name in column(page, SCORES, 1)] == ["nli_x"]
 

@@ -193,7 +193,10 @@ def test_own_datasets_stand_apart_and_change_no_average_of_a_benchmark(tmp_path:
         ("dr", "Discourse relations (DR)"),
         ("own-sp", "Sentence position (SP), own datasets"),
     ]
-    headings = [cell.text for cell in one(pairs(found)).header]
+    table = one(pairs(found))
+    # Own datasets do not count.
+    assert [row.cells[1].text for row in table.rows] == ["0 / 1 / 0"]
+    headings = [cell.text for cell in table.header]
     assert headings[2:] == [
         "SP (1 of 3), spanish_discoeval",
         "SP (1), own datasets",
