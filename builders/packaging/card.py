@@ -166,6 +166,12 @@ class Config:
         return missing_parts(self.facts, self.counts["source_parts"]) if self.facts else []
 
     @property
+    def notable(self) -> list[dict[str, Any]]:
+        """The measurements of the audit that have no limit, or are beyond it."""
+        checks = self.audit["checks"]
+        return [c for c in checks if c["limit"] is None or c["verdict"] != "pass"]
+
+    @property
     def described(self) -> str:
         """The counts of documents, passages or pairs, in words."""
         return describe(self.counts)
@@ -186,13 +192,16 @@ class Config:
 
 def card(configs: Sequence[Config]) -> str:
     """Return the README.md of a package."""
-    header = yaml.safe_dump(_header(configs), allow_unicode=True, sort_keys=False, width=100)
+    # A mapping or list without others in it takes one line.
+    style: dict[str, Any] = {"default_flow_style": None, "sort_keys": False, "width": 1000}
+    header = yaml.safe_dump(_header(configs), allow_unicode=True, **style)
     used = dict.fromkeys(config.task.name for config in configs)
     return render(
         PAGE,
         {
             "header": header,
             "configs": configs,
+            "common": _common_columns(configs),
             "tasks": [TASKS[name] for name in used],
             "sample": any(config.dataset.sample for config in configs),
             "audits": {config.dataset.name: config.audit for config in configs},
@@ -252,6 +261,14 @@ def _header(configs: Sequence[Config]) -> dict[str, Any]:
             for index, config in enumerate(configs)
         ],
         "dataset_info": [_info(config) for config in configs],
+    }
+
+
+def _common_columns(configs: Sequence[Config]) -> dict[str, Column]:
+    return {
+        name: column
+        for name, column in configs[0].columns.items()
+        if all(config.columns.get(name) == column for config in configs)
     }
 
 

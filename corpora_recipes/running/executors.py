@@ -156,7 +156,7 @@ class Cluster(Executor):
                 where,
                 expected="the package distributed",
                 found="it is not installed",
-                todo="pip install 'probeta[cluster]'",
+                todo="pip install 'probeta[cluster]' (in a checkout: uv sync --extra cluster)",
             ) from None
         if not _ADDRESS.fullmatch(address):
             # Client would wait for it, with a less clear message.

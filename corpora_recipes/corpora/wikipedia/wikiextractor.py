@@ -113,7 +113,7 @@ def _run(dump: Path, output: Path) -> None:
         "wikiextractor",
         expected="the text of the pages",
         found=found,
-        todo="pip install 'wikiextractor>=3.1.0', or set `extractor: native` in params.yaml",
+        todo="install it: `uv pip install 'wikiextractor>=3.1.0'`, or set `extractor: native`",
     )
 
 

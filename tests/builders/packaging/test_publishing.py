@@ -448,7 +448,7 @@ def test_a_card_that_does_not_fit_is_refused(tmp_path, corpora) -> None:
     text = card.read_text("utf-8")
     head = yaml.safe_load(text.split("---\n")[1])
     rows = head["dataset_info"][0]["splits"][0]["num_examples"]
-    card.write_text(text.replace(f"num_examples: {rows}\n", "num_examples: 7\n"), "utf-8")
+    card.write_text(text.replace(f"num_examples: {rows}}}", "num_examples: 7}"), "utf-8")
     with pytest.raises(InputError, match=f"7 rows(.|\n)*found: +{rows} rows"):
         check_card(folder)
     card.write_text(text, "utf-8")
