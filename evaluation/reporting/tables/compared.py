@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from builders.tasks.groups import Group
+from evaluation.reporting.averages import Average
 from evaluation.reporting.comparison import Difference
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
@@ -13,6 +14,7 @@ from evaluation.reporting.layout import (
     difference_cell,
     headings,
     tone,
+    unused_name,
 )
 from evaluation.reporting.tables.marks import dataset_cell, sampled
 
@@ -41,39 +43,50 @@ def best_pairs(inputs: Inputs) -> list[Table]:
 
 
 def _pairs(inputs: Inputs, found: Pairs) -> list[Table]:
-    if not found:
-        return []
-    means = [
-        average
-        for average in inputs.averages
-        if any(average.what in own["group"] for own in found.values())
+    """Return a table for each benchmark, and one for the user's own datasets."""
+    averages = [
+        own for own in inputs.averages if any(own.what in pair["group"] for pair in found.values())
     ]
-    several = len({average.benchmark for average in means}) > 1
-    rows = []
-    for (one, other), own in found.items():
-        over = [own["dataset"][name] for name in inputs.shipped(own["dataset"])]
-        counts = [sum(tone(d) == which for d in over) for which in ("better", "tie", "worse")]
-        cells = (
-            Cell(f"{one} − {other}"),
-            Cell(" / ".join(map(str, counts)), value=counts[0] - counts[2]),
-            *(difference_cell(own["group"].get(average.what)) for average in means),
+    benchmarks = dict.fromkeys(average.benchmark for average in averages)
+    tables: list[Table] = []
+    for benchmark in benchmarks:
+        # All groups together first.
+        means = sorted(
+            (own for own in averages if own.benchmark == benchmark),
+            key=lambda own: own.group is not None,
         )
-        rows.append(Row(cells))
-    about = about_differences("test document")
-    about += " For a group, the differences are averaged over its datasets, taken as independent."
-    header = (
-        *headings("Encoders", "Better / tied / worse"),
-        *(
-            sampled(
-                inputs,
-                average.datasets,
-                Cell(average.heading + f", {average.benchmark}" * several, title=average.title),
-            )
-            for average in means
-        ),
-    )
-    about += " Better / tied / worse counts datasets, those of benchmarks if there are some."
-    return [Table("pairs", "Encoders compared", header, tuple(rows), (about,))]
+        rows = [
+            Row((Cell(f"{one} − {other}"), *_compared(inputs, own, benchmark, means)))
+            for (one, other), own in found.items()
+        ]
+        header = (
+            *headings("Encoders", "Better / tied / worse"),
+            *(sampled(inputs, own.datasets, Cell(own.heading, title=own.title)) for own in means),
+        )
+        about = about_differences("test document")
+        about += (
+            " For a group, the differences are averaged over its datasets, taken as independent."
+            " Better / tied / worse counts datasets."
+        )
+        name = f"pairs-{unused_name(benchmark, ())}"
+        title = f"Encoders compared: {benchmark}"
+        tables.append(Table(name, title, header, tuple(rows), () if tables else (about,)))
+    return tables
+
+
+def _compared(
+    inputs: Inputs,
+    own: Mapping[str, Mapping[str, Difference]],
+    benchmark: str,
+    means: Sequence[Average],
+) -> list[Cell]:
+    """Return the cells of a pair: its numbers of datasets, and its mean differences."""
+    over = [d for name, d in own["dataset"].items() if inputs.benchmark(name) == benchmark]
+    counts = [sum(tone(d) == which for d in over) for which in ("better", "tie", "worse")]
+    return [
+        Cell(" / ".join(map(str, counts)), value=counts[0] - counts[2]),
+        *(difference_cell(own["group"].get(average.what)) for average in means),
+    ]
 
 
 def differences(inputs: Inputs) -> list[Table]:

@@ -448,3 +448,12 @@ def test_croissant_validates_and_yields_the_rows(packaged: Path) -> None:
     rows = pq.read_table(packaged / f"{name}.parquet").to_pylist()
     assert [row["id"].decode() for row in found] == [row["id"] for row in rows]
     assert [row["label"] for row in found] == [row["label"] for row in rows]
+
+
+def test_the_audit_says_which_corpus_and_benchmark(packaged_once: Path) -> None:
+    audit = json.loads((packaged_once / "hub" / "audit.json").read_text("utf-8"))
+    found = {(own["title"], own["benchmark"]) for own in audit["datasets"].values()}
+    # The user's own datasets belong to none.
+    assert len(audit["datasets"]) == 3
+    assert {benchmark for _, benchmark in found} == {""}
+    assert len({title for title, _ in found}) == 1
