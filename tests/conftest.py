@@ -3,6 +3,7 @@
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,13 @@ from corpora_recipes.records import (
 )
 
 REPOSITORY = Path(__file__).parent.parent
+
+# Tests never fail for being slow. The environment of the tests with torch has no hypothesis.
+with suppress(ImportError):
+    from hypothesis import settings
+
+    settings.register_profile("any time", deadline=None)
+    settings.load_profile("any time")
 
 
 # Files whose tests use `project`: with -n, one process has them all, so that it is made once.

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.parquet import array_of, numbers, strings, to_table
@@ -34,7 +34,6 @@ def values(kind: pa.DataType, *, nested: bool = False) -> st.SearchStrategy:
 
 @pytest.mark.parametrize("kind", KINDS)
 # The first call of pyarrow's own imports pandas.
-@settings(deadline=None)
 @given(data=st.data())
 def test_rows_become_the_table_of_pyarrow(kind, data) -> None:
     schema = record_schema(kind)

@@ -237,7 +237,7 @@ def test_a_class_that_test_lacks(classes: int) -> None:
     assert trivial_baselines(train, test, classes)["bag_of_words"] == 1
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     rows=st.lists(
         st.tuples(st.text(max_size=12), st.text(max_size=12), st.integers(0, 2)),

@@ -171,7 +171,7 @@ def grow(form, edus) -> DiscourseNode:
     return (right if nucleus_first[0] else left)(relation, *children)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(FORMS)
 def test_any_tree(form):
     tree = tree_of(grow(form, count()))
@@ -198,7 +198,7 @@ def test_any_tree(form):
         assert any(a <= first and last <= b for a, b in stretches[:place])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(FORMS)
 def test_binarising_keeps_the_text_and_is_done_once(form):
     tree = tree_of(grow(form, count()))

@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from corpora_recipes.text.detokenizing import detokenize
@@ -128,7 +128,6 @@ MARKS = [*".,;:?!()[]{}\"'«»“”¿¡`…", "''", "``", "?!"]
 LINES = st.lists(st.sampled_from(WORDS + SIGNS + MARKS * 2), max_size=24).map(" ".join)
 
 
-@settings(deadline=None)
 @given(LINES | st.text(), st.sampled_from(["es", "en", "fr", "de"]))
 @example('a " " b \' \' = " " c " " d .', "es")
 @example(" , ( ) '", "es")
@@ -138,7 +137,6 @@ def test_only_blanks_go_and_once_is_enough(text: str, language: str) -> None:
     assert detokenize(joined, language) == joined
 
 
-@settings(deadline=None)
 @given(LINES)
 def test_words_are_never_joined_with_words(text: str) -> None:
     assert not re.search("(?:casa|de|EE)(?:casa|de|EE)", detokenize(text, "es"))

@@ -421,7 +421,7 @@ def test_what_is_written_is_read(
     assert made.encode(list(words))[:, 0].tolist() == list(words.values())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(content=st.binary(max_size=60), name=st.sampled_from(["v.txt", "v.bin", "v.bin.gz"]))
 def test_any_bytes_are_read_or_refused_clearly(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, name: str

@@ -140,7 +140,7 @@ def test_a_correlation_of_one() -> None:
     assert correlation_interval(many[:2], many[:2], many[:2]) == pytest.approx((-1, 1))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(right=st.lists(st.booleans(), min_size=1, max_size=60), size=st.integers(1, 4))
 def test_intervals_are_in_range_and_contain_the_score(right: list[bool], size: int) -> None:
     documents = [f"d{i // size}" for i in range(len(right))]

@@ -33,7 +33,7 @@ def test_correlations_by_hand() -> None:
     assert measure("pearson", gold, predicted) == pearson(gold, predicted)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(2, 300),
@@ -83,7 +83,7 @@ def test_what_does_not_vary_correlates_with_nothing() -> None:
         assert metric_of("pearson", terms("pearson", one, two).sum(axis=0)[None]) == [0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32),
     rows=st.integers(3, 40),

@@ -33,7 +33,7 @@ def found(vectors: Floats, words: list[int], asked: list[int], count: int) -> li
     return lists
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(2, 60),

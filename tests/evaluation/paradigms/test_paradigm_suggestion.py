@@ -115,7 +115,7 @@ def test_recall_is_of_counts_and_never_of_rounded_parts() -> None:
     assert tested.coherence == 1 / (13 * 12)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     words=st.integers(40, 400),

@@ -62,7 +62,7 @@ def test_by_hand() -> None:
     assert rank(vectors, pairs, "l2").tied.tolist() == [False, False, True, False]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(data=st.data(), offset=st.sampled_from([0, 1000, 2**23]))
 def test_equal_to_exact_arithmetic(data: st.DataObject, offset: int) -> None:
     """Small whole numbers, among which scores are often equal; zeros too; in several blocks."""

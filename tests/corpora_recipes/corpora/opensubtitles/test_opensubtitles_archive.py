@@ -174,7 +174,7 @@ class TestDamaged:
         assert "beyond its end" in self.error(path)
 
     @given(data=st.data())
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=200)
     def test_any_changed_byte(
         self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
     ) -> None:

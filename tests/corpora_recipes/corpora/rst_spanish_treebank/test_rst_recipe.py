@@ -798,7 +798,7 @@ def to_rs3(tree: DiscourseTree, ids: list[int]) -> str:
     return rs3(*(segments[edu] for edu in sorted(segments)), *groups)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(FORMS, st.data())
 def test_what_is_written_is_read_back(tmp_path_factory, form, data):
     edus = count()

@@ -158,7 +158,7 @@ def test_unescape_knows_xml_and_expands_nothing_else(raw: str, text: str) -> Non
     assert unescape(raw) == text
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.tuples(*[st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")))] * 2),
@@ -370,7 +370,7 @@ def test_index_lines_may_hold_anything_after_the_second_colon() -> None:
     assert streams_of(text) == [(5, 51, 1, 30, 3), (51, 512, 4, 4, 1), (512, None, 9, 9, 1)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

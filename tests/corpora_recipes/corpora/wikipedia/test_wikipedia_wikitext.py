@@ -650,7 +650,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join)))
 @example("{{nowrap|[[a|b}}]]")
 @example("[[Archivo:a|{{]]}}")
@@ -733,7 +733,7 @@ PIECES += [*MARKS, "www.", "del", "3,5", "Lima", " y ", " , ", "Lima. ", "fin.El
 PIECES += [" de。"]
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(["es", "fr"]))
 def test_what_the_fast_search_passes_is_sound(pieces: list[str], language: str) -> None:
     text = clean("".join(pieces))
@@ -744,7 +744,7 @@ def test_what_the_fast_search_passes_is_sound(pieces: list[str], language: str) 
         assert not any(prose._damage(sentence) for sentence in split_sentences(text, language))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(st.lists(st.sampled_from([*PIECES, ". ", "Casa. ", "(a) "]), min_size=1, max_size=16))
 def test_sentences_of_what_the_fast_search_passes_are_the_same(pieces: list[str]) -> None:
     text = clean("".join(pieces))

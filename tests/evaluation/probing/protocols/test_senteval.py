@@ -218,7 +218,7 @@ def naive_adam(weights, gradients, decay):
 
 
 @given(st.integers(0, 1000), st.integers(1, 30), st.sampled_from([1e-6, 1.0, 100.0]))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_adam_is_the_papers(seed, steps, scale):
     random = generator(seed)
     weights = random.normal(size=(2, 5)).astype(np.float32)

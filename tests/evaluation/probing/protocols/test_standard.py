@@ -131,7 +131,7 @@ def test_a_validation_of_one_row() -> None:
 # What answers do not depend on
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(
     scale=st.sampled_from([1e-3, 0.1, 10, 1e3]),
     shift=st.sampled_from([0.0, 3.0]),
@@ -430,7 +430,7 @@ def test_coherence_features_by_hand() -> None:
         assert found == pytest.approx(expected, abs=1e-5)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(order=st.permutations([1, 2, 3, 4]))
 def test_fits_do_not_depend_on_where_the_inner_sentences_stand(order: list[int]) -> None:
     x = passages(10, seed=3)[0]
@@ -494,7 +494,7 @@ def test_relatedness_is_cross_entropy_with_soft_targets() -> None:
     assert found.predictions[0] == pytest.approx(expected, abs=0.01)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(0, 5, allow_nan=False), min_size=1, max_size=20))
 def test_soft_targets_have_the_score_as_their_mean(given_scores: list[float]) -> None:
     scores = np.array(given_scores)
