@@ -112,7 +112,7 @@ def _folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
 def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
     """Return the folder of a repository in the Hub's cache, with the datasets, or with all."""
     # Only for data of the Hub.
-    from huggingface_hub import list_repo_files, snapshot_download
+    from huggingface_hub import HfApi, snapshot_download
 
     names = datasets or ["*"]
     try:
@@ -124,7 +124,7 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
             )
         )
         if not all((folder / name).is_dir() for name in datasets or ()):
-            files = list_repo_files(repository, repo_type="dataset")
+            files = HfApi().list_repo_files(repository, repo_type="dataset")
             _check(
                 f"datasets of {repository}",
                 datasets,

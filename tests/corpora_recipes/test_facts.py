@@ -97,6 +97,8 @@ def test_a_broken_corpus_yaml_does_not_hide_the_others(tmp_path, monkeypatch, wr
     for name, text in (("good", LEAST), ("bad", "{name: Bad}")):
         (tmp_path / "corpora" / name).mkdir(parents=True)
         written(tmp_path / "corpora" / name, text)
+    (tmp_path / "corpora" / "good" / "sample").mkdir()
+    (tmp_path / "corpora" / "good" / "sample" / "texts.txt").write_text("Uno.", "utf-8")
     monkeypatch.setattr(recipe, "RECIPES", tmp_path / "corpora")
     fine = {"corpus": {"recipe": "good"}}
     lines = "\n".join(listing(write_params({"mine": fine})))
