@@ -109,6 +109,14 @@ class _FetchFirst(Executor):
 
         return self.reader.submit(read)
 
+    def __exit__(self, kind: object, *error: object) -> None:
+        """End; without an error, after all blocks that were to be fetched in advance.
+
+        Which of them are there would otherwise depend on who was faster, and another run would
+        fetch what this one has not.
+        """
+        self.shutdown(cancel_futures=kind is not None)
+
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End the threads after their current tasks."""
         # The fetchers first: the reader may be waiting for one.
