@@ -46,8 +46,9 @@ def test_every_layer_is_encoded_once_and_probed(
     code = f"import sys; from evaluation.commands import main; main({probe}); "
     code += "print('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    line, imported = done.stdout.splitlines()
+    line, kept, imported = done.stdout.splitlines()
     assert line.startswith("bso_own: ")
+    assert kept == "1 datasets: 0 kept, 1 new"
     assert imported == "False"
     results = read_results(Path("results"))
     layers = ["0", "1", "2", "avg"]
