@@ -90,7 +90,7 @@ def test_data_of_the_hub(hub_folder: Path, endpoint: list[str]) -> None:
     found = find_data("org/name", ["bso_own"], None)
     assert [dataset.name for dataset in found.datasets] == ["bso_own"]
     assert found.trivial == {"bso_own": ("bag_of_words", 0.7)}
-    # Only what is asked for was downloaded.
+    # Only the requested files were downloaded.
     assert not [request for request in endpoint if "tass_own" in request]
     assert names("org/name") == ["bso_own", "sts_own", "tass_own"]
     for own in find_data("dist/hub", None, None).datasets:
