@@ -23,6 +23,12 @@ stages too: `dvc repro build@wikipedia`.
 REPORT = Path("reports")
 # Seconds that the stages of a verb take on the samples, with two cores; 1 for all others.
 SECONDS = {"compose": 2, "audit": 5, "package": 4, "embed": 8, "probe": 4, "rank": 3}
+# The marks of the report's averages.
+MARKS = {
+    "†": "not shown to beat the trivial baselines",
+    "≈": "the test cannot distinguish it from the best",
+    "(s)": "from the small sample: do not report",
+}
 _STARTED = re.compile(r"Running stage '(?P<stage>.+)':")
 _SKIPPED = re.compile(r"Stage '(?P<stage>.+)' (didn't change|is cached)")
 # What DVC says of its own doing: the command, the lock file, its remote storage.
@@ -150,7 +156,7 @@ def _clock(seconds: float) -> str:
 def averages(report: str) -> list[str]:
     """Return the averages in a report as lines for a terminal: a table for each benchmark.
 
-    Encoders are in columns, the mean rank and the groups of datasets in rows.
+    Encoders are in columns, the mean rank and the groups of datasets in rows; below, the marks.
 
     Args:
         report: the content of report.md.
@@ -172,7 +178,8 @@ def averages(report: str) -> list[str]:
             )
             for column in zip(*rows, strict=True)
         ]
-    return lines
+    shown = "".join(lines)
+    return lines + [f"{mark} {said}" for mark, said in MARKS.items() if mark in shown]
 
 
 def _plain(cell: str) -> str:

@@ -95,6 +95,8 @@ Means over datasets.
         "own datasets   use",
         "Mean rank      1.0",
         "SP (1)        20.1",
+        "† not shown to beat the trivial baselines",
+        "(s) from the small sample: do not report",
     ]
 
 

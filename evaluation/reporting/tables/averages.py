@@ -55,6 +55,7 @@ def _answer(inputs: Inputs, average: Average) -> str:
     best, *others = ranks
     below = [name for name in ranks if not _beats_trivial(inputs, average, name)]
     trivial = "Not shown to beat the trivial baselines on average: {}."
+    none = "No encoder is shown to beat the trivial baselines on average."
     if not others:
         said = trivial.format(best) if below else "It beats the trivial baselines on average."
         return f"{best} is the only encoder with all of its datasets. {said}"
@@ -64,7 +65,7 @@ def _answer(inputs: Inputs, average: Average) -> str:
     mean = ranks[best]
     said = "All are shown to beat the trivial baselines on average."
     if below:
-        said = trivial.format(_some(below) if len(below) < len(ranks) else "all of them")
+        said = trivial.format(_some(below)) if len(below) < len(ranks) else none
     return (
         f"{best} has the best mean rank of {len(ranks)} encoders, {mean.value:.1f} "
         f"{bracketed(mean.interval, _rank)}; by its mean score, the paired test {test}. {said}"
