@@ -1,4 +1,4 @@
-"""Reads pages of OAI-PMH records into documents, one per abstract.
+"""Reads pages of OAI-PMH records into documents, one per abstract of a thesis.
 
 A page is a repository's response to ListRecords, in one of two forms. ``oai_dc`` is simple Dublin
 Core, which uses one name for all kinds of descriptions::
@@ -10,18 +10,21 @@ Core, which uses one name for all kinds of descriptions::
         <dc:description>Memoria para optar al título de Ingeniera Civil</dc:description>
         <dc:description>El presente trabajo …</dc:description>
         <dc:subject>Hidrología</dc:subject>
+        <dc:type>Tesis</dc:type>
         <dc:language>es</dc:language>
       </oai_dc:dc></metadata>
     </record>
 
 ``xoai`` is specific to DSpace and distinguishes them by the path of elements dc, description,
 abstract and a language (or "none"), with ``<field name="value">`` at its end. A deleted record is
-only a header with status="deleted".
+only a header with status="deleted". Repositories hold articles, chapters and books too: the type of
+a record tells.
 
 The folder holds ``<host>/page-*.xml``, or the pages themselves.
 """
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +33,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lxml import etree
+from tqdm import tqdm
 
 from corpora_recipes.corpora.theses.harvest import OAI, harvest, parse_page
 from corpora_recipes.facts import Source
@@ -69,18 +73,40 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Harvest all servers of the options.
+    """Harvest all servers of the options, whatever happens at one of them.
+
+    A server that gives no page is left out, and named at the end.
 
     Raises:
-        InputError: see ``harvest``.
+        InputError: no server gave a page, or one stopped before its end; see ``harvest``.
     """
+    silent: dict[str, InputError] = {}
+    broken: list[InputError] = []
     for name, server in _folders(corpus).items():
-        harvest(
-            server["url"],
-            server.get("set"),
-            server.get("metadata_prefix", "oai_dc"),
-            out / name,
-            corpus.options["delay_seconds"],
+        try:
+            harvest(
+                server["url"],
+                server.get("set"),
+                server.get("metadata_prefix", "oai_dc"),
+                out / name,
+                corpus.options["delay_seconds"],
+            )
+        except InputError as error:
+            if any((out / name).glob("page-*.xml")):
+                broken.append(error)
+            else:
+                silent[name] = error
+    for name, why in silent.items():
+        note = f"{name} gave no page and is left out: {why.found} (at {why.where})"
+        tqdm.write(note, file=sys.stderr)
+    if broken:
+        raise broken[0]
+    if len(silent) == len(_folders(corpus)):
+        raise InputError(
+            ", ".join(silent),
+            expected="an answer from at least one of the servers",
+            found="none: see above",
+            todo="check the network, and run fetch again; `servers` can name other repositories",
         )
 
 
@@ -140,9 +166,10 @@ def read_block(block: Page, corpus: Corpus) -> BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The rules of corpus.yaml for descriptions, compiled."""
+    """The rules of corpus.yaml and of the options, ready for use."""
 
     language: str
+    types: Sequence[str]
     not_abstracts: Sequence[re.Pattern[str]]
     boilerplate: Sequence[re.Pattern[str]]
     sentence_breaks: Sequence[re.Pattern[str]]
@@ -153,6 +180,7 @@ class _Rules:
         rules = corpus.facts.special
         return cls(
             corpus.language.split("-")[0],
+            [str(name).casefold() for name in corpus.options["types"]],
             [re.compile(rule["pattern"], flags) for rule in rules["not_abstracts"]],
             [re.compile(rule["pattern"], flags) for rule in rules["boilerplate"]],
             [re.compile(rule["pattern"]) for rule in rules["sentence_breaks"]],
@@ -172,6 +200,8 @@ def _read(record: etree._Element, block: Page, rules: _Rules, drops: Drops) -> D
     if not identifier:
         raise Dropped("no_identifier")
     fields = _fields(record, block)
+    if not _is_thesis(fields, rules):
+        raise Dropped("not_a_thesis")
     paragraphs = _paragraphs(_abstract(fields, rules), rules, drops)
     sections = split_at_drops("", 1, paragraphs)
     if not sections:
@@ -229,6 +259,12 @@ def _xoai_fields(root: etree._Element) -> Iterator[_Field]:
             for value in qualified.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
                 text = "".join(map(str, value.itertext()))
                 yield _Field(name, qualified.get("name", ""), text)
+
+
+def _is_thesis(fields: Sequence[_Field], rules: _Rules) -> bool:
+    """Return whether a type of the record names a thesis, or none is given."""
+    types = [f.text.casefold() for f in fields if f.element == "type" and f.text.strip()]
+    return not types or any(name in given for given in types for name in rules.types)
 
 
 def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:

@@ -100,6 +100,12 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Reposito
     repository.httpd.server_close()
 
 
+def corpus_with(*servers: dict[str, Any], **options: Any) -> Corpus:
+    facts = load_facts("theses")
+    options = {**facts.options, "servers": list(servers), "delay_seconds": 0, **options}
+    return Corpus("theses", "theses", "es", None, 1, options, {}, facts)
+
+
 def pages(folder: Path) -> list[str]:
     return sorted(p.name for p in folder.iterdir()) if folder.exists() else []
 
@@ -121,13 +127,10 @@ def test_whole_harvest_by_tokens(server: Repository, tmp_path: Path) -> None:
 
 
 def test_both_prefixes_through_fetch(server: Repository, tmp_path: Path) -> None:
-    facts = load_facts("theses")
-    servers = [
+    corpus = corpus_with(
         {"url": server.url, "set": None, "metadata_prefix": "oai_dc"},
         {"url": server.url, "set": "col_1", "metadata_prefix": "xoai"},
-    ]
-    options = {"servers": servers, "delay_seconds": 0}
-    corpus = Corpus("theses", "theses", "es", None, 1, options, {}, facts)
+    )
     sources.fetch(corpus, "upstream", tmp_path / "out")
     assert pages(tmp_path / "out" / "127.0.0.1") == ALL
     assert pages(tmp_path / "out" / "127.0.0.1-col_1") == ALL
@@ -144,6 +147,47 @@ def test_both_prefixes_through_fetch(server: Repository, tmp_path: Path) -> None
         ("documents", "deleted"): 1,
         ("documents", "no_abstract"): 2,
     }
+
+
+class TestSeveralServers:
+    def test_a_dead_one_first(
+        self,
+        server: Repository,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        monkeypatch.setattr(downloads, "ATTEMPTS", 2)
+        corpus = corpus_with({"url": "http://localhost:9/oai"}, {"url": server.url})
+        sources.fetch(corpus, "upstream", tmp_path / "out")
+        assert pages(tmp_path / "out" / "127.0.0.1") == ALL
+        assert pages(tmp_path / "out" / "localhost") == []
+        (note,) = [line for line in capsys.readouterr().err.splitlines() if "left out" in line]
+        assert note.startswith("localhost gave no page and is left out: ")
+
+    def test_all_dead(
+        self, server: Repository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        server.before = [lambda query: (404, {}, ""), lambda query: oai_error("noRecordsMatch")]
+        corpus = corpus_with({"url": server.url}, {"url": server.url, "set": "nothing"})
+        with pytest.raises(InputError, match=r"127\.0\.0\.1, 127\.0\.0\.1-nothing") as error:
+            sources.fetch(corpus, "upstream", tmp_path / "out")
+        assert error.value.expected == "an answer from at least one of the servers"
+        notes = capsys.readouterr().err
+        assert "127.0.0.1 gave no page and is left out: the server answers 404" in notes
+        assert "127.0.0.1-nothing gave no page and is left out: the error noRecordsMatch" in notes
+
+    def test_one_that_stops_is_an_error_after_the_others(
+        self, server: Repository, tmp_path: Path
+    ) -> None:
+        server.before = [server.answer, lambda query: (404, {}, "")]
+        corpus = corpus_with({"url": server.url}, {"url": server.url, "set": "col_1"})
+        with pytest.raises(InputError, match="404"):
+            sources.fetch(corpus, "upstream", tmp_path / "out")
+        assert pages(tmp_path / "out" / "127.0.0.1") == ALL[:1]
+        assert pages(tmp_path / "out" / "127.0.0.1-col_1") == ALL
+        sources.fetch(corpus, "upstream", tmp_path / "out")
+        assert pages(tmp_path / "out" / "127.0.0.1") == ALL
 
 
 def test_resumes_after_a_break(server: Repository, tmp_path: Path) -> None:

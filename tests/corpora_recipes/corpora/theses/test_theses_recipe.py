@@ -74,7 +74,7 @@ def read(raw: Path, **options: Any) -> tuple[list[Document], dict[str, Any]]:
     records: list[Document] = []
     drops = Drops()
     for block in recipe.blocks(raw, corpus(**options)):
-        result = recipe.read_block(block, corpus())
+        result = recipe.read_block(block, corpus(**options))
         records += [r for r in result.records if isinstance(r, Document)]
         drops.add(result.drops)
     return records, drops.as_dict()
@@ -170,9 +170,14 @@ class TestFacts:
     def test_sentence_breaks(self, rule: dict[str, str]) -> None:
         assert re.sub(rule["pattern"], "\n\n", rule["example"]) == rule["leaves"]
 
-    def test_sample_has_the_hosts_of_the_default_servers(self) -> None:
-        hosts = [source.file.split("/")[0] for source in recipe.sources(corpus())]
-        assert sorted(hosts) == sorted(p.name for p in SAMPLE.iterdir())
+    def test_each_default_server_has_a_folder(self) -> None:
+        assert [source.file.split("/")[0] for source in recipe.sources(corpus())] == [
+            "repositorio.uchile.cl",
+            "repositorio.uft.cl",
+            "repositorio.uautonoma.cl",
+            "repositorio.ucn.cl",
+            "repositoriobibliotecas.uv.cl",
+        ]
 
 
 class TestForms:
@@ -240,6 +245,53 @@ class TestForms:
             read(tmp_path)
 
 
+class TestTypes:
+    @pytest.mark.parametrize(
+        "types",
+        [
+            [],
+            [" "],
+            ["Tesis"],
+            ["TESIS DE GRADO"],
+            ["Thesis"],
+            ["masterThesis"],
+            ["info:eu-repo/semantics/doctoralThesis"],
+            ["info:eu-repo/semantics/publishedVersion", "tesis"],
+            ["TDPRE"],
+            ["tmg"],
+        ],
+    )
+    def test_theses(self, tmp_path: Path, types: list[str]) -> None:
+        values = [*(("type", name) for name in types), ("description", LONG)]
+        read_one(tmp_path / "oai_dc", oai_dc(*values))
+        leaves = [(f"dc.{name}.none", text) for name, text in values[:-1]]
+        read_one(tmp_path / "xoai", xoai(*leaves, ("dc.description.abstract.es", LONG)))
+
+    @pytest.mark.parametrize(
+        "types",
+        [
+            ["Artículo"],
+            ["Book chapter"],
+            ["info:eu-repo/semantics/article", "info:eu-repo/semantics/publishedVersion"],
+            ["Other"],
+        ],
+    )
+    def test_other_records(self, tmp_path: Path, types: list[str]) -> None:
+        values = [*(("type", name) for name in types), ("description", LONG)]
+        assert dropped(tmp_path, record(oai_dc(*values))) == {"not_a_thesis": 1}
+        leaves = [(f"dc.{name}.none", text) for name, text in values]
+        assert dropped(tmp_path, record(xoai(*leaves))) == {"not_a_thesis": 1}
+
+    def test_the_option(self, tmp_path: Path) -> None:
+        one, two = (
+            record(oai_dc(("type", name), ("description", LONG)), f"oai:h:{name}")
+            for name in ("Tesina", "Tesis")
+        )
+        raw = page(tmp_path / "page-0000.xml", one, two).parent
+        assert [d.id for d in read(raw)[0]] == ["oai:h:Tesis"]
+        assert [d.id for d in read(raw, types=["tesina"])[0]] == ["oai:h:Tesina"]
+
+
 class TestWhichDescription:
     def test_spanish_abstract_beats_a_longer_english_one(self, tmp_path: Path) -> None:
         for values in (
@@ -279,6 +331,7 @@ class TestWhichDescription:
             record(oai_dc(("description", statement)), "oai:h:5"),
             record(oai_dc(("description", "Autor no autoriza el acceso.")), "oai:h:6"),
             record(oai_dc(("description", ENGLISH), ("language", "es")), "oai:h:7"),
+            record(oai_dc(("description", LONG), ("type", "Libro")), "oai:h:9"),
             record(oai_dc(("description", LONG.replace("o", "\ufffd"))), "oai:h:8"),
         ) == {
             "deleted": 2,
@@ -286,6 +339,7 @@ class TestWhichDescription:
             "no_abstract": 5,
             "other_language": 1,
             "no_sentences": 1,
+            "not_a_thesis": 1,
         }
 
     def test_long_abstract_may_begin_like_a_statement(self, tmp_path: Path) -> None:
