@@ -59,7 +59,7 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
         }
         if donors := _donors(rows[d.name], used):
             counts[d.name]["donors"] = donors
-            if d.donors != "same_topic":
+            if d.options.get("donors", "random") == "random":
                 del donors["without_shared_topic"]
     for name, used_here in documents.items():
         others = set().union(*(documents[other] for other in documents if other != name))

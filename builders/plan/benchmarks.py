@@ -8,7 +8,7 @@ from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.recipe import Corpus
 
 # What an entry need not state.
-_DEFAULTS = {"language": "es", "collection": "", "rows": list(PAPER_ROWS), "donors": "random"}
+_DEFAULTS = {"language": "es", "collection": "", "rows": list(PAPER_ROWS)}
 
 
 def benchmark_of(dataset: Dataset, corpora: Sequence[Corpus]) -> str:
@@ -20,6 +20,8 @@ def benchmark_of(dataset: Dataset, corpora: Sequence[Corpus]) -> str:
     """
     about = dataset.about()
     found = {key: about[key] for key in ("task", *_DEFAULTS)}
+    usual = dataset.task.defaults(about["records"])
+    found |= {k: value for k, value in about["options"].items() if value != usual[k]}
     found["corpora"] = [_settings(corpus) for corpus in corpora]
     if "parts" in about:
         found["parts"] = {key: names for key, names in about["parts"].items() if names}

@@ -3,7 +3,7 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ class Dataset(ABC):
         licence: of its texts.
         sample: whether its texts are those of the small sample in the project.
         version: raised when its rows change.
+        options: the values of the task's options.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Dataset(ABC):
     licence: str
     sample: bool
     version: str
+    options: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of its instances; only a dataset with folds has ``fold``."""
@@ -61,7 +63,6 @@ class Dataset(ABC):
         corpus: str,
         records: str,
         rows: Sequence[int] = PAPER_ROWS,
-        donors: str = "random",
         collection: str = "",
     ) -> dict[str, Any]:
         """Return the facts stored with the data: the same keys for all kinds of datasets."""
@@ -76,7 +77,7 @@ class Dataset(ABC):
             "sample": self.sample,
             "version": self.version,
             "rows": list(rows),
-            "donors": donors,
+            "options": dict(self.options),
             "collection": collection,
         }
 
@@ -89,19 +90,17 @@ class PassageDataset(Dataset):
         corpus: its corpus's entry in params.yaml.
         records: "documents" or "dialogues".
         rows: the highest number of rows of train, validation and test.
-        donors: where replacing sentences come from, one of the task's ``donors``.
     """
 
     task: PassageTask
     corpus: str
     records: str
     rows: tuple[int, int, int]
-    donors: str
 
     @property
     def draw(self) -> Draw:
         """The parameters of its random choices."""
-        return Draw(self.seed, self.name, self.donors)
+        return Draw(self.seed, self.name, self.options)
 
     def quota(self, split: Split) -> int:
         """Return the highest number of rows of a split."""
@@ -109,7 +108,7 @@ class PassageDataset(Dataset):
 
     def about(self) -> dict[str, Any]:
         """Return the facts stored with the data."""
-        return self._about(self.corpus, self.records, rows=self.rows, donors=self.donors)
+        return self._about(self.corpus, self.records, rows=self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,11 +258,11 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
         "licence": licence_of(corpus, sources),
         "sample": corpus.is_sample(sources),
         "version": version,
+        "options": _options(task, records, entry, where),
     }
     if isinstance(task, PassageTask):
         rows = _rows(task, entry.get("rows", list(PAPER_ROWS)), where)
-        donors = _donors(task, entry.get("donors", "random"), where)
-        return PassageDataset(task=task, records=records, rows=rows, donors=donors, **common)
+        return PassageDataset(task=task, records=records, rows=rows, **common)
     if isinstance(task, ExampleTask):
         collection = _collection(task, entry.get("collection"), corpus, where)
         if task.named_by_language:
@@ -277,10 +276,7 @@ def _keys(task: Task, records: str) -> list[str]:
     """Return the keys of a dataset's entry besides its task and version."""
     if isinstance(task, ExampleTask):
         return ["collection"]
-    if not isinstance(task, PassageTask):
-        return []
-    # The dialogues of films and books have no topics to choose donors by.
-    return ["rows", "donors"] if task.donors and records == "documents" else ["rows"]
+    return ["rows"] * isinstance(task, PassageTask) + list(task.defaults(records))
 
 
 def _rows(task: PassageTask, rows: object, where: str) -> tuple[int, int, int]:
@@ -296,16 +292,20 @@ def _rows(task: PassageTask, rows: object, where: str) -> tuple[int, int, int]:
     raise InputError(f"{where}.rows", expected=expected, found=repr(rows), todo="correct the entry")
 
 
-def _donors(task: PassageTask, donors: str, where: str) -> str:
-    """Return the source of replacing sentences, one of those of the task."""
-    if not task.donors or donors in task.donors:
-        return donors
-    raise InputError(
-        f"{where}.donors",
-        expected=f"one of {', '.join(task.donors)}",
-        found=repr(donors),
-        todo="write one of these",
-    )
+def _options(task: Task, records: str, entry: Mapping[str, object], where: str) -> dict[str, str]:
+    """Return the value of each option, the default if the entry does not state it."""
+    options = {}
+    for name, default in task.defaults(records).items():
+        value, choices = entry.get(name, default), task.options[name].choices
+        if value not in choices:
+            raise InputError(
+                f"{where}.{name}",
+                expected=f"one of {', '.join(choices)}",
+                found=repr(value),
+                todo="write one of these",
+            )
+        options[name] = str(value)
+    return options
 
 
 def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:

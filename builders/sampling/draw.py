@@ -1,5 +1,7 @@
 """The random choices of a dataset: keyed hashes, not a random generator."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
@@ -11,13 +13,12 @@ class Draw(NamedTuple):
     Attributes:
         seed: the run's seed.
         name: of the dataset.
-        donors: the source of replacing sentences, for a task that replaces some (see
-            ``builders.tasks.passage_task.PassageTask``).
+        options: the values of the task's options (see ``builders.tasks.task.Option``).
     """
 
     seed: int
     name: str
-    donors: str = "random"
+    options: Mapping[str, str] = MappingProxyType({})
 
     def hash(self, *about: str) -> int:
         """Return an integer, uniform over 0 … 2**64 - 1.

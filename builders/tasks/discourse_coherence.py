@@ -15,7 +15,7 @@ from builders.sampling.passages import Passage, any_sentences, one_passage, wind
 from builders.sampling.same_text import normalise
 from builders.tasks.groups import DC
 from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import Column, sentences
+from builders.tasks.task import Column, Option, sentences
 from corpora_recipes.records import Dialogue, Document
 
 COUNT = 6
@@ -62,7 +62,7 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
         taker.id: REPLACEABLE[draw.choice(len(REPLACEABLE), taker.id, "position")]
         for taker in takers
     }
-    donor_of = _match(takers, places, Donors(donors, draw), draw.donors)
+    donor_of = _match(takers, places, Donors(donors, draw), draw.options.get("donors", ""))
     coherent = [s for s, label in zip(used, labels, strict=True) if label == 1]
     replaced = [taker for taker in takers if taker.id in donor_of]
     return [
@@ -152,5 +152,7 @@ The third is from another document: **incoherent**.""",
     documents_a_row=PASSAGES_A_ROW,
     # The rows of another task would reveal which sentences are neighbours in the source.
     lends_documents=False,
-    donors=("random", "same_topic"),
+    options={
+        "donors": Option(("random", "same_topic"), "documents", "Donors of replacement sentences")
+    },
 )

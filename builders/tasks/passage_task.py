@@ -21,8 +21,6 @@ class PassageTask(Task):
         documents_a_row: the number of documents per row.
         lends_documents: whether another such task of the corpus may use its documents too, if
             there are too few.
-        donors: the possible sources of replacing sentences, the default first: "random"
-            documents, or documents of the "same_topic"; empty if nothing is replaced.
         level_lengths: whether rows show the sentences of a passage "together" or "alone", if
             their length must not reveal their position (see ``builders.sampling.lengths``); "" if
             the task does not ask for positions.
@@ -32,5 +30,4 @@ class PassageTask(Task):
     instances: Callable[[Sequence[Passage], Draw, int], list[dict[str, Any]]]
     documents_a_row: float
     lends_documents: bool
-    donors: tuple[str, ...] = ()
     level_lengths: Literal["together", "alone", ""] = ""

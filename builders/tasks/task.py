@@ -12,6 +12,20 @@ Answer = Literal["label", "score", "neighbours"]
 Unit = Literal["sentence", "word"]
 
 
+class Option(NamedTuple):
+    """A choice that a dataset's entry in params.yaml may make.
+
+    Attributes:
+        choices: the values, the default first.
+        records: the kind of records that it makes sense for.
+        about: what is chosen, for the dataset card.
+    """
+
+    choices: tuple[str, ...]
+    records: str
+    about: str
+
+
 class Column(NamedTuple):
     """A column of instances: the kind of its values, and its content in words."""
 
@@ -53,6 +67,7 @@ class Task:
         labels: class names in the order of their numbers; empty if the corpus names them.
         texts: the columns with text.
         needs: the material of a row, for messages.
+        options: name to what a dataset may choose.
         provenance: column name to column, for the origin of a row.
         constructed: whether the labels result from the construction of the rows, so that no
             trivial cue may reveal them; False if people annotated them.
@@ -73,11 +88,20 @@ class Task:
     needs: str
     constructed: bool
     example: str
+    options: Mapping[str, Option] = field(default_factory=dict)
     provenance: Mapping[str, Column] = field(default_factory=dict)
     target: Answer = "label"
     trained: bool = True
     unit: Unit = "sentence"
     gold: str = "{}"
+
+    def defaults(self, records: str) -> dict[str, str]:
+        """Return the default of each option that makes sense for a kind of records."""
+        return {
+            name: option.choices[0]
+            for name, option in self.options.items()
+            if option.records == records
+        }
 
     @property
     def replaces_sentences(self) -> bool:

@@ -57,11 +57,11 @@ def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
     corpora = (make_corpus(datasets={"dc_mine": entry}), example_corpus, trees)
     abouts = [dataset.about() for c in corpora for dataset in datasets_of(c, "upstream")]
     assert {tuple(about) for about in abouts} == {tuple(abouts[0])}
-    kinds = [(a["records"], a["rows"], a["donors"], a["collection"]) for a in abouts]
+    kinds = [(a["records"], a["rows"], a["options"], a["collection"]) for a in abouts]
     assert kinds == [
-        ("documents", [40, 16, 16], "same_topic", ""),
-        ("examples", [10_000, 4_000, 4_000], "random", "opinions"),
-        ("trees", [10_000, 4_000, 4_000], "random", ""),
+        ("documents", [40, 16, 16], {"donors": "same_topic"}, ""),
+        ("examples", [10_000, 4_000, 4_000], {}, "opinions"),
+        ("trees", [10_000, 4_000, 4_000], {}, ""),
     ]
     assert [about["corpus"] for about in abouts] == [c.name for c in corpora]
 
