@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders.tasks.discourse_relations import RelationInstance, binarise, instances
-from corpora_recipes.corpora.rst_spanish_treebank.recipe import read_rs3
+from corpora_recipes.formats.rs3 import read_rs3
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 

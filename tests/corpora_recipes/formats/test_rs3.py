@@ -1,0 +1,556 @@
+"""Tests of reading RSTTool files with all their oddities."""
+
+from itertools import count
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rs3_text import HEADER, group, rs3, segment, shape
+
+from corpora_recipes.formats.rs3 import CrossingError, read_rs3
+from corpora_recipes.records import DiscourseNode, DiscourseTree
+from corpora_recipes.running.errors import InputError
+
+
+@pytest.fixture
+def parse(tmp_path: Path):
+    def parse(*body: str, header: str = HEADER) -> DiscourseTree:
+        path = tmp_path / "texto.rs3"
+        path.write_text(rs3(*body, header=header), "utf-8")
+        return read_rs3(path)
+
+    return parse
+
+
+# Structure
+
+
+def test_satellites_right_of_the_nucleus_attach_first_nearest_first(parse):
+    tree = parse(
+        segment(1, "3:Preparación"),
+        segment(2, "3:Fondo"),
+        segment(3, "6:span"),
+        segment(4, "3:Elaboración"),
+        segment(5, "3:Causa"),
+        group(6, "span"),
+    )
+    assert shape(tree.root) == "Preparación(1 Fondo(2 Causa(Elaboración(3* 4)* 5)*)*)"
+    assert tree.edus == ["texto 1", "texto 2", "texto 3", "texto 4", "texto 5"]
+    assert (tree.id, tree.split) == ("texto", None)
+
+
+def test_no_parentless_group(parse):
+    tree = parse(segment(1, "2:Preparación"), segment(2), segment(3, "2:Causa"))
+    assert shape(tree.root) == "Preparación(1 Causa(2* 3)*)"
+
+
+def test_satellites_of_a_nucleus_and_of_the_group_above_it(parse):
+    tree = parse(
+        segment(1, "2:span"),
+        group(2, "span", "5:span"),
+        segment(3, "1:Causa"),
+        segment(4, "2:Fondo"),
+        group(5, "span"),
+    )
+    assert shape(tree.root) == "Fondo(Causa(1* 2)* 3)"
+
+
+def test_multinuclear_group_with_a_satellite_of_its_own_and_one_of_a_nucleus(parse):
+    tree = parse(
+        segment(1, "9:Lista"),
+        segment(2, "1:Causa"),
+        segment(3, "9:Lista"),
+        segment(4, "9:Lista"),
+        segment(5, "9:Fondo"),
+        group(9, "multinuc"),
+    )
+    assert shape(tree.root) == "Fondo(Lista(Causa(1* 2)* 3* 4*)* 5)"
+
+
+def test_document_order_counts_and_not_the_ids(parse):
+    tree = parse(
+        group(1, "multinuc"),
+        segment(30, "1:Lista", "primero"),
+        segment(7, "1:Lista", "segundo"),
+        segment(12, "1:Lista", "tercero"),
+    )
+    assert tree.edus == ["primero", "segundo", "tercero"]
+    assert shape(tree.root) == "Lista(1* 2* 3*)"
+
+
+def test_title_outside_the_structure_is_left_out(parse):
+    tree = parse(group(9, "span"), segment(1), segment(2, "9:span"), segment(3, "2:Causa"))
+    assert tree.edus == ["texto 2", "texto 3"]
+    assert shape(tree.root) == "Causa(1* 2)"
+
+
+def test_single_edu(parse):
+    tree = parse(segment(1))
+    assert (tree.edus, shape(tree.root)) == (["texto 1"], "1")
+
+
+REFORMULATION = '<rel name="Reformulación" type="rst"/><rel name="Reformulación" type="multinuc"/>'
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        HEADER + REFORMULATION,
+        HEADER + '<rel name="Reformulación"/>',
+        HEADER + '<rel name="Reformulación" type=""/>',
+        HEADER,
+    ],
+    ids=["both types", "no type", "empty type", "not declared"],
+)
+def test_structure_decides_where_the_type_of_a_relation_does_not(parse, header):
+    two = parse(
+        segment(1, "3:Reformulación"),
+        segment(2, "3:Reformulación"),
+        group(3, "multinuc"),
+        header=header,
+    )
+    assert shape(two.root) == "Reformulación(1* 2*)"
+    of_segment = parse(segment(1), segment(2, "1:Reformulación"), header=header)
+    assert shape(of_segment.root) == "Reformulación(1* 2)"
+    two_of_segment = parse(
+        segment(1), segment(2, "1:Reformulación"), segment(3, "1:Reformulación"), header=header
+    )
+    assert shape(two_of_segment.root) == "Reformulación(Reformulación(1* 2)* 3)"
+    beside_a_list = parse(
+        segment(1, "3:Lista"),
+        segment(2, "3:Lista"),
+        segment(4, "3:Reformulación"),
+        segment(5, "3:Reformulación"),
+        group(3, "multinuc"),
+        header=header,
+    )
+    assert shape(beside_a_list.root) == "Reformulación(Reformulación(Lista(1* 2*)* 3)* 4)"
+
+
+def test_repeated_ids_that_no_reference_confuses(parse):
+    # 2 is a segment and a group, and `span` can only mean the group; nothing refers to 5.
+    tree = parse(
+        segment(2, "7:span"),
+        segment(5, "3:Lista"),
+        segment(5, "3:Lista"),
+        group(3, "multinuc", "7:Causa"),
+        group(7, "span", "2:span"),
+        group(2, "span"),
+    )
+    assert shape(tree.root) == "Causa(1* Lista(2* 3*))"
+
+
+# Text and XML
+
+
+ACCENTS = "“Acción” – ñandú…"
+
+
+@pytest.mark.parametrize(
+    ("declaration", "encoding"),
+    [
+        ("", "utf-8"),
+        ("", "utf-8-sig"),
+        ("", "windows-1252"),
+        ('<?xml version="1.0" encoding="UTF-8"?>\n', "utf-8"),
+        ("<?xml version='1.0' encoding='windows-1252'?>\n", "windows-1252"),
+        ('<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>\n', "windows-1252"),
+        ('<?xml version="1.0"?>\n', "windows-1252"),
+    ],
+)
+def test_encodings(tmp_path: Path, declaration: str, encoding: str):
+    path = tmp_path / "texto.rs3"
+    body = segment(1, text=ACCENTS) + segment(2, "1:Elaboración")
+    path.write_bytes((declaration + rs3(body)).encode(encoding))
+    tree = read_rs3(path)
+    assert tree.edus[0] == ACCENTS
+    assert tree.root.relation == "Elaboración"
+
+
+def test_iso_8859_1_without_declaration(tmp_path: Path):
+    path = tmp_path / "texto.rs3"
+    path.write_bytes(rs3(segment(1, text="¿Año?"), segment(2, "1:Fondo")).encode("iso-8859-1"))
+    assert read_rs3(path).edus[0] == "¿Año?"
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("uno\n\n  dos\t tres \r\n", "uno dos tres"),
+        ("uno\N{NO-BREAK SPACE}dos", "uno dos"),
+        ("cafe\N{COMBINING ACUTE ACCENT}", "café"),
+        ("\x93Sí\x94 \x96 dijo\x85 y", "“Sí” – dijo… y"),
+        ("&#147;Sí&#148;", "“Sí”"),
+        ("a &amp; b &lt; c &#241;", "a & b < c ñ"),
+        ("uno <b>dos</b> tres", "uno dos tres"),
+        ("uno <!-- nota -->dos", "uno dos"),
+        ("<![CDATA[uno < dos]]>", "uno < dos"),
+    ],
+)
+def test_text_of_a_segment(parse, written: str, read: str):
+    assert parse(segment(1, text=written), segment(2, "1:Fondo")).edus[0] == read
+
+
+def test_windows_line_ends(tmp_path: Path):
+    path = tmp_path / "texto.rs3"
+    path.write_bytes(
+        rs3(segment(1, text="uno\ndos"), segment(2, "1:Fondo")).replace("\n", "\r\n").encode()
+    )
+    assert read_rs3(path).edus == ["uno dos", "texto 2"]
+
+
+def test_relation_names_are_cleaned_as_texts_are(parse):
+    decomposed = "Elaboracio\N{COMBINING ACUTE ACCENT}n "
+    assert parse(segment(1), segment(2, f"1:{decomposed}")).root.relation == "Elaboración"
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "expected", "found"),
+    [
+        pytest.param(
+            segment(1) + segment(2, "1:Causa") + segment(3) + segment(4, "3:Causa"),
+            "texto.rs3:8: segment 3",
+            "one node without a parent",
+            "texto.rs3:6: segment 1",
+            id="two roots",
+        ),
+        pytest.param(
+            segment(1) + segment(2) + segment(3),
+            "texto.rs3:7: segment 2",
+            "one node without a parent",
+            "texto.rs3:6: segment 1",
+            id="three roots, the first of them a title",
+        ),
+        pytest.param(
+            segment(1) + segment(2, "77:Causa"),
+            "texto.rs3:7: segment 2",
+            "for relname 'Causa' one parent '77' of type segment or span or multinuc",
+            "no such node",
+            id="unknown parent",
+        ),
+        pytest.param(
+            segment(1, "2:Causa") + segment(2, "1:Fondo"),
+            "texto.rs3:6: segment 1",
+            "parents that lead to one root",
+            "a cycle of 1 → 2 → 1",
+            id="a cycle without a root",
+        ),
+        pytest.param(
+            segment(1) + segment(2, "2:Causa"),
+            "texto.rs3:7: segment 2",
+            "parents that lead to one root",
+            "a cycle of 2 → 2",
+            id="its own parent",
+        ),
+        pytest.param(
+            segment(1)
+            + segment(2, "1:Causa")
+            + segment(3, "4:Causa")
+            + segment(4, "5:Causa")
+            + segment(5, "4:Causa"),
+            "texto.rs3:9: segment 4",
+            "parents that lead to one root",
+            "a cycle of 4 → 5 → 4",
+            id="a cycle beside the tree, met from outside",
+        ),
+        pytest.param(
+            "",
+            "texto.rs3",
+            "<rst> with a <body> of segments",
+            "<rst> without a segment",
+            id="no segments",
+        ),
+        pytest.param(
+            segment(1) + segment(2, "1:Causa", " \n "),
+            "texto.rs3:7: segment 2",
+            "a text",
+            "an empty segment",
+            id="empty segment",
+        ),
+        pytest.param(
+            segment(1) + "<segment parent='1' relname='Causa'>x</segment>",
+            "texto.rs3:7: segment None",
+            "an id",
+            "none",
+            id="no id",
+        ),
+        pytest.param(
+            segment(1) + "<segment id='2' parent='1'>x</segment>",
+            "texto.rs3:7: segment 2",
+            "a relname beside the parent",
+            "none",
+            id="no relname",
+        ),
+        pytest.param(
+            segment(1, "2:span") + group(2, "schema"),
+            "texto.rs3:7: group 2",
+            "type span or multinuc",
+            "'schema'",
+            id="unknown type of group",
+        ),
+        pytest.param(
+            segment(1) + segment(2, "1:Lista") + segment(3, "1:Lista"),
+            "texto.rs3:7: segment 2",
+            "for relname 'Lista' one parent '1' of type multinuc",
+            "texto.rs3:6: segment 1 (segment)",
+            id="a nucleus of a segment",
+        ),
+        pytest.param(
+            segment(1, "3:Lista") + segment(2, "3:Lista") + group(3, "span"),
+            "texto.rs3:6: segment 1",
+            "for relname 'Lista' one parent '3' of type multinuc",
+            "texto.rs3:8: group 3 (span)",
+            id="several nuclei of a span",
+        ),
+        pytest.param(
+            segment(1) + segment(1) + segment(2, "1:Causa"),
+            "texto.rs3:8: segment 2",
+            "for relname 'Causa' one parent '1' of type segment or span or multinuc",
+            "texto.rs3:7: segment 1 (segment)",
+            id="a repeated id that a reference could mean twice",
+        ),
+        pytest.param(
+            segment(1) + segment(2, "3:Causa") + group(3, "span", "1:Fondo"),
+            "texto.rs3:8: group 3",
+            "one nucleus by `span`, or two or more by one multinuclear relation",
+            "none",
+            id="a group without nucleus",
+        ),
+        pytest.param(
+            segment(1, "3:Lista") + segment(2, "3:Contraste") + group(3, "multinuc"),
+            "texto.rs3:8: group 3",
+            "one nucleus by `span`, or two or more by one multinuclear relation",
+            "1 × Contraste, 1 × Lista",
+            id="nuclei of two relations",
+        ),
+        pytest.param(
+            segment(1, "3:Lista") + segment(2, "3:Causa") + group(3, "multinuc"),
+            "texto.rs3:8: group 3",
+            "one nucleus by `span`, or two or more by one multinuclear relation",
+            "1 × Lista",
+            id="one nucleus of a multinuclear relation",
+        ),
+        pytest.param(
+            segment(1, "3:span") + segment(2, "3:span") + group(3, "span"),
+            "texto.rs3:8: group 3",
+            "one nucleus by `span`, or two or more by one multinuclear relation",
+            "2 × span",
+            id="two nuclei by span",
+        ),
+        pytest.param(
+            segment(1, text="a &nbsp; b"),
+            "texto.rs3:6",
+            "well-formed XML",
+            "Entity 'nbsp' not defined",
+            id="an entity of HTML",
+        ),
+        pytest.param(
+            segment(1, text="a & b"),
+            "texto.rs3:6",
+            "well-formed XML",
+            "xmlParseEntityRef: no name",
+            id="a bare ampersand",
+        ),
+        pytest.param(
+            segment(1, text="a &#129; b"),
+            "texto.rs3:6: segment 1",
+            "text without control characters",
+            "U+0081",
+            id="a control character that windows-1252 lacks",
+        ),
+    ],
+)
+def test_errors(parse, body: str, where: str, expected: str, found: str):
+    with pytest.raises(InputError) as raised:
+        parse(body)
+    error = raised.value
+    assert not isinstance(error, CrossingError)
+    assert error.where.endswith(where)
+    assert error.expected == expected
+    assert found in error.found
+    assert error.todo
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Esto no es XML.", "<rst><body>", "<rst></rst><rst></rst>", "\x00\x01"]
+)
+def test_not_xml(tmp_path: Path, text: str):
+    path = tmp_path / "texto.rs3"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"texto\.rs3:\d+\n  expected: well-formed XML"):
+        read_rs3(path)
+
+
+def test_other_xml(tmp_path: Path):
+    path = tmp_path / "texto.rs3"
+    path.write_text("<html><body/></html>")
+    with pytest.raises(InputError, match="<html> without a segment"):
+        read_rs3(path)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expected", "found"),
+    [
+        (b"", "utf-8 or cp1252", "byte 0x81"),
+        (b'<?xml version="1.0" encoding="UTF-8"?>', "text in UTF-8", "byte 0xF3"),
+        (b'<?xml version="1.0" encoding="klingon"?>', "text in klingon", "does not exist"),
+        (b'<?xml version="1.0" encoding="hex"?>', "text in hex", "does not exist"),
+    ],
+)
+def test_undecodable(tmp_path: Path, declaration: bytes, expected: str, found: str):
+    path = tmp_path / "texto.rs3"
+    path.write_bytes(
+        declaration + rs3(segment(1, text="a@")).encode("cp1252").replace(b"@", b"\x81")
+    )
+    with pytest.raises(InputError) as raised:
+        read_rs3(path)
+    assert expected in raised.value.expected
+    assert found in raised.value.found
+
+
+@pytest.mark.parametrize(
+    "doctype",
+    [
+        '<!DOCTYPE rst [<!ENTITY a "ja"><!ENTITY b "&a;&a;&a;"><!ENTITY c "&b;&b;&b;">]>',
+        '<!DOCTYPE rst [<!ENTITY c SYSTEM "secreto.txt">]>',
+        '<!DOCTYPE rst SYSTEM "http://example.org/rst.dtd">',
+    ],
+    ids=["entity bomb", "external entity", "external subset"],
+)
+def test_doctype_is_refused(tmp_path: Path, doctype: str):
+    (tmp_path / "secreto.txt").write_text("secreto")
+    path = tmp_path / "texto.rs3"
+    path.write_text(doctype + rs3(segment(1, text="&c;"), segment(2, "1:Fondo")), "utf-8")
+    with pytest.raises(InputError) as raised:
+        read_rs3(path)
+    assert (raised.value.expected, raised.value.found) == ("no DOCTYPE", "a DOCTYPE")
+
+
+@pytest.mark.parametrize(
+    ("body", "where", "found"),
+    [
+        pytest.param(
+            segment(1, "4:Elaboración")
+            + segment(2, "5:Fondo")
+            + segment(3)
+            + segment(4, "5:span")
+            + group(5, "span", "3:Causa"),
+            "segment 4",
+            "EDUs 1–1 and 4–4",
+            id="a satellite away from its nucleus",
+        ),
+        pytest.param(
+            segment(1, "9:Lista")
+            + segment(2, "8:span")
+            + segment(3, "9:Lista")
+            + group(8, "span")
+            + group(9, "multinuc", "2:Causa"),
+            "group 9",
+            "EDUs 1–1 and 3–3",
+            id="a list around its own nucleus",
+        ),
+    ],
+)
+def test_crossing_structures_are_told_apart(parse, body: str, where: str, found: str):
+    with pytest.raises(CrossingError) as raised:
+        parse(body)
+    assert raised.value.where.endswith(where)
+    assert raised.value.found == found
+
+
+# Any tree
+
+
+WORDS = st.text("abcñáéíóúü¿¡&<>\"'", min_size=1, max_size=8)
+FORMS = st.one_of(
+    st.just(None),
+    st.recursive(
+        st.just(None),
+        lambda child: st.one_of(
+            st.tuples(
+                st.sampled_from(["Lista", "Contraste"]), st.lists(child, min_size=2, max_size=5)
+            ),
+            st.tuples(
+                st.sampled_from(["Elaboración", "Fondo", "Causa"]),
+                st.tuples(child, child),
+                st.booleans(),
+            ),
+        ),
+        max_leaves=25,
+    ),
+)
+
+
+def grow(form, edus) -> DiscourseNode:
+    """Make a tree: None is an EDU, a pair joins nuclei, a triple nucleus and satellite."""
+    if form is None:
+        return DiscourseNode(edu=next(edus))
+    relation, parts, *nucleus_first = form
+    nuclei = (nucleus_first[0], not nucleus_first[0]) if nucleus_first else (True,) * len(parts)
+    return DiscourseNode(
+        relation=relation, children=tuple(grow(part, edus) for part in parts), nuclei=nuclei
+    )
+
+
+def to_rs3(tree: DiscourseTree, ids: list[int]) -> str:
+    """Write a tree as RSTTool does; the ids are used in the order of a walk from the root."""
+    unused = iter(ids)
+    segments: dict[int, str] = {}
+    groups = []
+
+    def write(node: DiscourseNode, own: int, reference: str) -> None:
+        if node.edu is not None:
+            segments[node.edu] = segment(own, reference, escape(tree.edus[node.edu]))
+            return
+        groups.append(group(own, "multinuc" if all(node.nuclei) else "span", reference))
+        numbers = [next(unused) for _ in node.children]
+        for child, number, nucleus in zip(node.children, numbers, node.nuclei, strict=True):
+            if all(node.nuclei):
+                write(child, number, f"{own}:{node.relation}")
+            elif nucleus:
+                write(child, number, f"{own}:span")
+            else:
+                write(child, number, f"{numbers[node.nuclei.index(True)]}:{node.relation}")
+
+    write(tree.root, next(unused), "")
+    return rs3(*(segments[edu] for edu in sorted(segments)), *groups)
+
+
+@settings(max_examples=150)
+@given(FORMS, st.data())
+def test_what_is_written_is_read_back(tmp_path_factory, form, data):
+    edus = count()
+    root = grow(form, edus)
+    number = next(edus)
+    texts = data.draw(st.lists(WORDS, min_size=number, max_size=number))
+    ids = data.draw(st.permutations(range(1, 3 * number + 1)))
+    declaration, encoding = data.draw(
+        st.sampled_from(
+            [
+                ("", "utf-8"),
+                ("", "windows-1252"),
+                ('<?xml version="1.0" encoding="iso-8859-1"?>', "iso-8859-1"),
+            ]
+        )
+    )
+    tree = DiscourseTree("texto", texts, root)
+    path = tmp_path_factory.getbasetemp() / "texto.rs3"
+    path.write_bytes((declaration + to_rs3(tree, ids)).encode(encoding))
+    assert read_rs3(path) == tree
+
+
+def test_deep_trees_need_no_recursion(parse):
+    depth = 3000
+    body = [segment(1)]
+    body += [segment(i, f"{i - 1}:Elaboración") for i in range(2, depth + 1)]
+    tree = parse(*body)
+    assert tree.root.edus() == list(range(depth))
+    node, levels = tree.root, 0
+    while node.children:
+        node, levels = node.children[1], levels + 1
+    assert levels == depth - 1
