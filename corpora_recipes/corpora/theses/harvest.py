@@ -5,24 +5,17 @@ libraries (oaipmh-scythe, sickle) parse pages with recovery, so a truncated page
 one; here incomplete pages are never kept.
 """
 
-import re
 import time
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlencode
 
 from lxml import etree
 from tqdm import tqdm
 
 from corpora_recipes.fetching.downloads import download
+from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.running.errors import InputError
-
-OAI = "{http://www.openarchives.org/OAI/2.0/}"
-# Forbidden by XML 1.0 (2.2), as characters and as references; DSpace records contain them.
-_FORBIDDEN = re.compile(
-    rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));",
-    re.IGNORECASE,
-)
 
 
 def harvest(
@@ -71,48 +64,6 @@ def harvest(
                     todo="the server goes in circles; contact its administrators",
                 )
             time.sleep(delay)
-
-
-def parse_page(path: Path) -> etree._Element:
-    """Return the root of a page, an OAI-PMH response.
-
-    Raises:
-        InputError: the file is not XML, incomplete, not OAI-PMH, or defines entities.
-    """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True
-    )
-    data = path.read_bytes()
-    try:
-        try:
-            root = etree.fromstring(data, parser)
-        except etree.XMLSyntaxError:
-            root = etree.fromstring(_FORBIDDEN.sub(b"", data), parser)
-    except etree.XMLSyntaxError as error:
-        raise InputError(
-            path,
-            expected="a complete response of an OAI-PMH server (XML)",
-            found=f"{error.msg}; the file begins with {data[:60]!r}",
-            todo="remove the file and fetch again",
-        ) from None
-    if root.tag != f"{OAI}OAI-PMH":
-        raise InputError(
-            path,
-            expected="a response of an OAI-PMH server, with the root element OAI-PMH",
-            found=f"the root element {root.tag}",
-            todo="check the server's address in `servers`; it ends in /oai/request for DSpace",
-        )
-    doctype: str = cast("Any", root.getroottree().docinfo).doctype
-    if doctype:
-        # Entities can read other files or grow without bound, and leave gaps if they are not
-        # resolved.
-        raise InputError(
-            path,
-            expected="a response of an OAI-PMH server, which has no DOCTYPE",
-            found=f"{doctype}, which can define entities",
-            todo="remove the file and fetch again",
-        )
-    return root
 
 
 def _check_page(path: Path) -> None:

@@ -35,8 +35,9 @@ from urllib.parse import urlsplit
 from lxml import etree
 from tqdm import tqdm
 
-from corpora_recipes.corpora.theses.harvest import OAI, harvest, parse_page
+from corpora_recipes.corpora.theses.harvest import harvest
 from corpora_recipes.facts import Source
+from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError

@@ -1,0 +1,58 @@
+"""Pages of OAI-PMH 2.0: a server's responses to ListRecords, checked."""
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+from lxml import etree
+
+from corpora_recipes.running.errors import InputError
+
+OAI = "{http://www.openarchives.org/OAI/2.0/}"
+# Forbidden by XML 1.0 (2.2), as characters and as references; records contain them.
+_FORBIDDEN = re.compile(
+    rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|x0*(?:[0-8bcef]|1[\da-f]));",
+    re.IGNORECASE,
+)
+
+
+def parse_page(path: Path) -> etree._Element:
+    """Return the root of a page, an OAI-PMH response.
+
+    Raises:
+        InputError: the file is not XML, incomplete, not OAI-PMH, or defines entities.
+    """
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True
+    )
+    data = path.read_bytes()
+    try:
+        try:
+            root = etree.fromstring(data, parser)
+        except etree.XMLSyntaxError:
+            root = etree.fromstring(_FORBIDDEN.sub(b"", data), parser)
+    except etree.XMLSyntaxError as error:
+        raise InputError(
+            path,
+            expected="a complete response of an OAI-PMH server (XML)",
+            found=f"{error.msg}; the file begins with {data[:60]!r}",
+            todo="remove the file and fetch again",
+        ) from None
+    if root.tag != f"{OAI}OAI-PMH":
+        raise InputError(
+            path,
+            expected="a response of an OAI-PMH server, with the root element OAI-PMH",
+            found=f"the root element {root.tag}",
+            todo="check the server's address; it ends in /oai/request for DSpace",
+        )
+    doctype: str = cast("Any", root.getroottree().docinfo).doctype
+    if doctype:
+        # Entities can read other files or grow without bound, and leave gaps if they are not
+        # resolved.
+        raise InputError(
+            path,
+            expected="a response of an OAI-PMH server, which has no DOCTYPE",
+            found=f"{doctype}, which can define entities",
+            todo="remove the file and fetch again",
+        )
+    return root
