@@ -1,34 +1,31 @@
 """The `fetch` command: a corpus's raw files from its sample, a mirror or its servers."""
 
-import json
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.downloads import download_locked
+from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import locked_folder, whole_file
-
-# The files that a fetch has put into its folder, to distinguish them from files of the user.
-MANIFEST = ".fetched.json"
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     """Put the raw files of a corpus into folder ``out``.
 
     The folder belongs to this command: files of an earlier fetch with other sources are removed,
-    and a file that no fetch has put there is an error.
+    and a file that no fetch has put there is an error. Until the fetch has ended, `read` refuses
+    the folder.
 
     Args:
         corpus: the corpus to fetch. If the recipe has an option ``path`` and it is set, the user's
@@ -52,9 +49,9 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
             _fetch_upstream(corpus, out)
             return
         source, files = _local_files(corpus, sources)
-        _claim(out, source, [name for name, _ in files])
-        for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-            _link(path, out / name)
+        with _claimed(out, source, [name for name, _ in files]):
+            for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
+                _link(path, out / name)
 
 
 def check_files(corpus: Corpus, sources: str) -> None:
@@ -223,17 +220,15 @@ def _link(path: Path, target: Path) -> None:
             shutil.copyfile(path, temporary)
 
 
-def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
-    """Make ``out`` a folder that holds only files of this source.
+@contextmanager
+def _claimed(out: Path, source: str, patterns: Sequence[str]) -> Iterator[None]:
+    """Make ``out`` a folder that holds only files of this source; at the end it holds all.
 
     Raises:
         InputError: it holds a file that no fetch has put there.
     """
-    manifest = out / MANIFEST
-    before: dict[str, Any] = {"source": "", "files": []}
-    if manifest.is_file():
-        before = json.loads(manifest.read_text("utf-8"))
-    known, wanted = set(before["files"]), set(patterns)
+    before = read_fetched(out) or Fetched("", [], complete=False)
+    known, wanted = set(before.files), set(patterns)
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
         if path.is_dir() or path.name.startswith("."):
@@ -241,24 +236,20 @@ def _claim(out: Path, source: str, patterns: Sequence[str]) -> None:
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):
             name = part[1]
-        if name not in known and not _matches(name, before["files"]):
+        if name not in known and not matches(name, before.files):
             raise InputError(
                 path,
                 expected="a folder that holds only files of fetch",
                 found="another file",
                 todo="move the file away, or choose a new folder for fetch",
             )
-        if before["source"] != source or not (name in wanted or _matches(name, patterns)):
+        if before.source != source or not (name in wanted or matches(name, patterns)):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
-    with whole_file(manifest) as temporary:
-        text = json.dumps({"source": source, "files": sorted(patterns)}, ensure_ascii=False)
-        temporary.write_text(text + "\n", "utf-8")
-
-
-def _matches(name: str, patterns: Sequence[str]) -> bool:
-    return any("*" in pattern and fnmatchcase(name, pattern) for pattern in patterns)
+    write_fetched(out, Fetched(source, sorted(patterns), complete=False))
+    yield
+    write_fetched(out, Fetched(source, sorted(patterns), complete=True))
 
 
 # --- servers -------------------------------------------------------------------------------------
@@ -283,8 +274,8 @@ def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     harvest = load_recipe(corpus.recipe).fetch_upstream
     if harvest is None and not (wanted and all(source.url for source in wanted)):
         raise _not_to_be_had(corpus, wanted)
-    _claim(out, "upstream", [source.file for source in wanted])
-    if harvest is not None:
-        harvest(corpus, out)
-        return
-    fetch_whole(wanted, out)
+    with _claimed(out, "upstream", [source.file for source in wanted]):
+        if harvest is not None:
+            harvest(corpus, out)
+        else:
+            fetch_whole(wanted, out)

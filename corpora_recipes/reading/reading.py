@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from corpora_recipes.fetching.manifest import check_complete
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.parquet import parquet_writer, to_table
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
@@ -48,9 +49,9 @@ def read(
         The counts of items seen and dropped.
 
     Raises:
-        InputError: the raw files are damaged or hold no document, or more than half of the
-            documents were dropped; if ``strict``, also if a share of drops is above its limit.
-            Nothing is written then.
+        InputError: the raw files are damaged or not all there, or hold no document, or more than
+            half of the documents were dropped; if ``strict``, also if a share of drops is above its
+            limit. Nothing is written then.
     """
     if not raw.is_dir():
         raise InputError(
@@ -63,6 +64,7 @@ def read(
         todo = "name a file, such as records.parquet"
         found = "a folder" if out.is_dir() else "where the counts would go"
         raise InputError(out, expected="a file to write", found=found, todo=todo)
+    check_complete(raw, corpus.name)
     # Workers on other machines have other working directories.
     blocks = load_recipe(corpus.recipe).blocks(raw.absolute(), corpus)
     if workers is None and executor == "local" and _size(raw) < SMALL:

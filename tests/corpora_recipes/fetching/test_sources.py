@@ -13,6 +13,7 @@ from loopback import DATA, OTHER, Server, whole
 
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching.manifest import MANIFEST
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import locked_folder
@@ -63,7 +64,7 @@ def listing(folder: Path) -> list[str]:
     return sorted(
         p.relative_to(folder).as_posix()
         for p in folder.rglob("*")
-        if p.is_file() and p.name != sources.MANIFEST
+        if p.is_file() and p.name != MANIFEST
     )
 
 

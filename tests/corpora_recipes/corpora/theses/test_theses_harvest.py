@@ -12,6 +12,7 @@ import pytest
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.corpora.theses.harvest import harvest
 from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching.manifest import MANIFEST
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
 
@@ -136,7 +137,7 @@ def test_both_prefixes_through_fetch(server: Repository, tmp_path: Path) -> None
     assert pages(tmp_path / "out" / "127.0.0.1-col_1") == ALL
     assert server.queries[3] == {"verb": "ListRecords", "metadataPrefix": "xoai", "set": "col_1"}
     # The same folder is a mirror of the same servers.
-    (tmp_path / "out" / sources.MANIFEST).unlink()
+    (tmp_path / "out" / MANIFEST).unlink()
     (tmp_path / "mirror").mkdir()
     (tmp_path / "out").rename(tmp_path / "mirror" / "theses")
     sources.fetch(corpus, "mirror", tmp_path / "copy")
