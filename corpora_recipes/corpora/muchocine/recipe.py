@@ -1,6 +1,7 @@
 """Reads the film reviews of MuchoCine, files that are nearly XML, into labelled summaries.
 
-The archive corpusCine.zip holds a file for each review, corpusCriticasCine/<id>.xml::
+The archive corpusCine.zip holds a file for each review, corpusCriticasCine/<id>.xml, beside others
+with its parts of speech (<id>.review.pos)::
 
     <review author="…" title="…" rank="4" maxRank="5" source="muchocine">
         <summary>Una comedia que gana con los años.</summary>
@@ -10,6 +11,9 @@ The archive corpusCine.zip holds a file for each review, corpusCriticasCine/<id>
 Files are in ISO-8859-1 without a declaration, and one in seven is not well-formed: it has HTML
 entities, which XML does not know, or bare & and <, nearly always in the body. So nothing is parsed
 as XML: attributes and summary are at the beginning of the file, and the body is never read.
+
+The same files are on GitHub in other folders, reviews_<n>/xml/<id>.xml, which are read as well: as
+an archive, or unpacked.
 """
 
 import html
@@ -26,8 +30,11 @@ from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import damage
 
-ARCHIVE = "corpusCine.zip"
+# The publisher's, and that of GitHub.
+ARCHIVES = ("corpusCine.zip", "Spanish-Movie-Reviews.zip")
 REVIEWS_A_BLOCK = 500
+
+_REVIEW = re.compile(r"(?:.*/)?([^./]+\.xml)")
 
 # Matched once from the left up to the end of the summary: linear time.
 _HEAD = re.compile(
@@ -46,11 +53,11 @@ _LOST_QUOTES = re.compile(r'(?<![^\s("¿¡])\?(?=[\w¡(])([^?¿]*[^\s?¿])\?(?![
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """A block: some reviews of the archive.
+    """A block: some reviews.
 
     Attributes:
-        key: the first of the names.
-        path: the archive.
+        key: the name of the first in the publisher's archive, wherever they are.
+        path: the archive, or the folder of the corpus.
         names: the reviews' files in it.
     """
 
@@ -60,26 +67,29 @@ class Reviews:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
-    """List the reviews of the archive, a few hundred to a block.
+    """List the reviews of the archive, or of the folder, a few hundred to a block.
 
     Raises:
-        InputError: the archive is missing or damaged, or holds no review.
+        InputError: neither is there, or the archive is damaged or holds no review.
     """
-    path = raw / ARCHIVE
-    if not path.is_file():
-        todo = f"fetch it, or download it from {corpus.facts.homepage} and put it there"
-        raise InputError(path, expected="the corpus's archive", found="no such file", todo=todo)
-    names = [member.name for member in members(path, raw) if member.name.endswith(".xml")]
-    if not names:
+    path = next((raw / name for name in ARCHIVES if (raw / name).is_file()), raw)
+    if path == raw:
+        names = [file.relative_to(raw).as_posix() for file in raw.rglob("*.xml")]
+    else:
+        names = [member.name for member in members(path, raw)]
+    files = {name: match[1] for name in names if (match := _REVIEW.fullmatch(name))}
+    if not files:
         raise InputError(
             path,
-            expected="reviews, corpusCriticasCine/<id>.xml",
-            found="no .xml file in the archive",
-            todo="use the publisher's original archive",
+            expected="reviews, corpusCriticasCine/<id>.xml, in an archive or unpacked",
+            found="no .xml file",
+            todo=f"fetch {ARCHIVES[0]}, or download it from {corpus.facts.homepage}",
         )
+    # In the order of the publisher's archive, so that the rows do not depend on the folders.
+    names = sorted(files, key=lambda name: (files[name], name))
     starts = range(0, len(names), REVIEWS_A_BLOCK)
     groups = [tuple(names[start : start + REVIEWS_A_BLOCK]) for start in starts]
-    return [Reviews(group[0], path, group) for group in groups]
+    return [Reviews(f"corpusCriticasCine/{files[group[0]]}", path, group) for group in groups]
 
 
 def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
@@ -88,7 +98,10 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     Raises:
         InputError: a file cannot be unpacked or is not a review.
     """
-    files = read_members(block.path, block.names)
+    if block.path.is_dir():
+        files = {name: (block.path / name).read_bytes() for name in block.names}
+    else:
+        files = read_members(block.path, block.names)
     rows = (read_review(data, f"{block.path}, {name}") for name, data in files.items())
     return collect(rows, _example)
 
@@ -99,7 +112,7 @@ def read_review(data: bytes, where: str) -> Row:
     Args:
         data: the file, well-formed or not. The summary is in ISO-8859-1, Windows-1252 or UTF-8
             (Spanish text in the first two is never valid UTF-8); the rest may differ.
-        where: the archive and the file's name in it.
+        where: the archive or folder, and the file's name in it.
 
     Returns:
         id (the file's name), rank, summary (unchanged).

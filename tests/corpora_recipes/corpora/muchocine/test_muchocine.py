@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.corpora.muchocine.recipe import (
-    ARCHIVE,
+    ARCHIVES,
     REVIEWS_A_BLOCK,
     blocks,
     clean_summary,
@@ -23,6 +23,7 @@ from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "muchocine" / "sample"
+ARCHIVE, OF_GITHUB = ARCHIVES
 CORPUS = corpus_of("muchocine")
 
 
@@ -247,7 +248,7 @@ def test_no_review(pack, text):
 
 
 def test_missing_empty_nested_and_damaged_archives(tmp_path, pack):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match=r"no \.xml file"):
         blocks(tmp_path, CORPUS)
     with pytest.raises(InputError, match=r"no \.xml file"):
         blocks(pack({"leeme.txt": b"hola"}), CORPUS)
@@ -287,3 +288,36 @@ def test_blocks_hold_every_review_once(pack):
     found = blocks(pack(dict.fromkeys(names, b"") | {"__MACOSX/c/._1.xml": b""}), CORPUS)
     assert [len(block.names) for block in found] == [REVIEWS_A_BLOCK, 3]
     assert sorted(name for block in found for name in block.names) == sorted(names)
+
+
+def test_the_same_rows_from_every_layout(tmp_path, pack):
+    """The publisher's archive, the one on GitHub, and its files; files of analyses are ignored."""
+    texts = {n: review(f"Reseña número {n}.").encode("latin-1") for n in (10, 9, 2, 33)}
+    analyses = {"2.review.pos": b"x", "2.summary.dep.xml": b"<x/>", "readme.txt": b"x"}
+    layouts = {
+        name: {f"{folder}/{n}.xml": texts[n] for n in order}
+        | {f"{folder}/{other}": data for other, data in analyses.items()}
+        for name, folder, order in (
+            (ARCHIVE, "corpusCriticasCine", [2, 9, 10, 33]),
+            (OF_GITHUB, "Spanish-Movie-Reviews-4f8efab/reviews_1/xml", [33, 9, 2, 10]),
+            ("", "reviews_3/xml", [9, 10, 33, 2]),
+        )
+    }
+    # Which folder a file is in decides nothing.
+    layouts[OF_GITHUB]["Spanish-Movie-Reviews-4f8efab/reviews_0/xml/10.xml"] = layouts[
+        OF_GITHUB
+    ].pop("Spanish-Movie-Reviews-4f8efab/reviews_1/xml/10.xml")
+    found = []
+    for name, files in layouts.items():
+        raw = tmp_path / (name or "unpacked").partition(".")[0]
+        raw.mkdir()
+        if name:
+            pack(files).joinpath(ARCHIVE).rename(raw / name)
+        for file, data in {} if name else files.items():
+            (raw / file).parent.mkdir(parents=True, exist_ok=True)
+            (raw / file).write_bytes(data)
+        (block,) = blocks(raw, CORPUS)
+        found.append((block.key, read_block(block, CORPUS)))
+    assert [e.id for e in found[0][1].records] == [f"reviews/{n}" for n in (10, 2, 33, 9)]
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] == "corpusCriticasCine/10.xml"
