@@ -5,8 +5,9 @@ of a pair, separated by a tab, and STS.gs.<subset>.txt the gold standard, the pa
 
     Un perro está con un palo.<TAB>Un perro tiene un palo.          4.6
 
-The files of 2014 and 2015 are in folders, those of 2017 in two zip archives; the archives' files of
-other tracks are not read. A line without a score is a pair that the organisers left out.
+They are in archives of SemEval; the archives' files of other tracks are not read. Those of 2014 and
+2015 have also been published in folders, with blanks around all punctuation, which are undone. A
+line without a score is a pair that the organisers left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,35 +31,40 @@ class Subset:
         key: its collection and name, such as "2014/news".
         pairs: the file with the sentences.
         gold: the file with the scores.
+        tokenised: whether the sentences have blanks around all punctuation.
     """
 
     key: str
     pairs: Member
     gold: Member
+    tokenised: bool
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
-    """List the subsets of corpus.yaml that exist.
+    """List the subsets of corpus.yaml that exist, in natural text if it is there.
 
     Raises:
         InputError: no subset was found, one of a subset's two files is missing, or an archive is
             damaged or lacks the file.
     """
+    subsets = corpus.facts.special["subsets"]
     found = []
-    for key, files in corpus.facts.special["subsets"].items():
-        pairs, gold = (_find(raw, file) for file in files)
-        if pairs and gold:
-            found.append(Subset(key, pairs, gold))
-        elif pairs or gold:
-            there, missing = files if pairs else reversed(files)
-            raise InputError(
-                raw / missing,
-                expected=f"the other half of {there}",
-                found="no such file",
-                todo="fetch it, or remove the other half as well",
-            )
+    for key, forms in subsets.items():
+        for form, files in forms.items():
+            pairs, gold = (_find(raw, file) for file in files)
+            if pairs and gold:
+                found.append(Subset(key, pairs, gold, tokenised=form == "tokenised"))
+                break
+            if pairs or gold:
+                there, missing = files if pairs else reversed(files)
+                raise InputError(
+                    raw / missing,
+                    expected=f"the other half of {there}",
+                    found="no such file",
+                    todo="fetch it, or remove the other half as well",
+                )
     if not found:
-        names = [file for files in corpus.facts.special["subsets"].values() for file in files]
+        names = [file for forms in subsets.values() for files in forms.values() for file in files]
         raise InputError(
             raw,
             expected=f"two files of a subset, among {', '.join(names)}",
@@ -97,10 +103,9 @@ def read_block(block: Subset, corpus: Corpus) -> BlockResult:
             or a score is not on the collection's scale.
     """
     collection, subset = block.key.split("/")
-    tokenised = collection in corpus.facts.special["tokenised"]
 
     def text(raw: str) -> str:
-        return natural(detokenize(raw, corpus.language) if tokenised else raw)
+        return natural(detokenize(raw, corpus.language) if block.tokenised else raw)
 
     def example(row: Row) -> Example:
         if not row.fields["score"].strip():

@@ -224,3 +224,36 @@ def test_line_stays_beside_line(
         (f"2014/news/{number}", score / 5) for number, (_, _, score) in scored
     ]
     assert drops.dropped["examples", "no_score"] == len(table) - len(scored)
+
+
+def test_natural_text_if_it_is_there(tmp_path: Path) -> None:
+    write(tmp_path, "Sí , llueve .\tNo , nieva .\n", "2\n")
+    gold = {"sts-es-test.2014/STS.gs.news.txt": b"2\n"}
+    gold["sts-es-test.2014/STS.gs.wikipedia.txt"] = b"3\n"
+    inputs = {
+        "sts-es-test.2014/STS.input.news.txt": "Sí, llueve .\tNo, nieva.\n".encode(),
+        "sts-es-test.2014/STS.input.wikipedia.txt": b"Uno.\tDos.\n",
+        "__MACOSX/sts-es-test.2014/._STS.input.news.txt": b"x",
+    }
+    zipped(tmp_path / "STS2014-es-test.zip", inputs | gold)
+    examples, _ = read(tmp_path)
+    # As it stands, with the same ids and scores; a subset may be in one form only.
+    assert [(e.id, *e.texts, e.score) for e in examples] == [
+        ("2014/news/1", "Sí, llueve .", "No, nieva.", 2.0),
+        ("2014/wikipedia/1", "Uno.", "Dos.", 3.0),
+    ]
+    (tmp_path / "STS2014-es-test.zip").unlink()
+    assert rows(read(tmp_path)[0]) == [("Sí, llueve.", "No, nieva.", 2.0)]
+
+
+def test_the_archives_of_2015_in_both_layouts(tmp_path: Path) -> None:
+    for folder in ("STS2015-es-test/", ""):
+        zipped(
+            tmp_path / "STS2015-es-test.zip",
+            {
+                f"{folder}STS.{file}.{subset}.txt": text
+                for subset in ("newswire", "wikipedia")
+                for file, text in (("input", b"Uno.\tDos.\n"), ("gs", b"0.5\n"))
+            },
+        )
+        assert [e.id for e in read(tmp_path)[0]] == ["2015/newswire/1", "2015/wikipedia/1"]
