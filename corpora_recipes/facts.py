@@ -7,11 +7,9 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-import yaml
-
 from corpora_recipes.records import Kind
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.running.yaml_text import parse_yaml
 
 _NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false"}
 
@@ -119,11 +117,12 @@ def read_facts(path: Path) -> CorpusFacts:
     """Read a corpus.yaml.
 
     Raises:
-        InputError: it is not YAML, a key is missing or unknown, or a value has another type.
+        InputError: it is not YAML (see ``parse_yaml``), a key is missing or unknown, or a value has
+            another type.
     """
     try:
         return _facts(path.read_text("utf-8"), str(path))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise InputError(
             path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
         ) from None
@@ -132,7 +131,7 @@ def read_facts(path: Path) -> CorpusFacts:
 # A stage asks for the facts of a recipe several times.
 @cache
 def _facts(text: str, where: str) -> CorpusFacts:
-    facts: CorpusFacts = _typed(CorpusFacts, load_yaml(text), where)
+    facts: CorpusFacts = _typed(CorpusFacts, parse_yaml(text, where), where)
     return facts
 
 

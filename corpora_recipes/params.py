@@ -10,8 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
@@ -31,17 +29,13 @@ def load_params(path: Path) -> dict[str, Any]:
             has another type, or a name is invalid or repeated.
     """
     try:
-        given = load_yaml(path.read_text("utf-8"))
+        given = load_yaml(path)
     except FileNotFoundError:
         raise InputError(
             path,
             expected="the parameters of the run",
             found="no such file",
             todo="run from the project's folder, or name the file with --params",
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(
-            path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
         ) from None
     params: dict[str, Any] = {"sources": "sample"} | {key: {} for key in SECTIONS}
     params |= known_keys(given, str(path), TOP_KEYS)

@@ -82,9 +82,9 @@ def run(options: argparse.Namespace) -> None:
 
 def stage_names(params: dict[str, Any]) -> Iterator[str]:
     """Yield the names of all stages of dvc.yaml, with the keys of params.yaml."""
-    import yaml
+    from corpora_recipes.running.yaml_text import load_yaml
 
-    stages = yaml.safe_load(Path("dvc.yaml").read_text("utf-8"))["stages"]
+    stages = load_yaml(Path("dvc.yaml"))["stages"]
     for name, stage in stages.items():
         if "foreach" in stage:
             section = stage["foreach"].strip("${}")

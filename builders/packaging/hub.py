@@ -123,7 +123,7 @@ def _configs(
 ) -> list[Config]:
     import pyarrow.parquet as pq
 
-    changes = load_yaml(CHANGES.read_text("utf-8"))
+    changes = load_yaml(CHANGES)
     configs = []
     for group in groups:
         if not group.datasets:

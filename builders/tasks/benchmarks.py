@@ -7,6 +7,6 @@ from typing import Any
 from corpora_recipes.running.yaml_text import load_yaml
 
 BENCHMARKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = load_yaml(
-    Path(__file__).with_name("benchmarks.yaml").read_text("utf-8")
+    Path(__file__).with_name("benchmarks.yaml")
 )
 """Benchmark to dataset to what it is built from: the content of benchmarks.yaml."""

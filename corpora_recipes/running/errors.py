@@ -3,12 +3,15 @@
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+# Characters of a part of the message: of those that quote the input, and of those that list names.
+LONGEST_SHOWN, LONGEST_SAID = 1000, 4000
+
 
 class InputError(Exception):
     """An input of Probeta is not as expected.
 
     The message names the place, what was expected, what was found and what to do next; the command
-    line prints it without a traceback.
+    line prints it without a traceback. Whatever the input, it is of bounded length, and printable.
     """
 
     def __init__(
@@ -20,10 +23,10 @@ class InputError(Exception):
         todo: str,
     ) -> None:
         super().__init__(where, expected, found, todo)
-        self.where = str(where)
-        self.expected = expected
-        self.found = found
-        self.todo = todo
+        self.where = _shown(str(where), LONGEST_SHOWN)
+        self.expected = _shown(expected, LONGEST_SAID)
+        self.found = _shown(found, LONGEST_SHOWN)
+        self.todo = _shown(todo, LONGEST_SAID)
 
     def __str__(self) -> str:
         return (
@@ -43,6 +46,17 @@ def nearest(names: Iterable[str], known: Collection[str]) -> str:
     lower = {name.lower(): name for name in known}
     like = [match for name in names for match in get_close_matches(name.lower(), lower)]
     return ", ".join(dict.fromkeys(lower[match] for match in like))
+
+
+def _shown(text: str, most: int) -> str:
+    """Return a text that can be printed: cut, with escapes in place of control characters."""
+    if len(text) > most:
+        length = f" … ({len(text):,} characters)"
+        text = text[: most - len(length)] + length
+    if text.isprintable():
+        return text
+    shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    return "".join(shown)
 
 
 def _rebuild(where: str, expected: str, found: str, todo: str) -> InputError:

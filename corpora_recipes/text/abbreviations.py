@@ -25,7 +25,7 @@ class Rules:
 def table() -> dict[str, dict[str, str | bool]]:
     """Return abbreviations.yaml: language to its lists."""
     path = Path(__file__).with_name("abbreviations.yaml")
-    read: dict[str, dict[str, str | bool]] = load_yaml(path.read_text("utf-8"))
+    read: dict[str, dict[str, str | bool]] = load_yaml(path)
     return read
 
 

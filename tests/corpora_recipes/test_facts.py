@@ -67,7 +67,8 @@ def test_values_are_as_they_are_written(tmp_path) -> None:
     [
         ("{name: Mine}", ": records", ["one of documents, dialogues", "nothing"]),
         (with_least("licens: x"), ": licens", ["keys among name, records", "'licens'"]),
-        (with_least("licence: 3"), ": licence", ["a text", "3"]),
+        (LEAST.replace("licence: CC0", "licence: 3"), ": licence", ["a text", "3"]),
+        (with_least("licence: CC0"), "corpus.yaml, line 1", ["each key once", "licence in line 1"]),
         (with_least("redistributable: 1"), ": redistributable", ["true or false", "1"]),
         (with_least("homepage: [a]"), ": homepage", ["a text", "['a']"]),
         (LEAST.replace("examples", "example"), ": records", ["one of documents", "'example'"]),

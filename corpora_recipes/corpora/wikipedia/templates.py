@@ -86,7 +86,7 @@ class Wiki:
 @cache
 def load_wiki(language: str) -> Wiki:
     """Return the facts about the Wikipedia in a language; if unknown, those that all share."""
-    table = load_yaml(_TABLE.read_text("utf-8"))
+    table = load_yaml(_TABLE)
     shared = table["any"]
     own: dict[str, Any] = table.get(language.split("-")[0].lower(), {})
     facts: dict[str, Any] = {**shared, **own}

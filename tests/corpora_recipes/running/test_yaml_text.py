@@ -1,28 +1,113 @@
-"""YAML: the fast loader gives what PyYAML's own gives, and makes no objects."""
+"""YAML: the fast loader gives what PyYAML's own gives; what is ambiguous or a bomb is refused."""
 
 from pathlib import Path
 
 import pytest
 import yaml
 
-from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import DEEPEST_YAML, LARGEST_YAML, MOST_VALUES
+from corpora_recipes.running.yaml_text import load_yaml, parse_yaml
 
 ROOT = Path(__file__).parents[3]
 FILES = [
     ROOT / "params.yaml",
+    ROOT / "dvc.yaml",
     *sorted(ROOT.glob("builders/**/*.yaml")),
     *sorted(ROOT.glob("evaluation/**/*.yaml")),
-    *sorted(ROOT.glob("corpora_recipes/**/*.yaml"))[:3],
+    *sorted(ROOT.glob("corpora_recipes/**/*.yaml")),
 ]
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
-def test_as_the_loader_in_python(file: Path) -> None:
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.name}")
+def test_as_the_loader_of_the_library(file: Path) -> None:
     text = file.read_text("utf-8")
-    assert load_yaml(text) == yaml.safe_load(text)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    assert load_yaml(file) == yaml.load(text, loader)
 
 
-@pytest.mark.parametrize("text", ["!!python/name:os.system", "a: [", "a: b: c", "\x00"])
+def test_as_the_loader_in_python() -> None:
+    text = (ROOT / "params.yaml").read_text("utf-8")
+    assert parse_yaml(text, "params.yaml") == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("!!python/name:os.system", "a: [", "a: b: c", "\x00", "? [a]\n: 1", "? {a: 1}\n: 1"),
+        # PyYAML lets these end in a ValueError.
+        *("date: 2026-99-99", "number: " + "9" * 5000),
+    ],
+)
 def test_what_is_no_plain_yaml_is_refused(text: str) -> None:
-    with pytest.raises(yaml.YAMLError):
-        load_yaml(text)
+    with pytest.raises(InputError, match="expected: YAML"):
+        parse_yaml(text, "params.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: 1\nb: 2\na: 3\n", ["params.yaml, line 3", "a in line 1 and in line 3"]),
+        ("x:\n  a: {}\n  b: {}\n  'a': {}\n", ["line 4", "a in line 2 and in line 4"]),
+        ("x: {a: 1, a: 1}\n", ["each key once in a mapping"]),
+        ("x: {yes: 1, true: 1}\n", ["each key once in a mapping"]),
+        ("a: &a {k: 1}\nb:\n  <<: *a\n  <<: *a\n", ["line 4", "<< in line 3 and in line 4"]),
+    ],
+)
+def test_a_repeated_key_is_refused_with_both_lines(text: str, words: list[str]) -> None:
+    with pytest.raises(InputError) as error:
+        parse_yaml(text, "params.yaml")
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_aliases_and_merges_mean_what_they_mean_in_yaml() -> None:
+    text = "a: &a {x: 1, y: [2]}\nb: *a\nc: {<<: *a, x: 3}\n1: number\n'1': text\n"
+    assert parse_yaml(text, "params.yaml") == yaml.safe_load(text)
+
+
+def bomb(first: str, level: str) -> str:
+    """Return levels of ten aliases each: ten thousand million values."""
+    lines = [f"a0: &a0 {first}"]
+    for number in range(1, 11):
+        aliases = ", ".join([f"*a{number - 1}"] * 10)
+        lines.append(f"a{number}: &a{number} {level % aliases}")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (bomb("[x]", "[%s]"), "aliases|alias"),
+        (bomb("{x: 1}", "{<<: [%s]}"), "one mapping after <<"),
+        ("a: &a [*a]", "at most 20 others"),
+        ("a: &a {b: *a}", "at most 20 others"),
+        ("a: &a {<<: *a, b: 1}\nc: {<<: *a}", None),
+        ("[" * (DEEPEST_YAML + 2) + "]" * (DEEPEST_YAML + 2), "at most 20 others"),
+        # The parser in C ends the process at 25,000.
+        ("[" * 200_000, "brackets"),
+        ("{a: " * 200_000, "brackets"),
+        ("- " * 200_000, "characters in a line"),
+        ("? " * 200_000, "characters in a line"),
+        ("\n".join("- x" for _ in range(MOST_VALUES + 1)), "at most 50,000 values"),
+        ("n: 1234567890123456789", "at most 18 digits"),
+        ("n: 0x" + "f" * 5000, "at most 18 digits"),
+    ],
+)
+def test_a_bomb_is_refused_before_it_goes_off(text: str, found: str | None) -> None:
+    if found is None:
+        assert parse_yaml(text, "params.yaml")["c"] == {"b": 1}
+        return
+    with pytest.raises(InputError, match=found):
+        parse_yaml(text, "params.yaml")
+
+
+def test_files_that_are_too_large_or_not_in_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_bytes(b"#" * (LARGEST_YAML + 1))
+    with pytest.raises(InputError, match="at most 1,048,576 bytes"):
+        load_yaml(path)
+    path.write_bytes("año: 1".encode("latin-1"))
+    with pytest.raises(InputError, match="YAML in UTF-8"):
+        load_yaml(path)
+    path.write_bytes(b"\xef\xbb\xbfa: 1")
+    assert load_yaml(path) == {"a": 1}

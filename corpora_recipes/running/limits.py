@@ -1,0 +1,109 @@
+"""The ceilings on what is read, so that no input can fill the memory; reading up to them.
+
+Each is far above what the real corpora hold. They bound the memory of a worker to a few hundred
+megabytes, whatever the files say of themselves. What is above one is refused, never cut.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from corpora_recipes.running.errors import InputError
+
+# --- files, in bytes -----------------------------------------------------------------------------
+
+LARGEST_FILE = 64 << 20
+"""Of a file, or a member of an archive, that is read whole: the largest table of XNLI has 37 MB."""
+LARGEST_TEXT = 16 << 20
+"""Of a text that is also decoded as a whole: the longest books have 5 MB."""
+LARGEST_XML = 8 << 20
+"""Of an XML document: its tree takes up to 35 times as much memory; real ones have 1 MB."""
+LARGEST_ARCHIVE = 2 << 30
+"""Of all members of an archive, unpacked: PAWS-X, the largest, has 100 MB."""
+LARGEST_PACKED = 256 << 20
+"""Of a compressed file of documents, unpacked: it is one block, whose records a worker holds."""
+LONGEST_LINE = 8 << 20
+"""Of a line: a book on one line. Parsed as JSON it takes up to 20 times as much memory."""
+LONGEST_HEADER = 1 << 20
+"""Of the header of a dump: it has a few kilobytes."""
+LONGEST_PAGE = 32 << 20
+"""Of a page of a dump: MediaWiki keeps a text under 2 MiB, which XML can make six times as long."""
+LARGEST_YAML = 1 << 20
+"""Of a YAML file: params.yaml has 10 kB."""
+
+# --- numbers -------------------------------------------------------------------------------------
+
+MOST_MEMBERS = 50_000
+"""Of an archive whose directory is held in memory: MuchoCine has 20,000."""
+MOST_SUBTITLES = 1_000_000
+"""Of an archive whose directory is read as a stream: the English OpenSubtitles has 450,000."""
+MOST_RECORDS = 250_000
+"""Of a block, whose records a worker holds: the largest, of PAWS-X, has 50,000."""
+MOST_STREAMS = 1_000_000
+"""Of a dump: the English Wikipedia has 230,000."""
+MOST_VALUES = 50_000
+"""Of a YAML file, each alias counted as what it stands for: params.yaml has 600."""
+
+# --- nesting -------------------------------------------------------------------------------------
+
+DEEPEST_YAML = 20
+"""Of mappings and lists in a YAML file: params.yaml has 5."""
+YAML_MARKS = 10_000
+"""Of opening brackets in a YAML file and characters in a line: both bound how deep it can be for
+the parser, which ends the process at 25,000. wikis.yaml has 2,300."""
+DEEPEST_SECTION = 100
+"""Of a document: HTML has 6."""
+DEEPEST_TREE = 150
+"""Of relations in a discourse tree: from 250 on, Python cannot send it between processes."""
+
+# --- digits --------------------------------------------------------------------------------------
+
+MOST_DIGITS = 18
+"""Of an integer: it fits 64 bits. Python refuses to read one of more than 4,300."""
+
+
+def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
+    """Return the content of a file.
+
+    Args:
+        path: the file.
+        most: the largest size, in bytes.
+
+    Raises:
+        InputError: it is larger.
+    """
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        # Its size could be that of a device, or change while it is read.
+        raise too_large(path, f"more than {most:,} bytes", most)
+    return data
+
+
+def too_large(
+    where: Path | str, found: str, most: int, todo: str = "use the file as published"
+) -> InputError:
+    """Return the error for what has too many bytes."""
+    expected = f"at most {most:,} bytes, since it is read as a whole"
+    return InputError(where, expected=expected, found=found, todo=todo)
+
+
+def whole_lines(file: BinaryIO, where: Path | str) -> Iterator[bytes]:
+    """Yield the lines of a file, each with its line end.
+
+    Args:
+        file: the file, at the beginning of a line.
+        where: its name, for messages.
+
+    Raises:
+        InputError: a line is longer than ``LONGEST_LINE``.
+    """
+    while line := file.readline(LONGEST_LINE + 1):
+        if len(line) > LONGEST_LINE:
+            raise InputError(
+                where,
+                expected=f"lines of at most {LONGEST_LINE:,} bytes",
+                found=f"a longer one, which begins with {line[:60]!r}",
+                todo="check that this is the right file; each line is one item",
+            )
+        yield line
