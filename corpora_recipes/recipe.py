@@ -79,7 +79,15 @@ class Block(Protocol):
 
 @dataclass(slots=True)
 class BlockResult:
-    """The result of reading one block: its records, in any order, and its counts."""
+    """The result of reading one block.
+
+    Attributes:
+        records: in any order.
+        drops: counts of the documents (or examples) of the block, and of what documents hold
+            (``records.contents``): each once as seen, and once as dropped if it is not in a record
+            for a reason of its own. What a dropped document holds need not be dropped as well:
+            ``read`` does that, and refuses counts that contradict the records.
+    """
 
     records: list[Record] = field(default_factory=list)
     drops: Drops = field(default_factory=Drops)

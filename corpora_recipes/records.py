@@ -188,6 +188,9 @@ Record = Document | Dialogue | DiscourseTree | Example
 class Drops:
     """Numbers of items seen, and of items dropped by reason.
 
+    Units are ``record_unit`` of the corpus, those of ``contents``, and others of which nothing
+    is kept, such as pieces of boilerplate.
+
     Attributes:
         seen: unit ("documents", "sentences" …) to the number seen.
         dropped: (unit, reason) to the number dropped.
@@ -201,6 +204,10 @@ class Drops:
         self.seen.update(other.seen)
         self.dropped.update(other.dropped)
 
+    def kept(self, unit: str) -> int:
+        """Return the number of items of a unit that were seen and not dropped."""
+        return self.seen[unit] - sum(n for (own, _), n in self.dropped.items() if own == unit)
+
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """Return unit to {"seen", "kept", "dropped": {reason: count}}, sorted by name."""
         units = sorted(set(self.seen) | {unit for unit, _ in self.dropped})
@@ -209,10 +216,36 @@ class Drops:
             reasons = {r: n for (u, r), n in sorted(self.dropped.items()) if u == unit}
             table[unit] = {
                 "seen": self.seen[unit],
-                "kept": self.seen[unit] - sum(reasons.values()),
+                "kept": self.kept(unit),
                 "dropped": reasons,
             }
         return table
+
+
+def record_unit(kind: Kind) -> str:
+    """Return the unit in which records of a kind are counted: "documents" or "examples"."""
+    return "examples" if kind == "examples" else "documents"
+
+
+# The units in which recipes count what records of a kind hold.
+CONTENTS: dict[Kind, tuple[str, ...]] = {
+    "documents": ("sentences", "summary_sentences"),
+    "dialogues": ("turns",),
+    "trees": ("edus",),
+    "examples": ("texts",),
+}
+
+
+def contents(record: Record) -> dict[str, int]:
+    """Return what a record holds: the units of ``CONTENTS`` to their numbers."""
+    if isinstance(record, DiscourseTree):
+        return {"edus": len(record.edus)}
+    if isinstance(record, Example):
+        return {"texts": len(record.texts)}
+    if isinstance(record, Dialogue):
+        return {"turns": sum(map(len, record.conversations))}
+    sentences = sum(len(paragraph) for s in record.sections for paragraph in s.paragraphs)
+    return {"sentences": sentences, "summary_sentences": len(record.summary)}
 
 
 def document_schema() -> "pa.Schema":

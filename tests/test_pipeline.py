@@ -28,6 +28,30 @@ def test_the_samples_give_this_content(project: Path) -> None:
     assert {name: content[name] for name in last.values()} == PINNED_CONTENT
 
 
+def test_what_was_read_was_used_or_left_out_for_a_reason(project: Path) -> None:
+    units = []
+    for path in sorted(project.glob("data/instances/*/build.json")):
+        for name, entry in json.loads(path.read_text("utf-8")).items():
+            for unit in entry.keys() & {"documents", "passages", "examples", "texts", "pairs"}:
+                counts = entry[unit]
+                outcomes = {key: n for key, n in counts.items() if key not in OF_THE_USED}
+                read = outcomes.pop("read", None) or outcomes.pop("found")
+                assert read == sum(outcomes.values()), (name, unit, counts)
+                assert min(outcomes.values()) >= 0, (name, unit, counts)
+                units.append(unit)
+            if "examples" in entry:
+                assert entry["examples"]["used"] == sum(entry["rows"].values())
+    assert len(units) > len(PINNED_CONTENT)
+
+
+# Outcomes that say more of what was used.
+OF_THE_USED = {
+    "also_in_another_split",
+    "used_in_another_dataset_too",
+    "with_positives",
+    "groups_of_positives",
+}
+
 PINNED_ROWS = {
     "bishift train": 48,
     "bishift validation": 16,

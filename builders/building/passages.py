@@ -63,7 +63,9 @@ def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corp
                 del donors["without_shared_topic"]
     for name, used_here in documents.items():
         others = set().union(*(documents[other] for other in documents if other != name))
-        counts[name]["documents"] |= {
+        of = counts[name]["documents"]
+        of |= {
+            "no_passage_used": of["read"] - of["without_passage"] - len(used_here),
             "used": len(used_here),
             "used_in_another_dataset_too": len(used_here & others),
         }

@@ -8,12 +8,8 @@ from concurrent.futures import Executor, Future
 from itertools import islice
 
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.recipe import (
-    Block,
-    BlockResult,
-    Corpus,
-    load_recipe,
-)
+from corpora_recipes.reading.counts import drop, settle
+from corpora_recipes.recipe import Block, BlockResult, Corpus, load_recipe
 from corpora_recipes.records import Drops, Record
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import Cluster
@@ -41,20 +37,19 @@ def read_corpus(
     Yields:
         For each block that was used its records and its counts. Counts cover the whole block,
         so that "seen" is what was read and not only what was taken; records beyond the quota are
-        counted as ``beyond_quota``.
+        counted as ``beyond_quota``, and so is what they hold.
     """
     order = sorted(
         blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
     )
     left = corpus.documents
-    unit = "examples" if corpus.facts.records == "examples" else "documents"
     seen: set[int] = set()
     for result in _results(order, corpus, executor, ahead):
         fresh: dict[str, Record] = {}
         for record in result.records:
             mark = keyed_hash(0, record.id)
             if mark in seen:
-                result.drops.dropped[unit, "duplicate_id"] += 1
+                drop([record], "duplicate_id", result.drops, corpus)
             else:
                 seen.add(mark)
                 fresh[record.id] = record
@@ -64,7 +59,7 @@ def read_corpus(
         )
         if left is not None:
             if len(records) > left:
-                result.drops.dropped[unit, BEYOND_QUOTA] += len(records) - left
+                drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
                 records = records[:left]
             left -= len(records)
         yield records, result.drops
@@ -77,7 +72,7 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return load_recipe(recipe).read_block(block, corpus)
+        result = load_recipe(recipe).read_block(block, corpus)
     except (FileNotFoundError, PermissionError) as error:
         raise InputError(
             f"{error.filename}, on {socket.gethostname()}",
@@ -88,6 +83,8 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
     finally:
         if collecting:
             gc.enable()
+    settle(result, corpus)
+    return result
 
 
 def _results(

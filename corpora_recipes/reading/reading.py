@@ -11,7 +11,7 @@ from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.parquet import parquet_writer, to_table
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
-from corpora_recipes.records import Drops, Example, Split, record_schema, to_row
+from corpora_recipes.records import Drops, Example, Split, record_schema, record_unit, to_row
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_file
@@ -180,7 +180,7 @@ def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
     Drops within a limit above one half, such as a dump's redirects, are left out of both: so many
     are normal. So are those beyond the quota.
     """
-    unit = "examples" if corpus.facts.records == "examples" else "documents"
+    unit = record_unit(corpus.facts.records)
     counts = {reason: n for (own, reason), n in drops.dropped.items() if own == unit}
     limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}
     seen = drops.seen[unit] - counts.pop(BEYOND_QUOTA, 0)

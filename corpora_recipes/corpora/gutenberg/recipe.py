@@ -292,8 +292,6 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
         result.drops.dropped["documents", "other_language"] += 1
     elif not found or share < FEWEST_TURNS / 10_000:
         result.drops.dropped["documents", "no_dialogue"] += 1
-        if found:
-            result.drops.dropped["turns", "no_dialogue"] += sum(map(len, found))
     else:
         result.records.append(Dialogue(block.key, _title(text), found, block.split))
     return result

@@ -200,22 +200,24 @@ def _section(value: Any, where: Where) -> tuple[str, int, list[str]]:
 
 
 def _summary(text: str, language: str, drops: Drops) -> list[str]:
-    (sentences,) = _sentences([text], language, drops)
+    (sentences,) = _sentences([text], language, drops, "summary_sentences")
     return [sentence for sentence in sentences if sentence is not None]
 
 
-def _sentences(texts: Sequence[str], language: str, drops: Drops) -> list[list[str | None]]:
+def _sentences(
+    texts: Sequence[str], language: str, drops: Drops, unit: str = "sentences"
+) -> list[list[str | None]]:
     """Split paragraphs into sentences, with None in place of dropped ones."""
     paragraphs: list[list[str | None]] = []
     for text in texts:
         paragraphs.append([])
         for sentence in split_sentences(clean(text), language):
-            drops.seen["sentences"] += 1
+            drops.seen[unit] += 1
             reason = damage(sentence)
             if reason is None and not any(c.isalpha() for c in sentence):
                 reason = "no_letters"
             if reason is not None:
-                drops.dropped["sentences", reason] += 1
+                drops.dropped[unit, reason] += 1
             paragraphs[-1].append(sentence if reason is None else None)
     return paragraphs
 

@@ -375,10 +375,10 @@ def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
     for part in parts:
         for sentence in tidy_sentences(part, rules.language):
             closed = sentence if _CLOSED.search(sentence) else sentence.rstrip(" ,;:-–—") + "."
-            if _checked(closed, "subhead_sentences", rules, drops) is None:
+            if _checked(closed, "summary_sentences", rules, drops) is None:
                 continue
             if name := _first_name(rules.subhead_sentences, closed):
-                drops.dropped["subhead_sentences", name] += 1
+                drops.dropped["summary_sentences", name] += 1
                 continue
             sentences.append(closed)
     return sentences

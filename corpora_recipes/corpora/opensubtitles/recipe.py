@@ -127,9 +127,9 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
             key=lambda f: (keyed_hash(corpus.seed, corpus.name, f.name, "subtitle"), f.name),
         )
         data = read_member(file, block.path, chosen)
-    drops.seen["subtitles"] += len(files)
-    drops.dropped["subtitles", "same_film"] += len(files) - 1
-    drops.seen["documents"] += 1
+    drops.seen["documents"] += len(files)
+    if len(files) > 1:
+        drops.dropped["documents", "same_film"] += len(files) - 1
     try:
         conversations = _conversations(data, corpus, drops)
     except Dropped as dropped:

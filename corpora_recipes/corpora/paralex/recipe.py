@@ -45,7 +45,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     An example's texts are the terms in their order, each once, with their case kept. The collection
     is the language code in lower case.
 
-    Dropped examples: ``empty_cluster``. Dropped terms: ``repeated_term``.
+    Dropped examples: ``empty_cluster``. Dropped texts: ``repeated_term``.
 
     Raises:
         InputError: the file is not a CSV in UTF-8 with the columns of ParaLex, or a row has the
@@ -83,9 +83,9 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
             continue
         with suppress(Dropped):  # the field is empty
             term = natural(cell)
-            drops.seen["terms"] += 1
+            drops.seen["texts"] += 1
             if term in terms:
-                drops.dropped["terms", "repeated_term"] += 1
+                drops.dropped["texts", "repeated_term"] += 1
             terms[term] = None
     key = f"{language}/{label}"
     return Example(

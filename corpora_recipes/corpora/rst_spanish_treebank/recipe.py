@@ -99,7 +99,6 @@ def read_block(block: Files, corpus: Corpus) -> BlockResult:
             continue
         if any(_LOST_CHARACTER.search(edu) for edu in tree.edus):
             result.drops.dropped["documents", "lost_character"] += 1
-            result.drops.dropped["edus", "lost_character"] += len(tree.edus)
             continue
         key = name.removesuffix(".rs3")
         split: Split = "validation" if name in block.validation else "train"

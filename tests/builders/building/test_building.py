@@ -420,6 +420,7 @@ def test_coherence_of_dialogues(tmp_path, dialogues, write_records) -> None:
     assert report["documents"] == {
         "read": 40,
         "without_passage": 0,
+        "no_passage_used": 0,
         "used": 40,
         "used_in_another_dataset_too": 0,
     }

@@ -12,6 +12,7 @@ import pytest
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
 from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.reading.counts import settle
 from corpora_recipes.reading.reading import read as read_command
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
@@ -54,6 +55,7 @@ def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
     drops = Drops()
     for block in recipe.blocks(raw, corpus()):
         result = recipe.read_block(block, corpus())
+        settle(result, corpus())
         records += [r for r in result.records if isinstance(r, Dialogue)]
         drops.add(result.drops)
     return records, drops.as_dict()
@@ -257,7 +259,7 @@ class TestDrops:
         assert self.dropped(tmp_path, STORY.replace("--", ""))["documents"] == {"no_dialogue": 1}
         much = "\n\n".join([STORY.replace("--", "")] * 60)
         drops = self.dropped(tmp_path, f"{much}\n\n{TALK}")
-        assert drops == {"documents": {"no_dialogue": 1}, "turns": {"no_dialogue": 2}}
+        assert drops == {"documents": {"no_dialogue": 1}, "turns": {"in_dropped_document": 2}}
 
     def test_limits_stop_the_command(self, tmp_path: Path) -> None:
         write(tmp_path / "raw" / "pg7.txt", book())

@@ -84,7 +84,7 @@ class TestItems:
             {
                 "documents": {"seen": 1, "kept": 1, "dropped": {}},
                 "sentences": {"seen": 2, "kept": 2, "dropped": {}},
-                "subhead_sentences": {"seen": 1, "kept": 1, "dropped": {}},
+                "summary_sentences": {"seen": 1, "kept": 1, "dropped": {}},
             },
         )
 
@@ -396,11 +396,11 @@ class TestSubheads:
         summary = f"{rule['example']} Abre el CosmoCaixa"
         ((document,), drops) = read(write(tmp_path, {**GOOD, "summary": summary}))
         assert document.summary == ["Abre el CosmoCaixa."]
-        assert drops["subhead_sentences"] == {"seen": 2, "kept": 1, "dropped": {rule["name"]: 1}}
+        assert drops["summary_sentences"] == {"seen": 2, "kept": 1, "dropped": {rule["name"]: 1}}
 
     def test_drops_are_counted_apart(self, tmp_path: Path) -> None:
         _, drops = read(write(tmp_path, {**GOOD, "summary": "El ni\ufffdo. Vino ayer"}))
-        assert drops["subhead_sentences"] == {
+        assert drops["summary_sentences"] == {
             "seen": 2,
             "kept": 1,
             "dropped": {"replacement_character": 1},

@@ -93,8 +93,8 @@ class TestSample:
     def test_counts(self) -> None:
         records, drops = read(SAMPLE)
         assert drops == {
-            "documents": {"seen": 20, "kept": 20, "dropped": {}},
-            "lines": {
+            "documents": {"seen": 24, "kept": 20, "dropped": {"same_film": 4}},
+            "turns": {
                 "seen": 1510,
                 "kept": 1436,
                 "dropped": {
@@ -116,7 +116,6 @@ class TestSample:
                     "translator_note": 2,
                 },
             },
-            "subtitles": {"seen": 24, "kept": 20, "dropped": {"same_film": 4}},
         }
         assert len({r.id for r in records}) == 20
         assert all(conversation for r in records for conversation in r.conversations)
@@ -179,7 +178,7 @@ class TestFacts:
             assert re.search(rule["pattern"], example), example
         for example in rule["keeps"]:
             assert not re.search(rule["pattern"], example), example
-            assert talk(example)[1]["lines"]["kept"] == 1
+            assert talk(example)[1]["turns"]["kept"] == 1
 
     def test_source(self) -> None:
         (source,) = list_sources(corpus())
@@ -200,7 +199,7 @@ class TestArchive:
         others = {"1988/77/1.xml": raw_file(TALK), "1987/78/1.xml": raw_file(TALK)}
         records, drops = read(pack(tmp_path / "a", files | others))
         assert [r.id for r in records] == ["77", "78"]
-        assert drops["subtitles"] == {"seen": 11, "kept": 2, "dropped": {"same_film": 9}}
+        assert drops["documents"] == {"seen": 11, "kept": 2, "dropped": {"same_film": 9}}
         # The choice depends on the names, and neither on their order nor on other films.
         backwards = dict(reversed(files.items())) | {"1988/77/1.xml": raw_file(TALK)}
         again, _ = read(pack(tmp_path / "b", backwards))
@@ -292,7 +291,7 @@ class TestFilms:
         data = data.replace("\n<document", f"\n{doctype}<document")
         ((record,), drops) = read(pack(tmp_path, {"1987/77/1.xml": data}))
         assert record.conversations == [TALK]
-        assert drops["lines"]["dropped"] == {"markup_left": 1}
+        assert drops["turns"]["dropped"] == {"markup_left": 1}
 
     def test_other_language(self, tmp_path: Path) -> None:
         lines = ["Who left the door open tonight?", "It was not me, I have only just come home."]
@@ -316,7 +315,7 @@ class TestFilms:
         )
         ((record,), drops) = read(pack(tmp_path, {"1987/77/1.xml": data}))
         assert record.conversations == [TALK[:2]]
-        assert drops["lines"] == {"seen": 2, "kept": 2, "dropped": {}}
+        assert drops["turns"] == {"seen": 2, "kept": 2, "dropped": {}}
 
     def test_both_forms_give_the_same(self, tmp_path: Path) -> None:
         sentences = [
@@ -350,7 +349,7 @@ class TestLines:
     def test_dropped_line_ends_the_conversation(self) -> None:
         conversations, drops = talk(TALK[0], "♪ La noche es larga ♪", TALK[1], TALK[2])
         assert conversations == [TALK[:1], TALK[1:3]]
-        assert drops["lines"] == {"seen": 4, "kept": 3, "dropped": {"lyrics": 1}}
+        assert drops["turns"] == {"seen": 4, "kept": 3, "dropped": {"lyrics": 1}}
 
     @pytest.mark.parametrize(
         ("line", "turns"),
@@ -392,7 +391,7 @@ class TestLines:
     def test_marks(self, line: str, left: str, marks: dict[str, int]) -> None:
         conversations, drops = talk(line)
         assert conversations == [[left]]
-        assert drops["lines"] == {"seen": 1, "kept": 1, "dropped": {}}
+        assert drops["turns"] == {"seen": 1, "kept": 1, "dropped": {}}
         assert drops.get("marks", {"dropped": {}})["dropped"] == marks
 
     @pytest.mark.parametrize(
@@ -420,7 +419,7 @@ class TestLines:
     def test_drops(self, reason: str, line: str) -> None:
         conversations, drops = talk(TALK[0], line, TALK[1])
         assert conversations == [TALK[:1], TALK[1:2]]
-        assert drops["lines"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
+        assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
 
     @pytest.mark.parametrize(
         ("reason", "line"),
@@ -441,7 +440,7 @@ class TestLines:
     ) -> None:
         conversations, drops = talk(TALK[0], line, TALK[1])
         assert conversations == [TALK[:2]]
-        assert drops["lines"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
+        assert drops["turns"] == {"seen": 3, "kept": 2, "dropped": {reason: 1}}
 
     def test_longest(self) -> None:
         line = "muy " * (LONGEST // 4 - 2) + "despacio"
@@ -468,7 +467,7 @@ class TestLines:
         lines = ("Traducción:", "la casa", "Subtitulado por", "el equipo", TALK[0])
         conversations, drops = talk(*lines)
         assert conversations == [TALK[:1]]
-        assert drops["lines"]["dropped"] == {"credits": 4}
+        assert drops["turns"]["dropped"] == {"credits": 4}
         assert talk("Traducción:", TALK[0], "la casa")[0] == [[TALK[0], "la casa"]]
 
     def test_label_inside_a_line_begins_a_turn(self) -> None:
@@ -495,7 +494,7 @@ class TestLines:
         conversations = read_lines(lines, RULES, drops)
         kept = [turn for conversation in conversations for turn in conversation]
         assert all(conversations)
-        assert len(kept) == drops.as_dict().get("lines", {"kept": 0})["kept"]
+        assert len(kept) == drops.as_dict().get("turns", {"kept": 0})["kept"]
         for turn in kept:
             assert turn == " ".join(turn.split())
             assert any(c.isalpha() for c in turn)

@@ -37,7 +37,7 @@ def test_sample() -> None:
     examples, drops = read(SAMPLE)
     assert drops.as_dict() == {
         "examples": {"seen": 45, "kept": 44, "dropped": {"empty_cluster": 1}},
-        "terms": {"seen": 304, "kept": 303, "dropped": {"repeated_term": 1}},
+        "texts": {"seen": 304, "kept": 303, "dropped": {"repeated_term": 1}},
     }
     assert Counter(example.collection for example in examples) == {
         "es": 13,
@@ -99,13 +99,13 @@ def test_blanks_gaps_quoting_and_a_bom(tmp_path: Path) -> None:
         ("es/fruit", ("pera", "uva, blanca", "higo")),
         ("no/fruit", ("eple",)),
     ]
-    assert drops.as_dict()["terms"] == {"seen": 4, "kept": 4, "dropped": {}}
+    assert drops.as_dict()["texts"] == {"seen": 4, "kept": 4, "dropped": {}}
 
 
 def test_terms_that_differ_in_case_are_two(tmp_path: Path) -> None:
     examples, drops = read(write(tmp_path, HEADER + "DE,,cities,rom,Rom,rom, rom \r\n"))
     assert examples[0].texts == ("rom", "Rom")
-    assert drops.dropped == {("terms", "repeated_term"): 2}
+    assert drops.dropped == {("texts", "repeated_term"): 2}
 
 
 def test_terms_are_the_same_however_accents_are_coded(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
     assert [example.id for example in examples] == ["ur/fruit"]
     assert drops.as_dict() == {
         "examples": {"seen": 3, "kept": 1, "dropped": {"empty_cluster": 2}},
-        "terms": {"seen": 1, "kept": 1, "dropped": {}},
+        "texts": {"seen": 1, "kept": 1, "dropped": {}},
     }
 
 
@@ -178,5 +178,5 @@ def test_terms_are_what_stands_in_the_cells(
     terms = [" ".join(cell.split()) for cell in cells if cell.strip()]
     found, drops = read(raw)
     assert [example.texts for example in found] == [tuple(dict.fromkeys(terms))] * bool(terms)
-    assert drops.dropped["terms", "repeated_term"] == len(terms) - len(set(terms))
+    assert drops.dropped["texts", "repeated_term"] == len(terms) - len(set(terms))
     assert drops.dropped["examples", "empty_cluster"] == (not terms)
