@@ -17,7 +17,8 @@ from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, wr
 from corpora_recipes.fetching.ranges import PART
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import locked_folder, whole_file
+from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.outputs import whole_file
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:

@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import shutil
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,47 +50,6 @@ def whole_folder(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-@contextmanager
-def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator[None]:
-    """Lock a folder, created if missing, for one command at a time.
-
-    The lock ends with the process. Windows and some network folders have no locks.
-
-    Args:
-        folder: the folder.
-        command: the name of the command, for messages.
-        wait: whether to wait, after a message, until another one has ended.
-
-    Raises:
-        InputError: another one is running there, and ``wait`` is not set.
-    """
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    folder.mkdir(parents=True, exist_ok=True)
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if not wait:
-                raise InputError(
-                    folder,
-                    expected=f"a folder without another running {command}",
-                    found=f"another {command} that is still running",
-                    todo="wait until it has ended, or choose another folder",
-                ) from None
-            print(f"{folder}: waiting for another {command} to end", file=sys.stderr, flush=True)
-            fcntl.flock(opened, fcntl.LOCK_EX)
-        except OSError:
-            pass
-        yield
-    finally:
-        os.close(opened)
 
 
 def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.outputs import locked_folder
+from corpora_recipes.running.locks import locked_folder
 from evaluation.arrays import Floats
 from evaluation.embedding.store import NO_KEYS, EmbeddingStore, prepare, text_keys, write_chunk
 from evaluation.encoders.encoder import Encoder, TakesPrompts

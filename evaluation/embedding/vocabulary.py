@@ -19,7 +19,8 @@ from zipfile import BadZipFile
 import numpy as np
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import locked_folder, whole_folder
+from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Doubles, Floats
 from evaluation.embedding.header import fingerprint
 from evaluation.encoders.encoder import Described, Encoder

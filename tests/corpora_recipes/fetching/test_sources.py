@@ -16,7 +16,7 @@ from corpora_recipes.fetching import downloads, sources
 from corpora_recipes.fetching.manifest import MANIFEST
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import locked_folder
+from corpora_recipes.running.locks import locked_folder
 
 SHA = hashlib.sha256(DATA).hexdigest()
 
