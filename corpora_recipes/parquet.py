@@ -12,8 +12,6 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.running.outputs import whole_file
-
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
@@ -33,21 +31,19 @@ PARQUET_OPTIONS: dict[str, Any] = {
 def parquet_writer(
     path: Path, schema: "pa.Schema", dictionary: list[str] | None = None
 ) -> Iterator["pq.ParquetWriter"]:
-    """Yield a writer of a Parquet file, which appears complete or not at all.
+    """Yield a writer of a Parquet file.
 
     Args:
-        path: the file to write.
+        path: the file to write, part of a whole output; its folder is made if need be.
         schema: the schema of its rows.
         dictionary: the columns to store by dictionary.
     """
     import pyarrow.parquet as pq
 
-    with (
-        whole_file(path) as temporary,
-        pq.ParquetWriter(
-            temporary, schema, use_dictionary=dictionary or False, **PARQUET_OPTIONS
-        ) as writer,
-    ):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with pq.ParquetWriter(
+        path, schema, use_dictionary=dictionary or False, **PARQUET_OPTIONS
+    ) as writer:
         yield writer
 
 

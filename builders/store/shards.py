@@ -62,7 +62,7 @@ def write_shard(path: Path, schema: "pa.Schema", parts: Iterable[Sequence[dict[s
     """Write a shard, in row groups of ``ROW_GROUP``.
 
     Args:
-        path: the shard; it appears complete or not at all.
+        path: the shard, in a whole output.
         schema: of its rows; a value that a row does not have is null.
         parts: its rows, in parts of which each but the last fills its row groups.
     """

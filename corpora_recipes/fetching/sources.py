@@ -19,6 +19,7 @@ from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
 from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.workplaces import clear
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:
@@ -230,9 +231,11 @@ def _claimed(out: Path, source: str, patterns: Sequence[str]) -> Iterator[None]:
     """
     before = read_fetched(out) or Fetched("", [], complete=False)
     known, wanted = set(before.files), set(patterns)
+    for folder in (out, *(path for path in out.rglob("*") if path.is_dir())):
+        clear(folder)
     for path in sorted(out.rglob("*")):
         name = path.relative_to(out).as_posix()
-        if path.is_dir() or path.name.startswith("."):
+        if path.is_dir() or any(part.startswith(".") for part in Path(name).parts):
             continue
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):

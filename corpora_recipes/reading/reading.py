@@ -14,7 +14,7 @@ from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.records import Drops, Example, Split, record_schema, record_unit, to_row
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.outputs import whole_outputs
 
 # Rows per row group: small enough to read one at a time, large enough to compress well.
 ROW_GROUP = 1000
@@ -33,7 +33,7 @@ def read(
     executor: str,
     strict: bool = False,
 ) -> Drops:
-    """Read a corpus to ``out``, and write its counts to the .json file beside it.
+    """Read a corpus to ``out``, and write its counts to the .json file beside it, both together.
 
     Args:
         corpus: the corpus, with the number of documents to read.
@@ -74,7 +74,8 @@ def read(
     taken = 0
     with (
         open_executor(executor, workers) as pool,
-        parquet_writer(out, schema) as writer,
+        whole_outputs([out, out.with_suffix(".json")]) as (records_file, counts_file),
+        parquet_writer(records_file, schema) as writer,
         _progress(corpus) as bar,
     ):
         rows: list[dict[str, Any]] = []
@@ -95,9 +96,8 @@ def read(
                 del rows[:ROW_GROUP]
         _write(writer, rows, schema)
         _check(corpus, raw, total, taken, strict=strict)
-    with whole_file(out.with_suffix(".json")) as temporary:
         text = json.dumps(total.as_dict(), ensure_ascii=False, indent=2, sort_keys=True)
-        temporary.write_text(text + "\n", "utf-8")
+        counts_file.write_text(text + "\n", "utf-8")
     return total
 
 

@@ -48,3 +48,23 @@ def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator
         yield
     finally:
         os.close(opened)
+
+
+def try_lock(opened: int) -> bool | None:
+    """Lock an open file, unless another one has locked it.
+
+    Args:
+        opened: the file, open for writing; the lock ends when it is closed.
+
+    Returns:
+        Whether it is locked now; None where there are no locks.
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True

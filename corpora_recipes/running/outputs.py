@@ -1,55 +1,86 @@
-"""Writes outputs that appear complete or not at all, from a temporary name; reads reports."""
+"""Writes outputs that appear complete or not at all; reads reports."""
 
 import errno
 import json
-import os
-import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.workplaces import NEW, publish, sync, workplace
 
-# No space is left, the user's quota is exceeded, or the file is too large.
-FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# No space is left, the user's quota is exceeded, or the file is too large. numpy says nothing.
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; it is renamed to ``path`` at the end.
+    """Yield a temporary path, for a file that replaces ``path`` at the end; see ``whole_outputs``.
 
-    The file is on the disk before it is renamed: a power cut leaves no half of it. On an exception
-    nothing appears and the temporary file is removed; the error of a full disk gets the name of
-    the file. Leftovers of a killed process are removed by the next one that writes the same file.
+    A symbolic link is replaced by the file.
     """
-    temporary = _temporary(path)
-    try:
+    with whole_outputs([path]) as (temporary,):
         yield temporary
-        _sync(temporary)
-        temporary.replace(path)
-    except OSError as error:
-        if error.errno in FULL_DISK and error.filename is None:
-            error.filename = str(path)
-        raise
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Yield a new temporary folder beside ``path``; it replaces ``path`` at the end."""
-    temporary = _temporary(path)
-    temporary.mkdir()
-    try:
+    """Yield a new temporary folder, which replaces ``path`` at the end; see ``whole_outputs``.
+
+    A symbolic link to a folder stays one.
+    """
+    with whole_outputs([], [path.resolve() if path.is_symlink() else path]) as (temporary,):
         yield temporary
-        for file in temporary.rglob("*"):
-            _sync(file)
-        if path.exists():
-            shutil.rmtree(path)
-        temporary.replace(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def whole_outputs(files: Sequence[Path], folders: Sequence[Path] = ()) -> Iterator[list[Path]]:
+    """Yield a temporary path for each output; at the end they take their places together.
+
+    They are on the disk before: a power cut leaves no half of them. On an exception nothing
+    appears, and the temporary files are removed; the error of a full disk gets the name of the
+    first output. Leftovers of a killed process are removed by the next one that writes to the same
+    folder; see ``workplaces``.
+
+    Args:
+        files: the files to write, all in one folder.
+        folders: further outputs there that are folders; empty temporary ones are made.
+
+    Yields:
+        The temporary paths, of the files and then of the folders.
+
+    Raises:
+        InputError: there is a folder where a file is to be, or the other way round.
+    """
+    paths = [*files, *folders]
+    for path in paths:
+        _check_kind(path, folder=path in folders)
+    try:
+        with workplace(paths[0].parent, paths[0].name) as place:
+            new = [place / f"{NEW}{path.name}" for path in paths]
+            for made in new[len(files) :]:
+                made.mkdir()
+            yield new
+            for path in place.rglob("*"):
+                sync(path)
+            publish(place)
+    except OSError as error:
+        if error.errno in FULL_DISK and error.filename is None:
+            error.filename = str(paths[0])
+        raise
+
+
+def _check_kind(path: Path, *, folder: bool) -> None:
+    if path.is_dir() if not folder else path.exists() and not path.is_dir():
+        kinds = ["a file", "a folder"]
+        expected, found = reversed(kinds) if folder else kinds
+        raise InputError(
+            path,
+            expected=f"{expected} to write",
+            found=found,
+            todo="name another output, or move away what is there",
+        )
 
 
 def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]:
@@ -73,34 +104,3 @@ def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]
         expected = f"{what}, format {number}"
         raise InputError(path, expected=expected, found=found, todo=todo) from None
     return report
-
-
-def _temporary(path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for left_over in path.parent.glob(f".{path.name}.*.part"):
-        process = left_over.suffixes[-2].lstrip(".")
-        if not (process.isdecimal() and _is_alive(int(process))):
-            if left_over.is_dir():
-                shutil.rmtree(left_over, ignore_errors=True)
-            else:
-                left_over.unlink(missing_ok=True)
-    return path.parent / f".{path.name}.{os.getpid()}.part"
-
-
-def _sync(path: Path) -> None:
-    """Wait until a file is on the disk."""
-    if path.is_file() and not path.is_symlink():
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-
-
-def _is_alive(process: int) -> bool:
-    if process == os.getpid():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True

@@ -12,6 +12,7 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.workplaces import clear
 from evaluation.arrays import Flags, Floats, Values
 from evaluation.embedding.header import HEADER, fingerprint, read_header
 from evaluation.encoders.encoder import Described, Encoder
@@ -130,7 +131,8 @@ def prepare(folder: Path, encoder: Encoder) -> None:
         _write_whole(folder / HEADER, json.dumps(header, indent=2).encode())
     layers = encoder.layers
     chunks = {name: _read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder)}
-    for path in [*folder.glob("*.npy"), *folder.glob(".*.part")]:
+    clear(folder)
+    for path in folder.glob("*.npy"):
         known = _FILE.fullmatch(path.name)
         chunk = chunks.get(known["name"]) if known else None
         if known is None or chunk is None or known["layer"] in {*layers} - chunk.vectors.keys():

@@ -6,7 +6,7 @@ from os.path import relpath
 from pathlib import Path
 from urllib.parse import quote
 
-from corpora_recipes.running.outputs import whole_file, whole_folder
+from corpora_recipes.running.outputs import whole_outputs
 from evaluation.data.instances import find_datasets
 from evaluation.reporting.figures import draw_layers, draw_scores, image
 from evaluation.reporting.html import write_html
@@ -32,7 +32,7 @@ def write_report(
     """Write index.html, report.md, tables.tex, metrics.json and figures/ into a folder.
 
     ``figures/`` has scores.svg and scores.png and, if an encoder was probed on several layers,
-    layers.svg and layers.png. The same results give the same bytes.
+    layers.svg and layers.png. All appear together. The same results give the same bytes.
 
     Args:
         results: one per encoder, with the folder that it was read from.
@@ -67,12 +67,11 @@ def write_report(
         for name, figure in figures.items()
         for kind in ("svg", "png")
     }
-    with whole_folder(out / "figures") as temporary:
+    with whole_outputs([out / name for name in files], [out / "figures"]) as (*pages, folder):
         for name, content in images.items():
-            (temporary / name).write_bytes(content)
-    for name, text in files.items():
-        with whole_file(out / name) as temporary:
-            temporary.write_text(text, "utf-8")
+            (folder / name).write_bytes(content)
+        for page, text in zip(pages, files.values(), strict=True):
+            page.write_text(text, "utf-8")
 
 
 def _card(instances: Path, out: Path) -> str:

@@ -1,15 +1,14 @@
-"""Outputs: whole or not at all, and what a killed run left behind goes away."""
+"""Outputs: whole or not at all."""
 
-import os
-import subprocess
-import sys
+import errno
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from corpora_recipes.parquet import parquet_writer
-from corpora_recipes.running.outputs import whole_file, whole_folder
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file, whole_folder, whole_outputs
 
 
 def names(folder: Path) -> list[str]:
@@ -57,20 +56,67 @@ def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out"]
 
 
-def test_what_a_killed_process_left_is_removed_and_that_of_a_live_one_is_not(
-    tmp_path: Path,
+def test_a_file_and_a_folder_are_not_put_in_place_of_each_other(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(InputError, match="a folder to write\n  found:    a file"):
+        fill_and_fail(tmp_path / "file")
+    with pytest.raises(InputError, match="a file to write\n  found:    a folder"):
+        write_and_fail(tmp_path / "folder")
+    assert names(tmp_path) == ["file", "folder"]
+
+
+def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "disk" / "out").mkdir(parents=True)
+    (tmp_path / "out").symlink_to(tmp_path / "disk" / "out")
+    with whole_folder(tmp_path / "out") as temporary:
+        (temporary / "new").write_text("new")
+    assert (tmp_path / "out").is_symlink()
+    assert names(tmp_path / "disk" / "out") == ["new"]
+    assert names(tmp_path / "disk") == ["out"]
+
+
+def test_several_outputs_come_together(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "old").write_text("old")
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "other").write_text("mine")
+    with whole_outputs([tmp_path / "a", tmp_path / "b"], [tmp_path / "folder"]) as (a, b, folder):
+        a.write_text("new")
+        b.write_text("new")
+        (folder / "new").write_text("new")
+        assert (tmp_path / "a").read_text() == "old"
+    assert names(tmp_path) == ["a", "b", "folder", "other"]
+    assert (tmp_path / "a").read_text() == "new"
+    assert names(tmp_path / "folder") == ["new"]
+
+
+@pytest.mark.parametrize("moves", range(1, 6))
+def test_an_error_while_they_come_puts_the_old_ones_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moves: int
 ) -> None:
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    alive = os.getppid()
-    (tmp_path / f".out.{ended.pid}.part").write_text("left over")
-    (tmp_path / f".folder.{ended.pid}.part").mkdir()
-    (tmp_path / f".out.{alive}.part").write_text("being written")
-    with whole_file(tmp_path / "out") as temporary:
-        temporary.write_text("text")
-    with whole_folder(tmp_path / "folder"):
-        pass
-    assert names(tmp_path) == [f".out.{alive}.part", "folder", "out"]
+    """Of two old and three new outputs, whichever move fails."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("old")
+    replace = Path.replace
+    done: list[Path] = []
+
+    def failing(path: Path, target: Path) -> Path:
+        done.append(path)
+        if len(done) == moves:
+            raise OSError(errno.EIO, "Input/output error", str(path))
+        return replace(path, target)
+
+    def write() -> None:
+        with whole_outputs([tmp_path / name for name in "abc"]) as new:
+            for path in new:
+                path.write_text("new")
+            monkeypatch.setattr(Path, "replace", failing)
+
+    with pytest.raises(OSError, match="Input/output error"):
+        write()
+    assert names(tmp_path) == ["a", "b"]
+    assert {(tmp_path / name).read_text() for name in "ab"} == {"old"}
 
 
 def test_parquet_bytes_are_the_same_each_time(tmp_path: Path) -> None:

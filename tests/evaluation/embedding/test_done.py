@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from instance_files import row, write_dataset
+from leftovers import leave_unfinished
 from paradigm_files import write_paradigms_dataset
 
 from evaluation.commands import main
@@ -138,7 +139,7 @@ def older_note() -> None:
         (truncate_vectors, 3),
         (vectors_of_another_type, 3),
         (lambda: Path("store/char_hash/encoder.json").write_text("{}"), 3),
-        (lambda: Path("store/char_hash/.0123.npy.1.part").write_bytes(b"half"), 0),
+        (lambda: leave_unfinished(Path("store/char_hash/0123.npy")), 0),
         (note("{"), 0),
         (note("[]"), 0),
         (note("{}"), 0),

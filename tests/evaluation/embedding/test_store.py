@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from leftovers import leave_unfinished
 
 from corpora_recipes.running.errors import InputError
 from evaluation.embedding import embedding
@@ -159,7 +160,7 @@ def test_a_run_killed_while_writing(
     monkeypatch.undo()
     # An exception leaves no part, a kill does.
     assert not list(tmp_path.glob(".*.part"))
-    (tmp_path / f".0123.{kind}.npy.1.part").write_bytes(b"half")
+    leave_unfinished(tmp_path / f"0123.{kind}.npy")
     assert len(EmbeddingStore(tmp_path, Fake())) == 4
     assert embed(tmp_path, Fake(), words(8)) == 4
     assert not list(tmp_path.glob(".*.part"))

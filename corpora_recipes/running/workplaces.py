@@ -1,0 +1,157 @@
+"""Hidden folders for unfinished outputs, beside the place of the finished ones.
+
+A workplace of the output ``data/audit`` is the folder ``data/.audit.XXXXXXXX.part``, with
+
+    lock        locked by the run that works there: it alone knows that it lives, on a folder that
+                several hosts or containers share too
+    new.audit   the new output
+    old.audit   the old output, while the new one takes its place
+    whole       says that the new output is whole and on the disk
+"""
+
+import errno
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+from corpora_recipes.running.locks import try_lock
+
+LOCK, WHOLE, NEW, OLD = "lock", "whole", "new.", "old."
+_NAME = re.compile(r"\.([^/\\]+)\.[a-z0-9_]{8}\.part(?:[/\\](?:new|old)\.([^/\\]+))?")
+
+
+@contextmanager
+def workplace(folder: Path, name: str) -> Iterator[Path]:
+    """Yield a new workplace in a folder, which is made if need be; at the end it is removed.
+
+    Args:
+        folder: the place of the outputs. What killed runs have left there is cleared first.
+        name: of the output, or of one of them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    clear(folder)
+    place, lock = _new_place(folder, name)
+    try:
+        yield place
+    finally:
+        # Otherwise not even the old outputs could be put back.
+        if not (place / WHOLE).exists():
+            shutil.rmtree(place, ignore_errors=True)
+        os.close(lock)
+
+
+def clear(folder: Path) -> None:
+    """Clear what killed runs have left in a folder.
+
+    Outputs that had begun to take their place do so; unfinished ones go. Workplaces of live runs
+    stay, and all of them where there are no locks.
+    """
+    for place in folder.glob(".*.part"):
+        if not (_NAME.fullmatch(place.name) and place.is_dir()):
+            continue
+        with suppress(OSError):  # of another user, or just gone
+            lock = _open_lock(place)
+            try:
+                if try_lock(lock):
+                    if (place / WHOLE).exists():
+                        publish(place)
+                    shutil.rmtree(place, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def publish(place: Path) -> None:
+    """Put the new outputs of a workplace into its folder, in place of the old ones.
+
+    A file replaces another one at once. Of a folder, or of several outputs, all old ones go before
+    the first new one comes, so that nobody sees parts of both; if the run is killed in between, the
+    next one ends it (see ``clear``). After an error the old ones are back.
+    """
+    names = sorted(new.name.removeprefix(NEW) for new in place.glob(f"{NEW}*"))
+    if len(names) == 1 and (place / f"{NEW}{names[0]}").is_file():
+        (place / f"{NEW}{names[0]}").replace(place.parent / names[0])
+        sync(place.parent)
+        return
+    (place / WHOLE).touch()
+    sync(place)
+    try:
+        for name in names:
+            _set_aside(place, name)
+        for name in names:
+            _put(place, name)
+    except BaseException:
+        _undo(place, names)
+        raise
+    sync(place.parent)
+    (place / WHOLE).unlink()
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the list of a folder's files, is on the disk."""
+    if path.is_symlink():
+        return
+    if path.is_file():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+    elif os.name != "nt":  # Windows has no such thing for folders
+        opened = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        except OSError as error:
+            # Some network folders have none either.
+            if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+                raise
+        finally:
+            os.close(opened)
+
+
+def finished(text: str) -> str:
+    """Return a text in which the paths in workplaces are those of the finished outputs."""
+    return _NAME.sub(lambda found: found[2] or found[1], text)
+
+
+def _new_place(folder: Path, name: str) -> tuple[Path, int]:
+    while True:
+        place = Path(mkdtemp(".part", f".{name}.", folder))
+        # Another run may take it for left over before it is locked.
+        with suppress(FileNotFoundError):
+            lock = _open_lock(place)
+            if try_lock(lock) is not False and os.fstat(lock).st_nlink:
+                return place, lock
+            os.close(lock)
+
+
+def _open_lock(place: Path) -> int:
+    return os.open(place / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _set_aside(place: Path, name: str) -> None:
+    with suppress(FileNotFoundError):
+        (place.parent / name).replace(place / f"{OLD}{name}")
+
+
+def _put(place: Path, name: str) -> None:
+    while True:
+        try:
+            (place / f"{NEW}{name}").replace(place.parent / name)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        # The folder of another run, which was faster.
+        shutil.rmtree(place / f"{OLD}{name}", ignore_errors=True)
+        _set_aside(place, name)
+
+
+def _undo(place: Path, names: list[str]) -> None:
+    for name in names:
+        new, old, path = place / f"{NEW}{name}", place / f"{OLD}{name}", place.parent / name
+        if not new.exists():
+            path.replace(new)
+        with suppress(FileNotFoundError):
+            old.replace(path)
+    (place / WHOLE).unlink()
