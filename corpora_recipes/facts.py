@@ -14,24 +14,44 @@ from corpora_recipes.running.yaml_text import parse_yaml
 _NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false"}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pin:
+    """What a file's bytes must be; what is None may be anything.
+
+    Attributes:
+        size: their number.
+        sha256: their SHA-256, in hexadecimal.
+        sha1: their SHA-1, which Wikimedia publishes.
+        git_blob: their id in git, which GitHub publishes: the SHA-1 of ``blob``, a blank, the
+            size, a zero byte, and the bytes.
+    """
+
+    size: int | None = None
+    sha256: str | None = None
+    sha1: str | None = None
+    git_blob: str | None = None
+
+    @property
+    def has_digest(self) -> bool:
+        """Whether it says what the bytes are, and not only how many."""
+        return any((self.sha256, self.sha1, self.git_blob))
+
+
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A raw file, or a group of raw files, of a corpus.
+class Source(Pin):
+    """A raw file, with its pin, or a group of raw files of a corpus.
 
     Attributes:
         file: upstream name, a path relative to the corpus's folder; a pattern with ``*`` for a
-            group of files. In it and in the URL, ``{language}`` and ``{option}`` are replaced by
-            those of the corpus.
-        url: its address; None if it is only in mirrors.
-        sha256: its checksum, None if unknown.
-        size: its size in bytes, None if unknown.
+            group of files. In it and in the addresses, ``{language}`` and ``{option}`` are replaced
+            by those of the corpus.
+        urls: its addresses, which are tried in this order; none if it is only in mirrors. In
+            corpus.yaml, ``url: X`` is the same as ``urls: [X]``.
         optional: whether a mirror may lack it if it has another source of the corpus.
     """
 
     file: str
-    url: str | None = None
-    sha256: str | None = None
-    size: int | None = None
+    urls: tuple[str, ...] = ()
     optional: bool = False
 
     @property
@@ -160,6 +180,9 @@ def _typed(kind: Any, value: object, where: str) -> Any:
 
 
 def _object(kind: Any, given: dict[str, object], where: str) -> Any:
+    if kind is Source and isinstance(given.get("url"), str) and "urls" not in given:
+        given = {**given, "urls": [given["url"]]}
+        del given["url"]
     types = get_type_hints(kind)
     for key in given:
         if key not in types:

@@ -4,12 +4,16 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpora_recipes.facts import Pin, Source
+from corpora_recipes.fetching.addresses import NotFound, first_that_works
+from corpora_recipes.fetching.pins import ANY, described, found, matches
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
@@ -32,85 +36,100 @@ LONGEST_WAIT = 600  # seconds; the limit for a server's Retry-After
 CHUNK = 1 << 20
 
 
-class NotFound(InputError):
-    """The server has no such file (404, 410)."""
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """A file that was downloaded: the address that gave it, its SHA-256, its size in bytes."""
+
+    url: str
+    sha256: str
+    size: int
 
 
-def download_locked(
-    url: str, target: Path, file: str, *, sha256: str | None = None, size: int | None = None
-) -> None:
+def download_locked(source: Source, target: Path) -> None:
     """Download one file, pinned by corpus.yaml or otherwise by sources.lock.
 
+    The lock has it under its first address, and says which address gave it.
+
     Args:
-        url: its address.
+        source: the file, its addresses, and its pin, if corpus.yaml has one.
         target: the file to write.
-        file: its upstream name, for the lock.
-        sha256: its checksum in corpus.yaml, if any.
-        size: its size in corpus.yaml, if any.
 
     Raises:
         InputError: as ``download``, or the lock is damaged.
     """
-    if sha256 is not None:
+    if source.has_digest:
         todo = "run fetch again; if the publisher has changed the file, correct corpus.yaml"
-        download(url, target, sha256=sha256, size=size, todo=todo)
+        download(source.urls, target, pin=source, todo=todo)
         return
-    known = _read_lock().get(url)
+    lock = _read_lock()
+    known = next((lock[url] for url in source.urls if url in lock), None)
     if known is not None:
         todo = (
             f"the file on the server has changed since {known['date']}; to accept the new file, "
             f"remove its entry from {LOCK}"
         )
-        download(url, target, sha256=known["sha256"], size=known["size"], todo=todo)
+        pin = Pin(sha256=known["sha256"], size=known["size"])
+        download(source.urls, target, pin=pin, todo=todo)
         return
-    sha256, size = download(url, target, size=size)
-    date = datetime.now(UTC).date().isoformat()
+    got = download(source.urls, target, pin=source)
+    entry = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "file": source.file,
+        "from": got.url,
+        "sha256": got.sha256,
+        "size": got.size,
+    }
     # Read again: fetches of other corpora may have written to it in the meantime.
-    entry = {"date": date, "file": file, "sha256": sha256, "size": size}
-    lock = _read_lock() | {url: entry}
+    lock = _read_lock() | {source.urls[0]: entry}
     with whole_file(LOCK) as temporary:
         text = json.dumps(lock, ensure_ascii=False, indent=2, sort_keys=True)
         temporary.write_text(text + "\n", "utf-8")
 
 
 def download(
-    url: str,
+    urls: Sequence[str],
     target: Path,
     *,
-    sha256: str | None = None,
-    size: int | None = None,
+    pin: Pin = ANY,
     todo: str = "run fetch again",
     check: Callable[[Path], None] | None = None,
-) -> tuple[str, int]:
+) -> Downloaded:
     """Download a file, resuming an earlier attempt or run.
 
     The partial download is in ``<target>.part``, with the server's ETag or Last-Modified beside
-    it, so that two versions of a file are never joined. A file with the right checksum is not
+    it, so that two versions of a file are never joined. A file that matches a digest is not
     downloaded again.
 
     Args:
-        url: an http or https address.
+        urls: its http or https addresses, tried in this order.
         target: the file to write; it appears complete and checked, or not at all.
-        sha256: its checksum in hexadecimal, None to accept any.
-        size: its size in bytes, None to accept any.
-        todo: the advice if the checksum or the size is wrong.
+        pin: what it must be.
+        todo: the advice if it is not what the pin says.
         check: raises InputError if the downloaded file is not as expected.
 
     Returns:
-        The file's SHA-256 and its size in bytes.
+        What was downloaded, or is there already.
 
     Raises:
-        InputError: no answer after several attempts, an answer such as 404, or wrong content.
+        InputError: from all addresses: no answer after several attempts, an answer such as 404, or
+            wrong content.
     """
+    if pin.has_digest and target.is_file():
+        sha256 = sha256_of(target)
+        if matches(target, pin, sha256):
+            return Downloaded(urls[0], sha256, target.stat().st_size)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return first_that_works(urls, lambda url: _download(url, target, pin, todo, check))
+
+
+def _download(
+    url: str, target: Path, pin: Pin, todo: str, check: Callable[[Path], None] | None
+) -> Downloaded:
+    """Download a file from one of its addresses, see ``download``."""
     import requests
     import urllib3
     from tqdm import tqdm
 
-    if sha256 is not None and target.is_file():
-        found = sha256_of(target)
-        if found == sha256:
-            return found, target.stat().st_size
-    target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(target.name + ".part")
     state = target.with_name(target.name + ".part.json")
     failures, reached = 0, -1
@@ -120,7 +139,7 @@ def download(
     ):
         while True:
             try:
-                found = _transfer(session, url, part, state, size, bar)
+                sha256 = _transfer(session, url, part, state, pin.size, bar)
                 break
             except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
                 length = part.stat().st_size if part.exists() else 0
@@ -134,14 +153,10 @@ def download(
                         todo="run fetch again later; it resumes the download",
                     ) from None
                 time.sleep(BACKOFF * 2 ** (failures - 1))
-    length = part.stat().st_size
     try:
-        if sha256 not in (None, found) or size not in (None, length):
+        if not matches(part, pin, sha256):
             raise InputError(
-                url,
-                expected=f"SHA-256 {sha256 or 'any'}, {'any' if size is None else size} bytes",
-                found=f"SHA-256 {found}, {length} bytes",
-                todo=todo,
+                url, expected=described(pin), found=found(part, pin, sha256), todo=todo
             )
         if check is not None:
             check(part)
@@ -151,7 +166,7 @@ def download(
         raise
     part.replace(target)
     state.unlink(missing_ok=True)
-    return found, length
+    return Downloaded(url, sha256, target.stat().st_size)
 
 
 def open_session() -> "requests.Session":

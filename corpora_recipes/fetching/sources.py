@@ -72,16 +72,13 @@ def check_files(corpus: Corpus, sources: str) -> None:
 
 
 def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
-    """Download files that have a URL into folder ``out``, pinned by corpus.yaml or sources.lock.
+    """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
 
     Raises:
         InputError: see ``downloads.download_locked``.
     """
     for source in wanted:
-        assert source.url is not None
-        download_locked(
-            source.url, out / source.file, source.file, sha256=source.sha256, size=source.size
-        )
+        download_locked(source, out / source.file)
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
@@ -91,7 +88,7 @@ def list_sources(corpus: Corpus) -> list[Source]:
         replace(
             source,
             file=source.file.format(**values),
-            url=source.url and source.url.format(**values),
+            urls=tuple(url.format(**values) for url in source.urls),
         )
         for source in load_recipe(corpus.recipe).sources(corpus)
     ]
@@ -197,8 +194,8 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
                 folder / source.file,
                 expected=f"a raw file of {corpus.name}",
                 found="no such file",
-                todo=f"put it there{' from ' + source.url if source.url else ''}, or set "
-                "`sources` to sample or upstream",
+                todo=" from ".join(["put it there", *source.urls[:1]])
+                + ", or set `sources` to sample or upstream",
             )
         files += [(path.relative_to(folder).as_posix(), path) for path in found]
     return files
@@ -276,7 +273,7 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     wanted = list_sources(corpus)
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    if harvest is None and not (wanted and all(source.url for source in wanted)):
+    if harvest is None and not (wanted and all(source.urls for source in wanted)):
         raise _not_to_be_had(corpus, wanted)
     with _claimed(out, "upstream", [source.file for source in wanted]):
         if harvest is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpora_recipes import recipe
-from corpora_recipes.facts import CollectionFacts, read_facts
+from corpora_recipes.facts import CollectionFacts, Source, read_facts
 from corpora_recipes.listing import listing
 from corpora_recipes.recipe import load_facts, load_recipe, recipe_names
 from corpora_recipes.running.errors import InputError
@@ -62,6 +62,17 @@ def test_values_are_as_they_are_written(tmp_path) -> None:
     assert repr(facts.collections["pairs"].scale) == "(0, 5)"
 
 
+def test_one_address_is_a_list_of_one(tmp_path) -> None:
+    entries = (
+        "sources: [{file: a, url: x, sha256: f0}, {file: b, urls: [x, y], git_blob: c1}, {file: c}]"
+    )
+    assert read_facts(written(tmp_path, with_least(entries))).sources == (
+        Source("a", ("x",), sha256="f0"),
+        Source("b", ("x", "y"), git_blob="c1"),
+        Source("c"),
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "where", "words"),
     [
@@ -73,6 +84,8 @@ def test_values_are_as_they_are_written(tmp_path) -> None:
         (with_least("homepage: [a]"), ": homepage", ["a text", "['a']"]),
         (LEAST.replace("examples", "example"), ": records", ["one of documents", "'example'"]),
         (with_least("sources: {file: a}"), ": sources", ["a list", "{'file': 'a'}"]),
+        (with_least("sources: [{file: a, urls: x}]"), ": sources[0]: urls", ["a list", "'x'"]),
+        (with_least("sources: [{file: a, url: x, urls: [y]}]"), ": sources[0]: url", ["unknown"]),
         (with_least("sources: [{url: a}]"), ": sources[0]: file", ["a text", "nothing"]),
         (with_least("drop_limits: {a.b: x}"), ": drop_limits.a.b", ["a number", "'x'"]),
         (with_least("collections: [pairs]"), ": collections", ["keys with values", "['pairs']"]),

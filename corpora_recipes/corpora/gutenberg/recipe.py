@@ -36,7 +36,7 @@ from corpora_recipes.corpora.gutenberg.speech import (
     Turn,
     conversations,
 )
-from corpora_recipes.facts import Source
+from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching.downloads import download
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus
@@ -112,7 +112,8 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
     for source in corpus.facts.special["lists"]:
         target = out / FOLDER / source["file"]
         if not target.is_file():
-            download(source["url"], target, sha256=source.get("sha256"))
+            pin = Pin(sha256=source.get("sha256"), size=source.get("size"))
+            download([source["url"]], target, pin=pin)
     ids = _ids_in_language(out / FOLDER / "langs.txt", corpus.language.partition("-")[0])
     for number in tqdm(ids, desc="fetch books", unit="book", disable=None):
         target = out / f"pg{number}.txt"
@@ -120,7 +121,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             continue
         url = corpus.options["books_url"].format(id=number)
         try:
-            download(url, target, check=_check_book)
+            download([url], target, check=_check_book)
         except InputError as error:
             if "answers 404" not in error.found:
                 raise

@@ -70,9 +70,8 @@ def sources(corpus: Corpus) -> list[Source]:
     checksums = corpus.facts.special["checksums"]
     found = []
     for source in corpus.facts.sources:
-        assert source.url is not None
-        file, url = (text.replace("{language}", code) for text in (source.file, source.url))
-        found.append(Source(file, url, **checksums.get(file, {})))
+        file, *urls = (text.replace("{language}", code) for text in (source.file, *source.urls))
+        found.append(Source(file, tuple(urls), **checksums.get(file, {})))
     return found
 
 

@@ -68,7 +68,8 @@ def sources(corpus: Corpus) -> list[Source]:
         InputError: the option ``form`` is neither raw nor xml.
     """
     name = _archive(corpus)
-    return [Source(name, f"https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/{name}")]
+    url = f"https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/{name}"
+    return [Source(name, (url,), size=corpus.facts.special["sizes"].get(name))]
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:

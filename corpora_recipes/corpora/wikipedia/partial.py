@@ -13,6 +13,7 @@ from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks
 from corpora_recipes.corpora.wikipedia.index import first_offset
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     RangeFetcher,
@@ -57,8 +58,8 @@ def fetch(corpus: Corpus, out: Path) -> None:
             elif not path.exists():
                 _fetch_parts(corpus, dump, path, out / index.file)
                 return
-        except downloads.NotFound as error:
-            if error.where != index.url:
+        except NotFound as error:
+            if error.where != index.urls[0]:
                 raise
             why = f"the server has no {index.file}"
             wanted = [dump]
@@ -71,8 +72,7 @@ def fetch(corpus: Corpus, out: Path) -> None:
 
 
 def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
-    assert dump.url is not None
-    with RangeFetcher(dump.url, path) as parts:
+    with RangeFetcher(dump.urls[0], path) as parts:
         parts.fetch(0, first_offset(index))
         blocks = list_blocks(path)
         with (
@@ -125,7 +125,6 @@ class _FetchFirst(Executor):
 
 
 def _explain(dump: Source, why: str) -> None:
-    assert dump.url is not None
-    size = downloads.size_of(dump.url)
+    size = downloads.size_of(dump.urls[0])
     known = "size unknown" if size is None else f"{size:,} bytes"
     tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)

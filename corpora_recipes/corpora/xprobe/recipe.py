@@ -33,7 +33,7 @@ def sources(corpus: Corpus) -> list[Source]:
     ]
     base_url, checksums = (corpus.facts.special[key] for key in ("base_url", "checksums"))
     return [
-        Source(name, f"{base_url}/{name}", optional=True, **checksums.get(name, {}))
+        Source(name, (f"{base_url}/{name}",), optional=True, **checksums.get(name, {}))
         for name in names
     ]
 

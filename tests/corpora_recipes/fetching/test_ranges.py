@@ -11,6 +11,7 @@ import pytest
 from loopback import DATA, OTHER, RangeServer, break_off, refuse
 
 from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     RangeFetcher,
@@ -229,7 +230,7 @@ def test_no_ranges(server: RangeServer, file: Path) -> None:
 
 def test_404_and_silence(server: RangeServer, file: Path) -> None:
     server.files.clear()
-    with pytest.raises(downloads.NotFound, match="404"):
+    with pytest.raises(NotFound, match="404"):
         fetch(server, file, (0, 10))
     server.close()
     with pytest.raises(InputError, match="an answer from the server"):

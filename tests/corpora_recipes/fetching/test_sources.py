@@ -83,7 +83,7 @@ def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> N
 class TestUpstream:
     def entries(self, server: Server, **more: Any) -> list[Source]:
         url = server.url.replace("corpus.zip", "{language}-{date}.zip")
-        return [Source("raw/{language}-{date}.zip", url, **more)]
+        return [Source("raw/{language}-{date}.zip", (url,), **more)]
 
     def test_names_are_filled_in(self, server: Server, tmp_path: Path) -> None:
         server.script = [whole()]
@@ -181,7 +181,7 @@ class TestLocal:
         for name in ("es.zip", "train/1.rs3", "train/2.rs3", "train/notes.txt"):
             (mirror / name).parent.mkdir(parents=True, exist_ok=True)
             (mirror / name).write_text(name, "utf-8")
-        mine = corpus([Source("{language}.zip", "x"), Source("train/*.rs3")])
+        mine = corpus([Source("{language}.zip", ("x",)), Source("train/*.rs3")])
         sources.fetch(mine, "mirror", tmp_path / "out")
         assert listing(tmp_path / "out") == ["es.zip", "train/1.rs3", "train/2.rs3"]
         assert (tmp_path / "out" / "es.zip").samefile(mirror / "es.zip")
@@ -221,7 +221,7 @@ class TestLocal:
         with pytest.raises(InputError, match=r"mirror/fake/w-latest\.bz2"):
             sources.fetch(mine, "mirror", tmp_path / "out")
 
-    @pytest.mark.parametrize("entry", [Source("a/b.zip", "u"), Source("a/*.zip")])
+    @pytest.mark.parametrize("entry", [Source("a/b.zip", ("u",)), Source("a/*.zip")])
     def test_mirror_without_file(self, tmp_path: Path, entry: Source) -> None:
         (tmp_path / "mirror").mkdir()
         with pytest.raises(InputError) as error:
@@ -300,7 +300,7 @@ class TestLocal:
         parts.mkdir()
         for name in ("000000000000000-000000000000007", "manifest.json"):
             (parts / name).write_text("x", "utf-8")
-        mine = corpus([Source("{language}.zip", "x"), Source("train/*.rs3")])
+        mine = corpus([Source("{language}.zip", ("x",)), Source("train/*.rs3")])
         sources.fetch(mine, "mirror", tmp_path / "out")
         assert len(listing(parts)) == 2
         sources.fetch(corpus([]), "sample", tmp_path / "out")

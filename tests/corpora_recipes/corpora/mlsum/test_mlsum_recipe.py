@@ -139,10 +139,10 @@ class TestItems:
 
     @pytest.mark.parametrize(("language", "code"), [("es", "es"), ("tr", "tu"), ("fr", "fr")])
     def test_sources(self, language: str, code: str) -> None:
-        found = [(s.file, s.url) for s in sources.list_sources(corpus(language))]
+        found = [(s.file, s.urls) for s in sources.list_sources(corpus(language))]
         base = "https://gitlab.lip6.fr/scialom/mlsum_data/-/raw/master/MLSUM"
         names = [f"{code}_{part}.jsonl" for part in ("train", "val", "test")]
-        assert found == [(name, f"{base}/{name}") for name in names]
+        assert found == [(name, (f"{base}/{name}",)) for name in names]
         assert all(s.sha256 and s.size for s in sources.list_sources(corpus(language)))
 
 

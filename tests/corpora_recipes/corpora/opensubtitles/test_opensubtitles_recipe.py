@@ -183,7 +183,7 @@ class TestFacts:
     def test_source(self) -> None:
         (source,) = list_sources(corpus())
         assert source.file == "raw/es.zip"
-        assert source.url == "https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/raw/es.zip"
+        assert source.urls == ("https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/raw/es.zip",)
         assert list_sources(corpus("pt-BR", form="xml"))[0].file == "xml/pt_br.zip"
 
     def test_form(self, tmp_path: Path) -> None:

@@ -86,10 +86,10 @@ def test_the_published_order_of_the_classes():
 def test_sources_are_of_one_state_and_pinned():
     train, test = list_sources(CORPUS)
     assert (train.file, test.file) == ("train.txt", "test.txt")
-    assert train.size == 408178
+    assert (train.size, test.size) == (408178, 45463)
     assert train.sha256
-    assert test.url
-    assert test.url.endswith("/test.txt.depecrated")
+    assert test.sha256
+    assert test.urls[0].endswith("/test.txt.depecrated")
     assert train.optional
     assert test.optional
 

@@ -60,7 +60,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
     facts = load_facts("wikipedia")
-    here = tuple(replace(s, url=f"{server.url}/{s.file}") for s in facts.sources)
+    here = tuple(replace(s, urls=(f"{server.url}/{s.file}",)) for s in facts.sources)
     facts = replace(facts, sources=here)
     options = {**facts.options, "date": "20260101", "partial": True} | options
     return Corpus("wiki", "wikipedia", "es", documents, 1111, options, {}, facts)

@@ -229,5 +229,5 @@ def test_facts() -> None:
     assert facts.options == options
     names = [s.file.format(language="es", date="20260101") for s in facts.sources]
     assert names == [NAME, NAME.replace(".xml.bz2", "-index.txt.bz2")]
-    assert all((source.url or "").endswith(source.file) for source in facts.sources)
+    assert all(source.urls[0].endswith(source.file) for source in facts.sources)
     assert load_recipe("wikipedia").read_block is recipe.read_block

@@ -148,16 +148,16 @@ def test_the_published_numbers_are_ranks_of_the_spellings():
 def test_sources():
     sources = list_sources(CORPUS)
     assert len(sources) == 27
-    assert all(source.optional and source.url for source in sources)
+    assert all(source.optional and source.urls for source in sources)
     known = [source for source in sources if source.sha256]
     assert [Path(source.file).stem for source in known] == ["va", "te"] * 9
     by_name = {source.file: source for source in sources}
     depth = by_name["es/tree_depth/va.txt"]
     assert depth.size == 963328
     assert depth.sha256 == by_name["es/tree_depth/te.txt"].sha256
-    assert depth.url
-    assert depth.url.startswith("https://raw.githubusercontent.com/ltgoslo/xprobe/6a3b0c97")
-    assert depth.url.endswith("/es/tree_depth/va.txt")
+    assert depth.urls[0].startswith("https://raw.githubusercontent.com/ltgoslo/xprobe/6a3b0c97")
+    assert depth.urls[0].endswith("/es/tree_depth/va.txt")
+    assert all(source.has_digest for source in sources)
     russian = list_sources(replace(CORPUS, language="ru"))
     assert russian[1].file == "ru/sentence_length/va.txt"
     assert russian[1].sha256 is None
