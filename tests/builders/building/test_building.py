@@ -59,7 +59,23 @@ def test_sentence_position_rows(built: Path) -> None:
 
 
 def test_sentence_ordering_rows(built: Path) -> None:
+    first = Counter[int]()
     for row in rows_of(built / "bso_mine"):
+        order = [place(sentence)[1] for sentence in row["sentences"]]
+        first[min(order)] += 1
+        assert order == sorted(order, reverse=row["label"] == 0)
+        assert max(order) == min(order) + 1
+    assert set(first) == {1, 2, 3, 4}
+    assert max(first.values()) < 2 * min(first.values())
+
+
+def test_pairs_of_the_first_two_sentences(tmp_path, make_corpus, write_records) -> None:
+    records = write_records([document(n, sentences=2 + n % 5) for n in range(60)])
+    entry = {"bso_mine": {"task": "sentence_ordering", "pair": "first"}}
+    build(make_corpus(datasets=entry), records, tmp_path / "out", "upstream")
+    rows = rows_of(tmp_path / "out" / "bso_mine")
+    assert len(rows) > 50  # documents of two sentences are enough
+    for row in rows:
         order = [place(sentence)[1] for sentence in row["sentences"]]
         assert order == ([1, 2] if row["label"] == 1 else [2, 1])
 
@@ -265,6 +281,29 @@ def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -
     report = json.loads((tmp_path / "out" / "build.json").read_text())
     unrelated = report["dc_mine"]["donors"]["without_shared_topic"]
     assert unrelated == shared.count(False) <= 4
+
+
+def test_similar_donors_share_as_many_words(tmp_path, make_corpus, write_records) -> None:
+    documents = [
+        Document(
+            f"doc-{n:04d}",
+            "",
+            ["t"],
+            [Section("", 1, [[f"El asunto {n % 3} llega en {n * 10 + m}." for m in range(6)]])],
+        )
+        for n in range(300)
+    ]
+    shared = {}
+    for donors in ("random", "similar"):
+        entry = {"dc_mine": {"task": "discourse_coherence", "donors": donors}}
+        out = tmp_path / donors
+        build(make_corpus(datasets=entry), write_records(documents), out, "upstream")
+        rows = [row for row in rows_of(out / "dc_mine") if row["donor_id"]]
+        subjects = [[sentence.split()[2] for sentence in row["sentences"]] for row in rows]
+        shared[donors] = sum(len(set(found)) == 1 for found in subjects) / len(rows)
+        assert len({row["donor_id"] for row in rows}) == len(rows)
+    assert 0.2 < shared["random"] < 0.45
+    assert shared["similar"] > 0.95
 
 
 def test_the_same_bytes_whatever_the_hash_seed_and_order(
@@ -530,7 +569,7 @@ def test_sentences_of_one_row_are_told_apart_by_no_length(
         short = f"La breve del documento {n}."
         body = [long, short] if n % 4 else [short, long]
         documents.append(Document(f"d{n}", "", [], [Section("", 1, [body])]))
-    entry = {"bso_mine": {"task": "sentence_ordering"}}
+    entry = {"bso_mine": {"task": "sentence_ordering", "pair": "first"}}
     build(make_corpus(datasets=entry), write_records(documents), tmp_path / "out", "upstream")
     rows = rows_of(tmp_path / "out" / "bso_mine")
     longer_first = [len(r["sentences"][0]) > len(r["sentences"][1]) for r in rows]

@@ -266,7 +266,8 @@ def test_an_audit_of_other_rows_is_refused(packaged, tmp_path, make_corpus) -> N
 
 
 def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_records) -> None:
-    corpus = make_corpus(datasets={"sp_wiki": {"task": "sentence_position"}})
+    latest = {"sp_wiki": {"task": "sentence_position", "version": "1.1.0"}}
+    corpus = make_corpus(datasets=latest)
     build(
         corpus,
         write_records([document(n) for n in range(80)]),
@@ -279,7 +280,8 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
     assert " | 0 | 0 | pass |" not in card  # it is in audit.json
     assert "| 4. Trivial baselines | bag_of_words |" in card
     assert "Un verano llegó una draga." in card
-    assert "| 1.0.0 | 2026-11-21: " in card
+    first, second = card.index("| 1.1.0 | 2026-11-22: "), card.index("| 1.0.0 | 2026-11-21: ")
+    assert first < second
     changed = {"sp_wiki": {"task": "sentence_position", "version": "1.0.1"}}
     corpus = make_corpus(datasets=changed)
     build(
