@@ -3,9 +3,10 @@
 import gc
 import socket
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from itertools import islice
+from typing import TypeVar
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.reading.counts import drop, settle
@@ -13,6 +14,8 @@ from corpora_recipes.recipe import Block, BlockResult, Corpus, load_recipe
 from corpora_recipes.records import Drops, Record
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import Cluster
+
+B = TypeVar("B", bound=Block)
 
 BEYOND_QUOTA = "beyond_quota"
 """The reason of what a block holds beyond the quota."""
@@ -39,9 +42,7 @@ def read_corpus(
         so that "seen" is what was read and not only what was taken; records beyond the quota are
         counted as ``beyond_quota``, and so is what they hold.
     """
-    order = sorted(
-        blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
-    )
+    order = in_order(blocks, corpus)
     left = corpus.documents
     seen: set[int] = set()
     for result in _results(order, corpus, executor, ahead):
@@ -65,6 +66,13 @@ def read_corpus(
         yield records, result.drops
         if left == 0:
             return
+
+
+def in_order(blocks: Iterable[B], corpus: Corpus) -> list[B]:
+    """Return the blocks in keyed-hash order."""
+    return sorted(
+        blocks, key=lambda b: (keyed_hash(corpus.seed, corpus.name, b.key, "block"), b.key)
+    )
 
 
 def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:

@@ -3,7 +3,8 @@
 ``zipfile.ZipFile`` makes an object for every member: 1.5 s and 180 MB for 300,000 of them, in each
 worker. Here the directory is read once, as a stream; a worker seeks the directory record of a
 member by its position in the file, and from there the member. Zip64 is supported. The format is
-PKWARE's APPNOTE.TXT 6.3.10, whose sections are cited below.
+PKWARE's APPNOTE.TXT 6.3.10, whose sections are cited below. Of a remote archive, only what is read
+is fetched (``partial_file.PartialFile``).
 """
 
 import struct
@@ -11,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 from corpora_recipes.running.errors import InputError
 
@@ -27,6 +28,16 @@ _END64 = struct.Struct("<4sQ2H2L4Q")  # 4.3.14, zip64 end of central directory r
 _FULL = 0xFFFFFFFF  # the value is in the zip64 extra field (4.5.3)
 _ENCRYPTED, _UTF8 = 1 << 0, 1 << 11  # 4.4.4, general purpose bit flag
 _STORED, _DEFLATED = 0, 8  # 4.4.5, compression method
+
+
+class Bytes(Protocol):
+    """A file opened for reading, whole or in parts."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Move to a byte."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return the next bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,60 +63,54 @@ class Member:
     offset: int
 
 
-def list_members(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield the name of each member, and the position of its directory record in the file.
+def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
+    """Yield the directory record of each member, and its position in the file.
+
+    Args:
+        file: the archive.
+        path: its name in messages.
 
     Raises:
         InputError: the file is not a zip archive, or its directory is damaged.
     """
-    with path.open("rb") as file:
-        start, left = _find_directory(file, path)
-        file.seek(start)
-        data, at, base = b"", 0, start
-        while left or at < len(data):
-            end = _end_of_record(data, at)
-            if end is None:
-                chunk = file.read(min(_CHUNK, left))
-                if not chunk:
-                    raise _damaged(path, "its directory ends inside a record")
-                left -= len(chunk)
-                base += at
-                data, at = data[at:] + chunk, 0
-                continue
-            if not data.startswith(b"PK\1\2", at):
-                raise _damaged(path, f"no directory record at byte {base + at:,}")
-            _, _, _, flags, _, _, _, _, _, _, named, *_ = _RECORD.unpack_from(data, at)
-            name = data[at + _RECORD.size : at + _RECORD.size + named]
-            yield _decode(name, flags), base + at
-            at = end
+    start, left = find_directory(file, path)
+    file.seek(start)
+    data, at, base = b"", 0, start
+    while left or at < len(data):
+        end = _end_of_record(data, at)
+        if end is None:
+            chunk = file.read(min(_CHUNK, left))
+            if not chunk:
+                raise _damaged(path, "its directory ends inside a record")
+            left -= len(chunk)
+            base += at
+            data, at = data[at:] + chunk, 0
+            continue
+        if not data.startswith(b"PK\1\2", at):
+            raise _damaged(path, f"no directory record at byte {base + at:,}")
+        yield _member(data[at:end], path), base + at
+        at = end
 
 
-def read_record(file: BinaryIO, path: Path, position: int) -> Member:
+def read_record(file: Bytes, path: Path, position: int) -> Member:
     """Read the directory record at a position that ``list_members`` gave.
 
     Raises:
         InputError: no record was found (the file has changed), or its zip64 field is damaged.
     """
     _seek(file, path, position)
-    data = file.read(_RECORD.size)
-    if len(data) < _RECORD.size or data[:4] != b"PK\1\2":
+    # Most records are shorter.
+    data = file.read(512)
+    end = _end_of_record(data, 0)
+    if end is None and len(data) == 512:
+        data += file.read(3 * 0xFFFF)
+        end = _end_of_record(data, 0)
+    if end is None or not data.startswith(b"PK\1\2"):
         raise _damaged(path, f"no directory record at byte {position:,}")
-    _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = _RECORD.unpack(
-        data
-    )
-    name = _decode(file.read(named), flags)
-    if _FULL in (size, compressed, offset):
-        large = _zip64_values(file.read(extra))
-        # The field holds those of the three that are too large, in this order.
-        size, compressed, offset = (
-            next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
-        )
-        if -1 in (size, compressed, offset):
-            raise _damaged(path, f"{name} lacks its zip64 sizes")
-    return Member(name, flags, method, crc, compressed, size, offset)
+    return _member(data[:end], path)
 
 
-def read_member(file: BinaryIO, path: Path, member: Member) -> bytes:
+def read_member(file: Bytes, path: Path, member: Member) -> bytes:
     """Return the contents of a member.
 
     Raises:
@@ -117,9 +122,7 @@ def read_member(file: BinaryIO, path: Path, member: Member) -> bytes:
     if member.method not in (_STORED, _DEFLATED):
         raise _damaged(path, f"{member.name} has the compression method {member.method}")
     if max(member.size, member.compressed) > LARGEST_MEMBER:
-        raise _damaged(
-            path, f"{member.name} has {member.size:,} bytes, more than {LARGEST_MEMBER:,}"
-        )
+        raise _too_large(path, member)
     _seek(file, path, member.offset)
     header = file.read(_LOCAL.size)
     if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
@@ -146,10 +149,33 @@ def read_member(file: BinaryIO, path: Path, member: Member) -> bytes:
     return data
 
 
-def _find_directory(file: BinaryIO, path: Path) -> tuple[int, int]:
+def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
+    """Return the bytes of the archive that hold a member: the first, and the one after the last.
+
+    Args:
+        member: the directory record.
+        end: where the next member, or the directory, begins.
+        path: the archive.
+
+    Raises:
+        InputError: the member is larger than LARGEST_MEMBER, or would not end before ``end``.
+    """
+    if member.compressed > LARGEST_MEMBER:
+        raise _too_large(path, member)
+    shortest = member.offset + _LOCAL.size + member.compressed
+    if shortest > end:
+        raise _damaged(path, f"{member.name} would reach to byte {shortest:,}, beyond {end:,}")
+    # The name and the extra field of its header have at most 65,535 bytes each.
+    return member.offset, min(end, shortest + 2 * 0xFFFF)
+
+
+def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
     """Return the position of the central directory, and its size in bytes.
 
     The number of its records is not reliable: some writers give it modulo 65,536.
+
+    Raises:
+        InputError: the file is not a zip archive, or a truncated one.
     """
     length = file.seek(0, 2)
     tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
@@ -175,6 +201,27 @@ def _find_directory(file: BinaryIO, path: Path) -> tuple[int, int]:
     return start, size
 
 
+def _member(record: bytes, path: Path) -> Member:
+    """Return what a whole directory record says.
+
+    Raises:
+        InputError: its zip64 field is damaged.
+    """
+    fields = _RECORD.unpack_from(record)
+    _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = fields
+    end = _RECORD.size + named
+    name = _decode(record[_RECORD.size : end], flags)
+    if _FULL in (size, compressed, offset):
+        large = _zip64_values(record[end : end + extra])
+        # The field holds those of the three that are too large, in this order.
+        size, compressed, offset = (
+            next(large, -1) if value == _FULL else value for value in (size, compressed, offset)
+        )
+        if -1 in (size, compressed, offset):
+            raise _damaged(path, f"{name} lacks its zip64 sizes")
+    return Member(name, flags, method, crc, compressed, size, offset)
+
+
 def _end_of_record(data: bytes, at: int) -> int | None:
     """Return the end of the directory record, None if it is beyond the data."""
     if at + _RECORD.size > len(data):
@@ -184,7 +231,7 @@ def _end_of_record(data: bytes, at: int) -> int | None:
     return end if end <= len(data) else None
 
 
-def _seek(file: BinaryIO, path: Path, position: int) -> None:
+def _seek(file: Bytes, path: Path, position: int) -> None:
     if position > file.seek(0, 2):
         raise _damaged(path, f"a reference to byte {position:,}, beyond its end")
     file.seek(position)
@@ -203,6 +250,11 @@ def _zip64_values(extra: bytes) -> Iterator[int]:
 
 def _decode(name: bytes, flags: int) -> str:
     return name.decode("utf-8" if flags & _UTF8 else "cp437", "replace")
+
+
+def _too_large(path: Path, member: Member) -> InputError:
+    found = max(member.size, member.compressed)
+    return _damaged(path, f"{member.name} has {found:,} bytes, more than {LARGEST_MEMBER:,}")
 
 
 def _damaged(path: Path, found: str) -> InputError:

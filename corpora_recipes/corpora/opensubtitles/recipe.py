@@ -23,36 +23,25 @@ follow a full stop, and are only careless spelling.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lxml import etree
 
-from corpora_recipes.corpora.opensubtitles.archive import list_members, read_member, read_record
+from corpora_recipes.corpora.opensubtitles.archive import read_member
+from corpora_recipes.corpora.opensubtitles.films import (
+    Film,
+    archive_name,
+    choose,
+    list_films,
+    open_archive,
+)
 from corpora_recipes.corpora.opensubtitles.lines import detokenize, load_rules, read_lines
 from corpora_recipes.facts import Source
-from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.fetching.ranges import read_manifest
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.language import identify
-
-FORMS = ("raw", "xml")
-
-
-@dataclass(frozen=True, slots=True)
-class Film:
-    """A block: the subtitle files of one film.
-
-    Attributes:
-        key: its IMDb number, the name of its folder in the archive.
-        path: the archive.
-        positions: positions of its files' directory records in the archive.
-    """
-
-    key: str
-    path: Path
-    positions: tuple[int, ...]
 
 
 def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
@@ -67,50 +56,34 @@ def sources(corpus: Corpus) -> list[Source]:
     Raises:
         InputError: the option ``form`` is neither raw nor xml.
     """
-    name = _archive(corpus)
-    url = f"https://object.pouta.csc.fi/OPUS-OpenSubtitles/v2018/{name}"
+    name = archive_name(corpus)
+    url = f"{corpus.facts.special['base_url']}/{name}"
     return [Source(name, (url,), size=corpus.facts.special["sizes"].get(name))]
+
+
+def fetch_upstream(corpus: Corpus, out: Path) -> None:
+    """Download the archive, or what the quota needs of it: see ``partial.fetch``."""
+    from corpora_recipes.corpora.opensubtitles import partial
+
+    partial.fetch(corpus, out)
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
     """List the films of the archive.
 
     Raises:
-        InputError: the archive is missing or damaged, has a member outside its folder, or holds no
-            subtitle files of this form and language.
+        InputError: it is missing; see also ``list_films``.
     """
-    path = raw / _archive(corpus)
-    folder = f"OpenSubtitles/{_archive(corpus).removesuffix('.zip')}/"
-    if not path.is_file():
+    path = raw / archive_name(corpus)
+    if not path.is_file() and read_manifest(path) is None:
         raise InputError(
             path,
             expected="the archive of subtitle files",
             found="no such file",
             todo=f"run `probeta fetch {corpus.name} --out {raw}`",
         )
-    layout = re.compile(re.escape(folder) + r"[^/]+/([^/]+)/[^/]+\.xml")
-    films: dict[str, list[int]] = {}
-    others = 0
-    for name, position in list_members(path):
-        if ".." in name.split("/") or name.startswith("/") or "\\" in name:
-            raise InputError(
-                path,
-                expected=f"members below {folder}",
-                found=f"{name!r}, a path outside the archive's folder",
-                todo="fetch it again; if that does not help, inspect it with other tools",
-            )
-        if match := layout.fullmatch(name):
-            films.setdefault(match[1], []).append(position)
-        else:
-            others += 1
-    if not films:
-        raise InputError(
-            path,
-            expected=f"members {folder}<year>/<imdb>/<subtitle>.xml",
-            found=f"{others} other members",
-            todo="check that the file is the archive of this form and language",
-        )
-    return [Film(imdb, path, tuple(positions)) for imdb, positions in films.items()]
+    with open_archive(path) as file:
+        return list_films(file, path, corpus)
 
 
 def read_block(block: Film, corpus: Corpus) -> BlockResult:
@@ -121,16 +94,11 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     drops = result.drops
-    with block.path.open("rb") as file:
-        files = [read_record(file, block.path, position) for position in block.positions]
-        chosen = min(
-            files,
-            key=lambda f: (keyed_hash(corpus.seed, corpus.name, f.name, "subtitle"), f.name),
-        )
-        data = read_member(file, block.path, chosen)
-    drops.seen["documents"] += len(files)
-    if len(files) > 1:
-        drops.dropped["documents", "same_film"] += len(files) - 1
+    with open_archive(block.path) as file:
+        data = read_member(file, block.path, choose(file, block, corpus))
+    drops.seen["documents"] += len(block.positions)
+    if len(block.positions) > 1:
+        drops.dropped["documents", "same_film"] += len(block.positions) - 1
     try:
         conversations = _conversations(data, corpus, drops)
     except Dropped as dropped:
@@ -138,19 +106,6 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
     else:
         result.records.append(Dialogue(block.key, "", conversations))
     return result
-
-
-def _archive(corpus: Corpus) -> str:
-    """Return the archive's name; OPUS writes pt_br where BCP 47 has pt-BR."""
-    form = corpus.options["form"]
-    if form not in FORMS:
-        raise InputError(
-            f"{corpus.where}.corpus.form",
-            expected=f"one of {', '.join(FORMS)}",
-            found=repr(form),
-            todo="write one of these; the default is raw",
-        )
-    return f"{form}/{corpus.language.lower().replace('-', '_')}.zip"
 
 
 def _language(corpus: Corpus) -> str:

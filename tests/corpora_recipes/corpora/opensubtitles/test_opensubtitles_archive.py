@@ -25,9 +25,9 @@ def write(path: Path, contents: dict[str, bytes], method: int = zipfile.ZIP_DEFL
 
 def read_all(path: Path) -> dict[str, bytes]:
     with path.open("rb") as file:
-        records = [(name, read_record(file, path, at)) for name, at in list_members(path)]
-        assert all(name == record.name for name, record in records)
-        return {name: read_member(file, path, record) for name, record in records}
+        listed = list(list_members(file, path))
+        assert [member for member, _ in listed] == [read_record(file, path, at) for _, at in listed]
+        return {member.name: read_member(file, path, member) for member, _ in listed}
 
 
 def patched(path: Path, signature: bytes, offset: int, value: bytes) -> Path:
@@ -51,7 +51,7 @@ class TestWhole:
         assert b"PK\6\6" in path.read_bytes()
         assert read_all(path) == CONTENTS
         with path.open("rb") as file:
-            last = [at for _, at in list_members(path)][-1]
+            last = [at for _, at in list_members(file, path)][-1]
             assert read_record(file, path, last).size == 768
         data = path.read_bytes()
         at = data.rindex(b"PK\1\2") + 46 + len("a/ñ/2.xml".encode())

@@ -141,7 +141,9 @@ class TestSample:
         assert last.conversations[-1][-1] == "Se lo firmo ahora mismo, présteme un papel."
 
     def test_every_file_but_the_notices_is_well_formed(self) -> None:
-        names = [name for name, _ in list_members(SAMPLE / "raw" / "es.zip")]
+        path = SAMPLE / "raw" / "es.zip"
+        with path.open("rb") as file:
+            names = [member.name for member, _ in list_members(file, path)]
         assert names[:2] == ["README", "LICENSE"]
         assert len(names) == 26
 

@@ -1,0 +1,154 @@
+"""Fetches what a quota of films needs of a remote archive: its directory, and one file of each."""
+
+import shutil
+import sys
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tqdm import tqdm
+
+from corpora_recipes.corpora.opensubtitles.archive import (
+    find_directory,
+    list_members,
+    member_range,
+)
+from corpora_recipes.corpora.opensubtitles.films import Film, choose, list_films
+from corpora_recipes.facts import Source
+from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.partial_file import PartialFile
+from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, parts_folder
+from corpora_recipes.fetching.sources import fetch_whole, list_sources
+from corpora_recipes.reading.blocks import in_order
+from corpora_recipes.recipe import Corpus, load_recipe
+from corpora_recipes.running.errors import InputError
+
+# What lies between two files is fetched with them if it is at most this share of all: one request
+# instead of two.
+GAP = 1 / 8
+
+
+def fetch(corpus: Corpus, out: Path) -> None:
+    """Fetch an archive into folder ``out``: whole, or the parts that the quota needs.
+
+    If the option ``partial`` is set, only the archive's directory is fetched, and then the subtitle
+    files of as many films as the quota takes, in the order in which ``read`` takes them. To detect
+    which films are accepted, they are read at once, by the code of ``read``, in this process. A
+    larger quota continues where this one ends. The whole archive is fetched, and a message says
+    why, if all films are wanted or more than half of them, or the server does not support byte
+    ranges; if it is there already, it stays.
+
+    Raises:
+        InputError: the archive has another size than corpus.yaml says, or its directory does not
+            fit its contents; see also ``downloads.download`` and ``RangeFetcher.fetch``.
+    """
+    (source,) = list_sources(corpus)
+    path = out / source.file
+    if corpus.options["partial"] and not path.exists():
+        try:
+            why = _fetch_films(corpus, source, path)
+        except NoRanges as error:
+            why = str(error)
+        if not why:
+            return
+        size = downloads.size_of(source.urls[0]) or source.size
+        known = "size unknown" if size is None else f"{size:,} bytes"
+        tqdm.write(f"fetching the whole of {source.file}, {known}: {why}", file=sys.stderr)
+    fetch_whole([source], out)
+    shutil.rmtree(parts_folder(path), ignore_errors=True)
+
+
+def _fetch_films(corpus: Corpus, source: Source, path: Path) -> str:
+    """Fetch what the quota needs; return why it cannot be done, "" if it was."""
+    quota = corpus.documents
+    if quota is None:
+        return f"corpora.{corpus.name}.corpus.documents asks for all"
+    with RangeFetcher(source.urls[0], path) as parts:
+        # The answer to any range has the size of the file.
+        parts.fetch(0, 1)
+        assert parts.manifest is not None
+        if source.size not in (None, parts.manifest.size):
+            raise InputError(
+                source.urls[0],
+                expected=f"{source.size:,} bytes",
+                found=f"{parts.manifest.size:,} bytes",
+                todo="if the publisher has changed the file, correct corpus.yaml",
+            )
+        archive = _Archive(PartialFile(path, parts), path, corpus)
+        if 2 * quota > len(archive.films):
+            return f"more than half of its {len(archive.films):,} films are wanted"
+        accepted = at = 0
+        with tqdm(total=quota, desc=f"accept {corpus.name}", unit="doc", disable=None) as bar:
+            # Some films are dropped: as many others are needed.
+            while accepted < quota and at < len(archive.films):
+                films = archive.films[at : at + quota - accepted]
+                at += len(films)
+                for film in archive.fetch(films):
+                    accepted += (kept := archive.read(film))
+                    bar.update(kept)
+        here = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
+        note = f"{source.file}: {here:,} of its {parts.manifest.size:,} bytes are present, "
+        note += f"{parts.fetched:,} of them new"
+        tqdm.write(note, file=sys.stderr)
+    return ""
+
+
+class _Archive:
+    """A remote archive.
+
+    Attributes:
+        films: its films, in keyed-hash order.
+    """
+
+    def __init__(self, file: PartialFile, path: Path, corpus: Corpus) -> None:
+        """Fetch the directory."""
+        self._file = file
+        self._path = path
+        self._corpus = corpus
+        self._read_block = load_recipe(corpus.recipe).read_block
+        self.films = in_order(list_films(file, path, corpus), corpus)
+        # Where a member ends is not in the directory: before the next one, or the directory.
+        self._ends = sorted(member.offset for member, _ in list_members(file, path))
+        self._ends.append(find_directory(file, path)[0])
+
+    def fetch(self, films: Iterable[Film]) -> Iterator[Film]:
+        """Fetch the subtitle files of films, in the order of the archive; yield those that came.
+
+        Raises:
+            InputError: the directory states sizes or places that are not possible.
+        """
+        places = sorted(((*self._range(film), film) for film in films), key=lambda p: p[:2])
+        ranges: list[tuple[int, int]] = []
+        together: list[list[Film]] = []
+        for start, stop, film in places:
+            if ranges and start - ranges[-1][1] <= GAP * (stop - ranges[-1][0]):
+                ranges[-1] = (ranges[-1][0], stop)
+                together[-1].append(film)
+            else:
+                ranges.append((start, stop))
+                together.append([film])
+        fetchers = ThreadPoolExecutor(downloads.CONNECTIONS)
+        try:
+            fetched = fetchers.map(self._file.fetch, *zip(*ranges, strict=True))
+            for some, _ in zip(together, fetched, strict=True):
+                yield from some
+        finally:
+            fetchers.shutdown(cancel_futures=True)
+
+    def read(self, film: Film) -> int:
+        """Return how many records a film gives, 0 or 1.
+
+        Raises:
+            InputError: its file is damaged; what was fetched of it is removed.
+        """
+        try:
+            return len(self._read_block(film, self._corpus).records)
+        except InputError:
+            self._file.discard(*self._range(film))
+            raise
+
+    def _range(self, film: Film) -> tuple[int, int]:
+        member = choose(self._file, film, self._corpus)
+        end = self._ends[bisect_right(self._ends, member.offset, hi=len(self._ends) - 1)]
+        return member_range(member, end, self._path)
