@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
 from corpora_recipes.running.commands import run
+from corpora_recipes.running.streams import open_streams
 
 
 class Verb(NamedTuple):
@@ -96,12 +97,18 @@ examples:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return the exit code: 0, or 1 for bad input."""
+    open_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = _parser().parse_args(given[:1]).verb
     if name not in ENCODING:
         # All else computes on one thread, for the same bits everywhere; numpy starts a thread per
         # CPU when it is imported, which takes as long as the import.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    kept = _DOWNLOADED if "--fetch" in given else VERBS[name].kept
+    return run(lambda: _call(name, given[1:]), kept)
+
+
+def _call(name: str, given: Sequence[str]) -> None:
     module = cast("VerbModule", import_module(VERBS[name].module))
     parser = argparse.ArgumentParser(
         prog=f"probeta {name}",
@@ -110,9 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
-    options = parser.parse_args(given[1:])
-    downloads = getattr(options, "fetch", False)
-    return run(lambda: module.run(options), _DOWNLOADED if downloads else VERBS[name].kept)
+    module.run(parser.parse_args(given))
 
 
 class _Version(argparse.Action):

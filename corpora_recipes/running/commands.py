@@ -6,8 +6,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import FULL_DISK
+from corpora_recipes.running.failures import explain
+from corpora_recipes.running.streams import drop_output
 
 # The parameters of a run, unless --params names another file.
 PARAMS = Path("params.yaml")
@@ -21,32 +21,34 @@ def run(command: Callable[[], None], kept: str = "what was there before is uncha
         kept: what is left of its work if it is interrupted, for the message.
 
     Returns:
-        0; 1 on an InputError or a full disk, with a message on standard error; 130 if interrupted.
+        0; 1 if an input, the disk, the memory or the system is to blame, with a message on standard
+        error; 130 if interrupted. Other errors are the program's, and are raised.
     """
     try:
         command()
         sys.stdout.flush()
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
     except KeyboardInterrupt:
         print(f"interrupted: {kept}; run it again", file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of our output, such as `head`, has closed it.
-        sys.stderr.close()
-    except OSError as error:
-        if error.errno not in FULL_DISK:
+        drop_output()
+    except Exception as error:
+        message = explain(error)
+        if message is None:
             raise
-        message = InputError(
-            error.filename or "the disk",
-            expected="space for the output",
-            found=str(error.strerror or error),
-            todo="free some space, or raise the limit; then run the same command again",
-        )
         print(f"error: {message}", file=sys.stderr)
+        _flush()
         return 1
     return 0
+
+
+def _flush() -> None:
+    """Write what is left for standard output, or drop it: Python would complain at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        drop_output()
 
 
 def positive(text: str) -> int:

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.workplaces import NEW, publish, sync, workplace
 
-# No space is left, the user's quota is exceeded, or the file is too large. numpy says nothing.
-FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, None)
+# No space is left, the user's quota is exceeded, or the file is too large.
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_SHORT_WRITE = re.compile(r"\d+ requested and \d+ written")
 
 
 @contextmanager
@@ -66,9 +68,22 @@ def whole_outputs(files: Sequence[Path], folders: Sequence[Path] = ()) -> Iterat
                 sync(path)
             publish(place)
     except OSError as error:
-        if error.errno in FULL_DISK and error.filename is None:
+        if is_full_disk(error) and error.filename is None:
             error.filename = str(paths[0])
         raise
+
+
+def is_full_disk(error: OSError) -> bool:
+    """Return whether there was no space for a file.
+
+    numpy and shutil.copytree say it without a number.
+    """
+    said = str(error.args)
+    return (
+        error.errno in FULL_DISK
+        or any(f"[Errno {code}]" in said for code in FULL_DISK)
+        or _SHORT_WRITE.search(said) is not None
+    )
 
 
 def _check_kind(path: Path, *, folder: bool) -> None:
