@@ -13,6 +13,7 @@ ROOMS = (
     "corpora_recipes.running",
     "corpora_recipes.hashing",
     "corpora_recipes.casing",
+    "corpora_recipes.escaping",
     "corpora_recipes.records",
     "corpora_recipes.parquet",
     "corpora_recipes.text",

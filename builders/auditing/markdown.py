@@ -1,6 +1,5 @@
-"""Renders Markdown pages from jinja templates, and escapes the values put into them."""
+"""Renders Markdown pages from jinja templates; the values put into them are escaped."""
 
-import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -10,10 +9,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from builders.auditing.report import GATES, inherited_of, shown_number, verdict_of
+from corpora_recipes.escaping import markdown, markdown_code
 
-_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\*|<`["})
-# At the start of a line, these make a heading, a quotation, a list, a rule or a fence.
-_BLOCK = re.compile(r"^( ?)(?=[#>~=]|[-+](?!\d))")
 _MARKS = {
     "not applicable": "–",
     "within chance": "pass (within chance)",
@@ -37,14 +34,15 @@ def plain(value: object) -> Markup:
     """Return Markdown that shows a value as it is, on one line, anywhere in a page."""
     if isinstance(value, Markup):
         return value
-    text = re.sub(r"\s+", " ", str(value)).translate(_ESCAPED)
-    return Markup(_BLOCK.sub(r"\1\\", text))
+    # Constants of templates pass here too, and need the spaces around them.
+    text = str(value)
+    before, after = (" " * own.isspace() for own in (text[:1], text[-1:]))
+    return Markup(f"{before}{markdown(text)}{after}" if text.strip() else " " * bool(text))
 
 
 def code(value: object) -> Markup:
     """Return Markdown that shows a value as code."""
-    text = " ".join(str(value).split()).replace("`", "'").replace("|", "¦")
-    return Markup(f"`{text}`")
+    return Markup(markdown_code(value))
 
 
 def spaced(name: str) -> str:

@@ -82,9 +82,13 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
-    """Return the raw files of the corpus, with its language and options filled in."""
+    """Return the raw files of the corpus, with its language and options filled in.
+
+    Raises:
+        InputError: an option would name a file outside the corpus's folder.
+    """
     values = {"language": corpus.language, **corpus.options}
-    return [
+    listed = [
         replace(
             source,
             file=source.file.format(**values),
@@ -92,6 +96,15 @@ def list_sources(corpus: Corpus) -> list[Source]:
         )
         for source in load_recipe(corpus.recipe).sources(corpus)
     ]
+    for source in listed:
+        if ".." in Path(source.file).parts or Path(source.file).is_absolute():
+            raise InputError(
+                f"{corpus.where}.corpus",
+                expected="options that name files in the corpus's folder",
+                found=repr(source.file),
+                todo="correct the option that is part of this name",
+            )
+    return listed
 
 
 def _origin(corpus: Corpus, sources: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from corpora_recipes.escaping import one_line
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell, Row, Table
 from evaluation.reporting.notes import notes_of
@@ -47,7 +48,7 @@ def write_latex(inputs: Inputs) -> str:
         inputs: the results.
     """
     about = "".join(
-        f"% {text}\n" for text in (*map(" ".join, answers(inputs)), *introduction(inputs))
+        f"% {one_line(text)}\n" for text in (*map(" ".join, answers(inputs)), *introduction(inputs))
     )
     found = [table for _, tables in sections_of(inputs, "latex") for table in tables]
     warned = warning(inputs)
@@ -91,8 +92,8 @@ def latex(table: Table) -> str:
 
 
 def written(text: str) -> str:
-    """Return text as LaTeX writes it."""
-    return text.translate(_WRITTEN)
+    """Return text as LaTeX writes it, on one line: an empty line would end an argument."""
+    return one_line(text).translate(_WRITTEN)
 
 
 def _lines(row: Row) -> list[str]:

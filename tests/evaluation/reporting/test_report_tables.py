@@ -36,7 +36,7 @@ from evaluation.reporting.layout import (
     Table,
     percent,
 )
-from evaluation.reporting.markdown import markdown, write_markdown
+from evaluation.reporting.markdown import table_lines, write_markdown
 from evaluation.reporting.tables.audit import measurements, verdicts
 from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
@@ -524,7 +524,7 @@ def test_the_mark_of_what_beats_no_baseline(
     score = replace(MC, interval=interval, majority=majority)
     baselines = {"mc": {"majority": majority, "length": trivial}}
     inputs = inputs_of(tmp_path, replace(ONE, scores=(score,)), baselines=baselines)
-    text = "\n".join(markdown(one(group_tables(inputs))))
+    text = "\n".join(table_lines(one(group_tables(inputs))))
     assert ("†" not in text) == beats
     assert f"{100 * trivial:.1f} (length)" in text
 
@@ -613,7 +613,7 @@ def test_what_is_said_of_the_intervals_of_differences(tmp_path: Path) -> None:
 
 def test_names_that_mean_something_to_markdown() -> None:
     table = Table("x", "a|b", (Cell("a*b"),), (Row((Cell("<c>"),)),))
-    assert markdown(table) == ["## a\\|b", "", "| a\\*b |", "| --- |", "| \\<c> |", ""]
+    assert table_lines(table) == ["## a\\|b", "", "| a\\*b |", "| --- |", "| \\<c> |", ""]
 
 
 def test_no_results(tmp_path: Path) -> None:

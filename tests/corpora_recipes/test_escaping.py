@@ -1,0 +1,104 @@
+"""Users' texts in Markdown: whatever they are, a parser sees the same page and the same text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from corpora_recipes.escaping import markdown, markdown_code, one_line
+
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+PAGES = (
+    "{}",
+    "- {}\n- x",
+    "# {}",
+    "> {}",
+    "Name: {}, and so on.",
+    "Licence of x: **{}** (see {}).",
+    "| a | b |\n|---|---|\n| {} | {} |",
+    "x\n\n{}\n\nx",
+)
+HOSTILE = {
+    "heading": "x\n\n# Forged",
+    "setext": "x\n===",
+    "rule": "---",
+    "front matter": "x\n---\nlicense: mit\n---",
+    "row": "x | y |\n| forged | row |",
+    "delimiter row": "|---|---|",
+    "script": "<script>alert(1)</script>",
+    "image": "<img src=x onerror=alert(1)>",
+    "comment": "<!-- x",
+    "entity": "&lt;b&gt; &#60; &amp;",
+    "autolink": "<http://example.org>",
+    "link": "[x](http://example.org)",
+    "nested link": "[a[b]](http://example.org)",
+    "picture": "![x](http://example.org/x.png)",
+    "definition": "[x]: http://example.org",
+    "note": "[^1]: x",
+    "emphasis": "*a* _b_ __c__ **d** ~~e~~",
+    "code": "`x` ``y",
+    "fence": "```\nx",
+    "tildes": "~~~",
+    "quotation": "> x",
+    "list": "- x\n- y",
+    "plus": "+ x",
+    "numbers": "1. x",
+    "bracketed number": "12) x",
+    "escapes": "\\# \\* \\",
+    "vertical": "x\u2028# y\u2029\x0b\x0c\x85# z",
+    "invisible": "a\u202eb\x00\x1b[31m\ud800c",
+    "formula": "=cmd|' /C calc'!A0",
+    "plus formula": "+1+cmd",
+    "at": "@SUM(1+1)",
+    "jinja": "{{ 7 * 7 }} {% raw %}",
+    "workflow": "${{ secrets.TOKEN }}",
+    "shell": "$(touch x); `touch x`",
+    "latex": "\\input{/etc/passwd} % $x^2$ & {",
+    "indented": "      code",
+}
+
+
+def seen(page: str) -> tuple[list[tuple[str, str, int]], list[str]]:
+    """Return the structure of a page, as a parser reads it, and its texts."""
+    tokens: list[Token] = []
+    texts = []
+    for token in PARSER.parse(page):
+        tokens.append(token)
+        if token.type == "inline":
+            children = token.children or []
+            tokens += [child for child in children if child.type != "text"]
+            texts.append("".join(child.content for child in children if child.type == "text"))
+    return [(token.type, token.tag, token.nesting) for token in tokens], texts
+
+
+def check(value: str) -> None:
+    for page in PAGES:
+        structure, texts = seen(page.replace("{}", markdown(value)))
+        plain, expected = seen(page.replace("{}", "Q"))
+        assert structure == plain, page
+        assert texts == [text.replace("Q", one_line(value)).strip() for text in expected], page
+    structure, _ = seen(f"| a |\n|---|\n| {markdown_code(value)} |")
+    assert [kind for kind, *_ in structure].count("code_inline") == 1
+    assert [kind for kind, *_ in structure].count("td_open") == 1
+
+
+@pytest.mark.parametrize("name", list(HOSTILE))
+def test_a_hostile_text_is_shown_and_does_nothing(name: str) -> None:
+    check(HOSTILE[name])
+
+
+@given(
+    st.text(st.sampled_from("ab1 \n\t#>=-+*_~`|<>[]()!\\&;:^.{}$%@'\"/"), min_size=1, max_size=12)
+)
+def test_any_text_is_shown_as_it_is(value: str) -> None:
+    if one_line(value):
+        check(value)
+
+
+def test_a_line_has_no_hidden_characters() -> None:
+    assert one_line(HOSTILE["invisible"]) == "ab[31mc"
+    assert one_line(" a\n\n b\u2028c\x85") == "a b c"
+    assert one_line("می‌خواهم 👩‍🚀") == "می‌خواهم 👩‍🚀"
+    assert markdown(1.5) == "1.5"
+    assert markdown("-3.1 [−4, 2] of a_b") == "-3.1 [−4, 2] of a_b"
