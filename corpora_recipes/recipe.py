@@ -105,6 +105,10 @@ def _listed_sources(corpus: Corpus) -> Sequence[Source]:
     return corpus.facts.sources
 
 
+def _not_verified(raw: Path, corpus: Corpus) -> None:
+    pass
+
+
 def _no_boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
     return []
 
@@ -122,6 +126,8 @@ class Recipe:
             express how they depend on the options. Default: those of corpus.yaml.
         fetch_upstream: ``fetch_upstream(corpus, out)`` downloads the raw files into a folder.
             Default, None: each source is downloaded from its URL.
+        verify: ``verify(raw, corpus)`` compares raw files from a mirror with checksums that lie
+            among them. Default: no check.
         boilerplate: ``boilerplate(corpus)`` returns the patterns that the recipe removes, and that
             must not occur in a text of the corpus. Default: no patterns.
     """
@@ -130,6 +136,7 @@ class Recipe:
     read_block: Callable[[Any, Corpus], BlockResult]
     sources: Callable[[Corpus], Sequence[Source]] = _listed_sources
     fetch_upstream: Callable[[Corpus, Path], None] | None = None
+    verify: Callable[[Path, Corpus], None] = _not_verified
     boilerplate: Callable[[Corpus], list[re.Pattern[str]]] = _no_boilerplate
 
 

@@ -54,6 +54,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         with _claimed(out, source, [name for name, _ in files]):
             for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
                 _link(path, out / name)
+            load_recipe(corpus.recipe).verify(out, corpus)
 
 
 def check_files(corpus: Corpus, sources: str) -> None:

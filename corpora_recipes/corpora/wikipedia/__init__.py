@@ -3,10 +3,12 @@
 A dump is XML: a header ``<siteinfo>``, then ``<page>`` elements with ``<title>``, ``<ns>``,
 ``<id>`` and a ``<revision>`` with ``<model>`` and ``<text>``, the wikitext. Multistream dumps are
 bz2 streams of 100 pages each, with an index of ``offset:id:title`` lines, so that any part can be
-read alone. Plain ``.xml`` dumps are read in parallel too; a ``.xml.bz2`` without an index is one
-block, which only one worker can read.
+read alone. Other dumps, plain or compressed, are read from any byte on. Content File Exports are
+several such dumps.
 
     dump.py           blocks and pages (bytes)
+    bz2_blocks.py     decompresses from the middle of a long bz2 stream
+    exports.py        the files of a Content File Export
     wikitext.py       a page's wikitext to paragraphs of half-cleaned text
     templates.py      renders templates by the tables of wikis.yaml (data for each language)
     prose.py          paragraphs to whole sentences, the rest dropped and counted

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from corpora_recipes.corpora.wikipedia.bz2_blocks import blocks_from, check_end
 from corpora_recipes.corpora.wikipedia.index import (
     CHUNK_BYTES,
     LONGEST_HEADER,
@@ -33,9 +34,14 @@ from corpora_recipes.running.errors import InputError
 STREAMS_PER_BLOCK = 4
 # Bytes of a plain dump in one block: about as much text.
 RANGE = 4 << 20
+# Bytes of a compressed dump without an index in one block: about nine blocks of bzip2. One more is
+# decompressed for its last page.
+COMPRESSED_RANGE = 2 << 20
 # MediaWiki keeps a text under 2 MiB; escaped for XML it can be six times as long.
 LONGEST_PAGE = 32 << 20
 _CHUNK = 1 << 18
+# Bytes that hold a tag and the white space after it: <page>, or </mediawiki> at the end.
+_END_BYTES = 64
 
 _DUMP_NAME = re.compile(
     r"(?P<wiki>\w+)-(?P<date>\d{8}|latest)-pages-articles(?:-multistream)?\.xml(?:\.bz2)?"
@@ -52,7 +58,7 @@ class DumpBlock:
         path: the dump.
         site: its header.
         start: first byte of the part.
-        stop: in a plain dump, the byte where the next part starts; else None.
+        stop: in a dump without an index, the byte where the next part starts; else None.
         streams: in a multistream dump with an index, the streams of the part; else empty.
         part: name of the file in the dump's folder of parts that holds the bytes, if the dump was
             not fetched whole; else empty.
@@ -71,6 +77,11 @@ class DumpBlock:
         return f"{self.path.name}@{self.start}"
 
 
+def wiki_of(language: str) -> str:
+    """Return the name of a language's Wikipedia, such as eswiki."""
+    return f"{language.split('-')[0].lower()}wiki"
+
+
 def find_dump(raw: Path, language: str) -> Path:
     """Return the newest dump of the language's Wikipedia in folder ``raw``.
 
@@ -80,7 +91,7 @@ def find_dump(raw: Path, language: str) -> Path:
     Raises:
         InputError: no dump was found.
     """
-    wiki = f"{language.split('-')[0].lower()}wiki"
+    wiki = wiki_of(language)
     found = []
     names = []
     places = list(raw.glob("*-pages-articles*.xml*")) if raw.is_dir() else []
@@ -106,8 +117,8 @@ def find_dump(raw: Path, language: str) -> Path:
 def list_blocks(dump: Path) -> list[DumpBlock]:
     """Cut a dump into blocks.
 
-    A multistream dump with its index gives blocks of a few streams, a plain dump ranges of bytes,
-    any other compressed dump one block (which is read while it is decompressed).
+    A multistream dump with its index gives blocks of a few streams, any other dump ranges of
+    bytes, plain or compressed.
 
     Raises:
         InputError: the header or the index is damaged, or they do not belong together.
@@ -116,14 +127,13 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
         site = read_site(dump)
         size = dump.stat().st_size
         _check_end(dump, size)
-        return [
-            DumpBlock(dump, site, start, min(start + RANGE, size))
-            for start in range(0, size, RANGE)
-        ]
+        return _ranges(dump, site, size, RANGE)
     index = index_path(dump)
     manifest = None if dump.exists() else read_manifest(dump)
     if manifest is None and not index.exists():
-        return [DumpBlock(dump, read_site(dump))]
+        site = read_site(dump)
+        check_end(dump)
+        return _ranges(dump, site, dump.stat().st_size, COMPRESSED_RANGE)
     streams = read_index(index)
     size = dump.stat().st_size if manifest is None else manifest.size
     if streams[-1].offset >= size:
@@ -141,6 +151,10 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
         part = "" if manifest is None else part_name(group[0].offset, group[-1].stop or size)
         blocks.append(DumpBlock(dump, site, group[0].offset, None, group, part))
     return blocks
+
+
+def _ranges(dump: Path, site: Site, size: int, step: int) -> list[DumpBlock]:
+    return [DumpBlock(dump, site, start, min(start + step, size)) for start in range(0, size, step)]
 
 
 def read_site(dump: Path, part: Path | None = None) -> Site:
@@ -192,13 +206,10 @@ def read_pages(block: DumpBlock) -> Iterator[bytes]:
     Raises:
         InputError: this part of the dump is truncated or damaged, or its index does not match.
     """
-    if block.stop is not None:
+    if block.stop is not None and block.path.suffix == ".xml":
         yield from _read_range(block)
-    elif not block.streams:
-        pages = _Pages(block.path, "decompressed byte")
-        for _, chunk in _decompressed(block.path):
-            yield from pages.feed(chunk)
-        pages.finish(end_of_dump=True)
+    elif block.stop is not None:
+        yield from _read_compressed_range(block)
     part = parts_folder(block.path) / block.part if block.part else None
     for stream in block.streams:
         yield from _read_stream(block.path, stream, part)
@@ -226,7 +237,7 @@ class _Pages:
         if self.inside:
             start = buffer.find(b"<page>")
             if start < 0:
-                drop = max(0, len(buffer) - len(b"<page>"))
+                drop = max(0, len(buffer) - _END_BYTES)
                 del buffer[:drop]
                 self.offset += drop
                 return
@@ -243,6 +254,20 @@ class _Pages:
         self.offset += position
         if len(buffer) > LONGEST_PAGE:
             raise self._cut(0)
+
+    def feed_before(self, chunk: bytes, stop: int | None) -> Iterator[bytes]:
+        """Take a chunk and yield the pages that it completes and that start before ``stop``."""
+        for page in self.feed(chunk):
+            if stop is not None and self.page_offset >= stop:
+                return
+            yield page
+
+    def passed(self, stop: int) -> bool:
+        """Return whether no page that starts before ``stop`` is still to come."""
+        # The rest starts with the next page, if the buffer already contains its start.
+        left = self.buffer.find(b"<page>")
+        next_page = self.offset + (left if left >= 0 else len(self.buffer) - 6)
+        return max(self.page_offset, next_page) >= stop
 
     def finish(self, *, end_of_dump: bool) -> None:
         """Check that nothing remains except, at the end of a dump, its end tag."""
@@ -264,15 +289,31 @@ def _read_range(block: DumpBlock) -> Iterator[bytes]:
     assert block.stop is not None
     pages = _Pages(block.path, "byte", block.start, inside=block.start > 0)
     for _, chunk in _plain(block.path, block.start):
-        for page in pages.feed(chunk):
-            if pages.page_offset >= block.stop:
-                return
-            yield page
-        # The rest starts with the next page, if the chunk already contains its start.
-        left = pages.buffer.find(b"<page>")
-        if pages.offset + (left if left >= 0 else len(pages.buffer) - 6) >= block.stop:
+        yield from pages.feed_before(chunk, block.stop)
+        if pages.passed(block.stop):
             return
     pages.finish(end_of_dump=False)
+
+
+def _read_compressed_range(block: DumpBlock) -> Iterator[bytes]:
+    """Yield the pages that start in a bzip2 block which starts in the range."""
+    assert block.stop is not None
+    where = f"{block.path}, from byte {block.start:,}"
+    pages = _Pages(where, "decompressed byte", inside=block.start > 0)
+    stop: int | None = None
+    read = 0
+    for offset, content in blocks_from(block.path, block.start):
+        if stop is None and offset >= block.stop:
+            if not read:
+                return
+            stop = read
+        for start in range(0, len(content), _CHUNK):
+            yield from pages.feed_before(content[start : start + _CHUNK], stop)
+            if stop is not None and pages.passed(stop):
+                return
+        read += len(content)
+    if read:
+        pages.finish(end_of_dump=True)
 
 
 def _check_end(dump: Path, size: int) -> None:

@@ -13,7 +13,9 @@ from corpora_recipes.corpora.wikipedia.dump import (
     find_dump,
     list_blocks,
     read_pages,
+    wiki_of,
 )
+from corpora_recipes.corpora.wikipedia.exports import check_sums, export_sources, find_shards
 from corpora_recipes.corpora.wikipedia.page import Site, parse_page
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
@@ -26,6 +28,7 @@ OPTIONS = {
     "extractor": ("native|wikiextractor", "native or wikiextractor"),
     "sections": ("all|lead", "all or lead"),
     "date": (r"latest|\d{8}", "latest, or a date such as 20260101"),
+    "export": ("pages_articles|content_current", "pages_articles or content_current"),
 }
 # Articles whose paragraphs are searched together: fewer calls, at a millisecond per call.
 TOGETHER = 400
@@ -35,31 +38,55 @@ def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
     """List the blocks of the newest dump of the corpus's language in folder ``raw``.
 
     Raises:
-        InputError: no such dump was found, it is of another wiki, its header or index is damaged,
-            or an option has an invalid value.
+        InputError: no such dump was found, it is incomplete or of another wiki, its header or index
+            is damaged, or an option has an invalid value.
     """
     _check_options(corpus)
-    dump = find_dump(raw, corpus.language)
-    found = list_blocks(dump)
-    wiki = found[0].site.dbname
-    if wiki and not dump.name.startswith(f"{wiki}-"):
-        raise InputError(
-            dump,
-            expected=f"the dump of {dump.name.partition('-')[0]}, as its name says",
-            found=f"<dbname>{wiki}</dbname> in its header",
-            todo="restore its original name, and set its language in params.yaml",
-        )
+    found = []
+    for dump in _dumps(raw, corpus):
+        found += list_blocks(dump)
+        wiki = found[-1].site.dbname
+        if wiki and not dump.name.startswith(f"{wiki}-"):
+            raise InputError(
+                dump,
+                expected=f"the dump of {dump.name.partition('-')[0]}, as its name says",
+                found=f"<dbname>{wiki}</dbname> in its header",
+                todo="restore its original name, and set its language in params.yaml",
+            )
     return found
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
-    """Return the raw files, as corpus.yaml lists them.
+    """Return the raw files, as corpus.yaml lists them, or those of a content export.
 
     Raises:
         InputError: an option has an invalid value, e.g. a malformed date.
     """
     _check_options(corpus)
+    if _is_export(corpus):
+        return export_sources(wiki_of(corpus.language), corpus.options["date"])
     return corpus.facts.sources
+
+
+def verify(raw: Path, corpus: Corpus) -> None:
+    """Compare the files of a content export with the checksums beside them.
+
+    Raises:
+        InputError: the export is not complete, or a file has another checksum.
+    """
+    if _is_export(corpus):
+        check_sums(_dumps(raw, corpus), wiki_of(corpus.language))
+
+
+def _is_export(corpus: Corpus) -> bool:
+    return bool(corpus.options["export"] == "content_current")
+
+
+def _dumps(raw: Path, corpus: Corpus) -> list[Path]:
+    """Return the files of the newest dump in a folder: one, or those of a content export."""
+    if _is_export(corpus):
+        return find_shards(raw, wiki_of(corpus.language))
+    return [find_dump(raw, corpus.language)]
 
 
 def _check_options(corpus: Corpus) -> None:

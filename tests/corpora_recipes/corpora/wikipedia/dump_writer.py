@@ -30,7 +30,10 @@ NAMESPACES: dict[int, str] = {
 
 @dataclass(frozen=True)
 class SamplePage:
-    """A page to write: title, wikitext, and what most pages have in common."""
+    """A page to write: title, wikitext, and what most pages have in common.
+
+    ``slot`` is the text of a second slot (<content>), as content exports have it.
+    """
 
     title: str
     text: str
@@ -38,6 +41,10 @@ class SamplePage:
     ns: int = 0
     redirect: str | None = None
     model: str | None = "wikitext"
+    revision: int | None = None
+    parent: int | None = None
+    time: str = "2026-01-01T00:00:00Z"
+    slot: str | None = None
 
 
 def read_wiki_files(folder: Path) -> list[SamplePage]:
@@ -77,14 +84,23 @@ def page_xml(page: SamplePage, page_id: int, version: str = "0.11") -> str:
     origin = f"      <origin>{page_id}</origin>\n" if version >= "0.11" else ""
     model = f"      <model>{page.model}</model>\n" if page.model else ""
     size = len(page.text.encode())
+    revision = 9_000_000 + page_id if page.revision is None else page.revision
+    parent = f"      <parentid>{page.parent}</parentid>\n" if page.parent else ""
+    slot = (
+        "      <content>\n        <role>nota</role>\n        <model>json</model>\n"
+        f'        <text bytes="9" xml:space="preserve">{escape(page.slot, quote)}</text>\n'
+        "      </content>\n"
+        if page.slot
+        else ""
+    )
     return (
         f"  <page>\n    <title>{escape(page.title, quote)}</title>\n    <ns>{page.ns}</ns>\n"
-        f"    <id>{page_id}</id>\n{redirect}    <revision>\n      <id>{9_000_000 + page_id}</id>\n"
-        "      <timestamp>2026-01-01T00:00:00Z</timestamp>\n"
+        f"    <id>{page_id}</id>\n{redirect}    <revision>\n      <id>{revision}</id>\n"
+        f"{parent}      <timestamp>{page.time}</timestamp>\n"
         "      <contributor>\n        <username>Muestra</username>\n        <id>1</id>\n"
         f"      </contributor>\n{origin}{model}      <format>text/x-wiki</format>\n"
         f'      <text bytes="{size}" xml:space="preserve">{escape(page.text, quote)}</text>\n'
-        "    </revision>\n  </page>\n"
+        f"{slot}    </revision>\n  </page>\n"
     )
 
 

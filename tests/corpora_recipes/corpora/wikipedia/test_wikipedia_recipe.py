@@ -59,15 +59,16 @@ HILL = Document("17", "Cerro", [], [Section("", 1, [["Mide 2500 m."]])])
 
 
 def corpus(extractor: str = "native", language: str = "es") -> Corpus:
+    facts = load_facts("wikipedia")
     return Corpus(
         name="wikipedia",
         recipe="wikipedia",
         language=language,
         documents=None,
         seed=1111,
-        options={"sections": "all", "extractor": extractor, "date": "latest"},
+        options={**facts.options, "extractor": extractor},
         datasets={},
-        facts=load_facts("wikipedia"),
+        facts=facts,
     )
 
 
@@ -132,6 +133,7 @@ def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
         ({"sections": "leads"}, "all or lead"),
         ({"sections": "lead", "extractor": "wikiextractor"}, "use the native extractor"),
         ({"date": "2026-01-01"}, "a date such as 20260101"),
+        ({"export": "content"}, "pages_articles or content_current"),
     ],
 )
 def test_options_that_are_none_are_input_errors(
@@ -225,8 +227,13 @@ def test_wikiextractor_is_never_imported() -> None:
 def test_facts() -> None:
     facts = load_facts("wikipedia")
     assert facts.records == "documents"
-    options = {"sections": "all", "extractor": "native", "date": "latest", "partial": False}
-    assert facts.options == options
+    assert facts.options == {
+        "sections": "all",
+        "extractor": "native",
+        "date": "latest",
+        "export": "pages_articles",
+        "partial": False,
+    }
     names = [s.file.format(language="es", date="20260101") for s in facts.sources]
     assert names == [NAME, NAME.replace(".xml.bz2", "-index.txt.bz2")]
     assert all(source.urls[0].endswith(source.file) for source in facts.sources)

@@ -1,0 +1,165 @@
+"""Tests of corpora_recipes/wikipedia/exports.py: Content File Exports, whole and not."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from dump_writer import SamplePage, write_dump
+
+from corpora_recipes.corpora.wikipedia import dump as dump_module
+from corpora_recipes.corpora.wikipedia import recipe
+from corpora_recipes.corpora.wikipedia.dump import list_blocks, read_pages
+from corpora_recipes.corpora.wikipedia.exports import find_shards, folder_of, read_sums
+from corpora_recipes.fetching.sources import fetch
+from corpora_recipes.reading.reading import read
+from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.running.errors import InputError
+
+DATE = "20260801"
+FOLDER = folder_of("eswiki", DATE)
+
+
+def page(n: int) -> SamplePage:
+    """Return an article, or in one case of three a page that is none."""
+    text = f"El cerro {n} es alto y nadie lo sube. Su nombre viene de un {'río ' * (n % 7)}lejano."
+    kind = {1: (1, "Discusión:"), 2: (2, "Usuario:")}.get(n % 3, (0, ""))
+    return SamplePage(f"{kind[1]}Cerro {n}", text, id=n, ns=kind[0], slot=f'{{"nota": "{n}"}}')
+
+
+def write_export(mirror: Path, date: str = DATE, wiki: str = "eswiki") -> Path:
+    """Write an export of three files; the ids of the last have more digits."""
+    folder = mirror / "wikipedia" / folder_of(wiki, date)
+    folder.mkdir(parents=True)
+    sums = []
+    for first, last in ((900, 1020), (5, 300), (301, 899)):
+        name = f"{wiki}-{date[:4]}-{date[4:6]}-{date[6:]}-p{first}p{last}.xml.bz2"
+        path = write_dump(folder / name, map(page, range(first, last + 1)), wiki=wiki)
+        sums.append(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {name}\n")
+    (folder / "SHA256SUMS").write_text("".join(sums), "utf-8")
+    (folder / "_SUCCESS").touch()
+    return folder
+
+
+def corpus(**options: str) -> Corpus:
+    facts = load_facts("wikipedia")
+    options = {**facts.options, "export": "content_current"} | options
+    return Corpus("wiki", "wikipedia", "es", None, 1111, options, {}, facts)
+
+
+def test_an_export_from_a_mirror_gives_all_its_articles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_export(tmp_path / "mirror")
+    fetch(corpus(), str(tmp_path / "mirror"), tmp_path / "raw")
+    assert [path.name for path in find_shards(tmp_path / "raw", "eswiki")] == [
+        f"eswiki-2026-08-01-p{ids}.xml.bz2" for ids in ("5p300", "301p899", "900p1020")
+    ]
+    outputs = []
+    for step, workers in ((1 << 20, 1), (1_000, 1), (1_000, 2)):
+        monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", step)
+        out = tmp_path / f"{step}-{workers}.parquet"
+        drops = read(corpus(), tmp_path / "raw", out, workers=workers, executor="local")
+        outputs.append(sorted(pq.read_table(out).to_pylist(), key=lambda row: int(row["id"])))
+    assert [row["id"] for row in outputs[0]] == [str(n) for n in range(5, 1021) if n % 3 == 0]
+    assert outputs[0][0]["title"] == "Cerro 6"
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert drops.seen["documents"] == 1016
+    assert drops.dropped["documents", "other_namespace"] == 677
+
+
+def test_ranges_of_a_long_stream_hold_each_page_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", 40_000)
+    # Words that hardly compress: several blocks of bzip2, and pages that are longer than one.
+    words = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(60_000)]
+    pages = [
+        ("A", " ".join(words[:500])),
+        ("B", " ".join(words[500:40_000])),
+        *((f"C{n}", " ".join(words[40_000 + 20 * n :][:20])) for n in range(1_000)),
+    ]
+    path = write_dump(tmp_path / "eswiki-2026-08-01-p10p999999.xml.bz2", pages)
+    blocks = list_blocks(path)
+    assert len({block.key for block in blocks}) == len(blocks) > 40
+    found = [[raw.count(b"<title>") for raw in read_pages(block)] for block in blocks]
+    assert sum(map(len, found)) == 1_002
+    assert {n for counts in found for n in counts} == {1}
+    assert sum(1 for counts in found if counts) >= 3
+
+
+def test_the_newest_export_of_the_wiki_is_read(tmp_path: Path) -> None:
+    for date, wiki in ((DATE, "eswiki"), ("20260901", "eswiki"), ("20261001", "ptwiki")):
+        write_export(tmp_path, date, wiki)
+    blocks = recipe.blocks(tmp_path, corpus())
+    assert {block.path.parent for block in blocks} == {
+        tmp_path / "wikipedia" / folder_of("eswiki", "20260901")
+    }
+    fetch(corpus(date=DATE), str(tmp_path), tmp_path / "raw")
+    assert {block.path.name[:17] for block in recipe.blocks(tmp_path / "raw", corpus())} == {
+        "eswiki-2026-08-01"
+    }
+
+
+def drop_shard(folder: Path) -> None:
+    (folder / "eswiki-2026-08-01-p301p899.xml.bz2").unlink()
+
+
+def add_shard(folder: Path) -> None:
+    first = next(folder.glob("*-p5p300.xml.bz2"))
+    (folder / "eswiki-2026-08-01-p1021p1022.xml.bz2").write_bytes(first.read_bytes())
+
+
+def other_bytes(folder: Path) -> None:
+    path = next(folder.glob("*-p5p300.xml.bz2"))
+    path.write_bytes(next(folder.glob("*-p900p1020.xml.bz2")).read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "_SUCCESS").unlink(), "_SUCCESS"),
+        (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS"),
+        (drop_shard, "eswiki-2026-08-01-p301p899.xml.bz2 missing"),
+        (add_shard, "p1021p1022.xml.bz2, which it does not list"),
+        (other_bytes, "as SHA256SUMS says"),
+        (lambda folder: (folder / "SHA256SUMS").write_text("x  y\n"), "line 1"),
+        (lambda folder: (folder / "SHA256SUMS").write_text(""), "0 lines, none of such a file"),
+    ],
+)
+def test_an_export_that_is_not_whole(
+    tmp_path: Path, spoil: Callable[[Path], object], message: str
+) -> None:
+    spoil(write_export(tmp_path))
+    with pytest.raises(InputError, match=message):
+        fetch(corpus(), str(tmp_path), tmp_path / "raw")
+    if spoil is not other_bytes:
+        with pytest.raises(InputError, match=message):
+            recipe.blocks(tmp_path / "wikipedia", corpus())
+
+
+def test_no_export_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"eswiki/\*/xml/bzip2"):
+        recipe.blocks(tmp_path, corpus())
+    write_export(tmp_path)
+    with pytest.raises(InputError, match="no such file"):
+        fetch(corpus(date="20260901"), str(tmp_path), tmp_path / "raw")
+    # The other kind of dump is not taken for it, nor the other way round.
+    with pytest.raises(InputError, match=r"pages-articles"):
+        recipe.blocks(
+            tmp_path, replace(corpus(), options={**corpus().options, "export": "pages_articles"})
+        )
+
+
+def test_sums_are_as_sha256sum_writes_them() -> None:
+    one, two = "0" * 64, "f" * 64
+    text = f"{one} *eswiki-2026-08-01-p10p20.xml.bz2\n{two}  eswiki-2026-08-01-p9p9.xml.bz2\n"
+    text += f"{one}  README\n"
+    assert read_sums(text, "x", "eswiki") == {
+        "eswiki-2026-08-01-p9p9.xml.bz2": two,
+        "eswiki-2026-08-01-p10p20.xml.bz2": one,
+    }
+    with pytest.raises(InputError, match="none of such a file"):
+        read_sums(text, "x", "ptwiki")
