@@ -48,11 +48,15 @@ class Source(Pin):
         urls: its addresses, which are tried in this order; none if it is only in mirrors. In
             corpus.yaml, ``url: X`` is the same as ``urls: [X]``.
         optional: whether a mirror may lack it if it has another source of the corpus.
+        packed: a zip archive in which the file is a member of this name; it is tried first.
+        instead: files that are taken in its place if it cannot be had, all of them.
     """
 
     file: str
     urls: tuple[str, ...] = ()
     optional: bool = False
+    packed: "Source | None" = None
+    instead: "tuple[Source, ...]" = ()
 
     @property
     def is_pattern(self) -> bool:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -15,6 +16,7 @@ from corpora_recipes.facts import Source
 from corpora_recipes.fetching.downloads import download_locked
 from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
+from corpora_recipes.fetching.unpacking import unpack
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
@@ -53,7 +55,10 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         source, files = _local_files(corpus, sources)
         with _claimed(out, source, [name for name, _ in files]):
             for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-                _link(path, out / name)
+                if Path(name).name == path.name:
+                    _link(path, out / name)
+                else:
+                    unpack(path, Source(name), out)
             load_recipe(corpus.recipe).verify(out, corpus)
 
 
@@ -75,11 +80,44 @@ def check_files(corpus: Corpus, sources: str) -> None:
 def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
     """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
 
+    Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
+    all, what corpus.yaml names instead. What was taken instead stays.
+
     Raises:
         InputError: see ``downloads.download_locked``.
     """
     for source in wanted:
-        download_locked(source, out / source.file)
+        others = [other for other in source.instead if other.urls]
+        here = [(out / other.file).is_file() for other in others]
+        if others and all(here) and not (out / source.file).is_file():
+            fetch_whole(others, out)
+            continue
+        try:
+            _fetch_source(source, out)
+        except InputError as error:
+            if not others:
+                raise
+            names = ", ".join(other.file for other in others)
+            _say_failed(source, error, f"taking {names} instead")
+            fetch_whole(others, out)
+
+
+def _fetch_source(source: Source, out: Path) -> None:
+    target = out / source.file
+    packed = source.packed
+    if packed is not None and not target.is_file():
+        try:
+            download_locked(packed, out / packed.file)
+            unpack(out / packed.file, source, out)
+            (out / packed.file).unlink()
+            return
+        except InputError as error:
+            _say_failed(packed, error, f"taking {source.file} as it is")
+    download_locked(source, target)
+
+
+def _say_failed(source: Source, error: InputError, then: str) -> None:
+    tqdm.write(f"{source.file}: {' '.join(error.found.split())}; {then}", file=sys.stderr)
 
 
 def list_sources(corpus: Corpus) -> list[Source]:
@@ -89,23 +127,26 @@ def list_sources(corpus: Corpus) -> list[Source]:
         InputError: an option would name a file outside the corpus's folder.
     """
     values = {"language": corpus.language, **corpus.options}
-    listed = [
-        replace(
-            source,
-            file=source.file.format(**values),
-            urls=tuple(url.format(**values) for url in source.urls),
+    listed = load_recipe(corpus.recipe).sources(corpus)
+    return [_filled_in(source, values, corpus) for source in listed]
+
+
+def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source:
+    file = source.file.format(**values)
+    if ".." in Path(file).parts or Path(file).is_absolute():
+        raise InputError(
+            f"{corpus.where}.corpus",
+            expected="options that name files in the corpus's folder",
+            found=repr(file),
+            todo="correct the option that is part of this name",
         )
-        for source in load_recipe(corpus.recipe).sources(corpus)
-    ]
-    for source in listed:
-        if ".." in Path(source.file).parts or Path(source.file).is_absolute():
-            raise InputError(
-                f"{corpus.where}.corpus",
-                expected="options that name files in the corpus's folder",
-                found=repr(source.file),
-                todo="correct the option that is part of this name",
-            )
-    return listed
+    return replace(
+        source,
+        file=file,
+        urls=tuple(url.format(**values) for url in source.urls),
+        packed=source.packed and _filled_in(source.packed, values, corpus),
+        instead=tuple(_filled_in(other, values, corpus) for other in source.instead),
+    )
 
 
 def _origin(corpus: Corpus, sources: str) -> str:
@@ -196,12 +237,8 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
     date = _newest(folder, wanted) if corpus.options.get("date") == "latest" else None
     files = []
     for source in wanted:
-        if source.is_pattern:
-            found = sorted(path for path in folder.glob(source.file) if path.is_file())
-        else:
-            names = [source.file, *([source.file.replace("latest", date)] if date else [])]
-            found = [folder / name for name in names if (folder / name).is_file()][:1]
-        if not found and source.optional and any(any(folder.glob(s.file)) for s in wanted):
+        found = _in_mirror(source, folder, date)
+        if not found and source.optional and any(_in_mirror(s, folder, date) for s in wanted):
             tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
         elif not found:
             raise InputError(
@@ -211,8 +248,22 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
                 todo=" from ".join(["put it there", *source.urls[:1]])
                 + ", or set `sources` to sample or upstream",
             )
-        files += [(path.relative_to(folder).as_posix(), path) for path in found]
+        files += found
     return files
+
+
+def _in_mirror(source: Source, folder: Path, date: str | None) -> list[tuple[str, Path]]:
+    """List the files of one source, or of those instead of it: name in out, path."""
+    if source.is_pattern:
+        found = sorted(path for path in folder.glob(source.file) if path.is_file())
+    else:
+        names = [source.file, *([source.file.replace("latest", date)] if date else [])]
+        found = [folder / name for name in names if (folder / name).is_file()][:1]
+    if found:
+        return [(path.relative_to(folder).as_posix(), path) for path in found]
+    if source.packed is not None and (folder / source.packed.file).is_file():
+        return [(source.file, folder / source.packed.file)]
+    return [file for other in source.instead for file in _in_mirror(other, folder, date)]
 
 
 def _newest(folder: Path, wanted: Sequence[Source]) -> str | None:
@@ -289,8 +340,15 @@ def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     harvest = load_recipe(corpus.recipe).fetch_upstream
     if harvest is None and not (wanted and all(source.urls for source in wanted)):
         raise _not_to_be_had(corpus, wanted)
-    with _claimed(out, "upstream", [source.file for source in wanted]):
+    with _claimed(out, "upstream", list(_names(wanted))):
         if harvest is not None:
             harvest(corpus, out)
         else:
             fetch_whole(wanted, out)
+
+
+def _names(wanted: Iterable[Source]) -> Iterator[str]:
+    """Yield the names of all files that a fetch may put into the folder."""
+    for source in wanted:
+        yield source.file
+        yield from _names([*([source.packed] if source.packed else []), *source.instead])

@@ -65,13 +65,19 @@ _CLOSED = re.compile(r"[.!?…][\"'”’»)\]]*$")
 
 
 def sources(corpus: Corpus) -> list[Source]:
-    """Return the three files of the corpus's language, with their checksums."""
+    """Return the three files of the corpus's language, with their checksums, packed if possible."""
     code = _code(corpus)
-    checksums = corpus.facts.special["checksums"]
+    pins, archives = (corpus.facts.special[key] for key in ("checksums", "archives"))
     found = []
     for source in corpus.facts.sources:
         file, *urls = (text.replace("{language}", code) for text in (source.file, *source.urls))
-        found.append(Source(file, tuple(urls), **checksums.get(file, {})))
+        archive, *archive_urls = (text.replace(".jsonl", ".zip") for text in (file, *urls))
+        packed = (
+            Source(archive, tuple(archive_urls), **archives[archive])
+            if archive in archives
+            else None
+        )
+        found.append(Source(file, tuple(urls), packed=packed, **pins.get(file, {})))
     return found
 
 

@@ -145,6 +145,14 @@ class TestItems:
         assert found == [(name, (f"{base}/{name}",)) for name in names]
         assert all(s.sha256 and s.size for s in sources.list_sources(corpus(language)))
 
+    def test_spanish_is_packed(self) -> None:
+        (archive, *others) = (source.packed for source in sources.list_sources(corpus()))
+        assert archive is not None
+        base = "https://gitlab.lip6.fr/scialom/mlsum_data/-/raw/master/MLSUM"
+        assert (archive.file, archive.urls) == ("es_train.zip", (f"{base}/es_train.zip",))
+        assert all(a and a.sha256 and a.size for a in [archive, *others])
+        assert [source.packed for source in sources.list_sources(corpus("fr"))] == [None] * 3
+
 
 class TestSentences:
     @pytest.mark.parametrize(
