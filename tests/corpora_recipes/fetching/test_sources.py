@@ -328,7 +328,7 @@ class TestLocal:
 
 @pytest.mark.parametrize("date", ["../../../elsewhere", "/elsewhere", "x/../../y"])
 def test_an_option_cannot_name_a_file_outside_the_folder(tmp_path: Path, date: str) -> None:
-    mine = corpus([Source("{date}", url="http://127.0.0.1:9/{date}")], date=date)
+    mine = corpus([Source("{date}", urls=("http://127.0.0.1:9/{date}",))], date=date)
     for origin in ("upstream", str(tmp_path)):
         with pytest.raises(InputError) as error:
             sources.fetch(mine, origin, tmp_path / "out")
