@@ -1,11 +1,12 @@
 """The manifest of a raw folder: what `fetch` puts into it, and whether it has ended."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 
@@ -23,11 +24,13 @@ class Fetched:
         source: their origin, in words.
         files: their names, relative to the folder; or patterns, where only servers know the names.
         complete: whether all of them are there: False until the fetch has ended.
+        sha256: name to SHA-256 of files that servers change, which nothing pins.
     """
 
     source: str
     files: list[str]
     complete: bool
+    sha256: dict[str, str] = field(default_factory=dict)
 
 
 def read_fetched(folder: Path) -> Fetched | None:
@@ -56,6 +59,13 @@ def write_fetched(folder: Path, fetched: Fetched) -> None:
     """Write the manifest of a folder."""
     with whole_file(folder / MANIFEST) as temporary:
         temporary.write_text(json.dumps(asdict(fetched), ensure_ascii=False) + "\n", "utf-8")
+
+
+def note_digests(folder: Path, files: Iterable[str]) -> None:
+    """Write the SHA-256 of files into the manifest of their folder."""
+    fetched = read_fetched(folder)
+    assert fetched is not None
+    write_fetched(folder, replace(fetched, sha256={f: sha256_of(folder / f) for f in files}))
 
 
 def check_complete(raw: Path, corpus: str) -> None:

@@ -315,7 +315,9 @@ def _claimed(out: Path, source: str, patterns: Sequence[str]) -> Iterator[None]:
                 path.parent.rmdir()
     write_fetched(out, Fetched(source, sorted(patterns), complete=False))
     yield
-    write_fetched(out, Fetched(source, sorted(patterns), complete=True))
+    fetched = read_fetched(out)
+    assert fetched is not None
+    write_fetched(out, replace(fetched, complete=True))
 
 
 # --- servers -------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ from corpora_recipes.corpora.gutenberg.speech import (
 )
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching.downloads import download
+from corpora_recipes.fetching.manifest import note_digests
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Dialogue, Drops, Split
@@ -47,6 +48,9 @@ from corpora_recipes.text.language import identify
 
 LISTS: dict[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
 FOLDER = "gutenberg-dialog"
+# So many of the books in a language may be missing; so many in a row mean that the mirrors refuse
+# all of them.
+MOST_MISSING, IN_A_ROW = 0.05, 5
 # For a split without a book in the lists, one in FILL_UP train books is used, and at least FEWEST:
 # some books have little dialogue, and a coherence row needs a sentence of another book.
 FILL_UP, FEWEST = 5, 2
@@ -103,11 +107,13 @@ def sources(corpus: Corpus) -> list[Source]:
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
     """Download the book lists, and the public-domain books in the corpus's language.
 
-    Existing files are not downloaded again. A book that the server does not have as text is left
-    out with a note.
+    Existing files are not downloaded again. A book that no mirror gives as text is left out and
+    counted. The mirrors change their files from time to time: the manifest of the folder has the
+    SHA-256 of each book.
 
     Raises:
-        InputError: a server does not answer, or sends something else.
+        InputError: a list cannot be had; more than one book and more than MOST_MISSING of all are
+            missing, or IN_A_ROW books one after the other.
     """
     for source in corpus.facts.special["lists"]:
         target = out / FOLDER / source["file"]
@@ -115,18 +121,40 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             pin = Pin(sha256=source.get("sha256"), size=source.get("size"))
             download([source["url"]], target, pin=pin)
     ids = _ids_in_language(out / FOLDER / "langs.txt", corpus.language.partition("-")[0])
+    # The mirror that gave the last book is the first to be asked for the next one.
+    mirrors: list[str] = list(corpus.options["books_urls"])
+    missing: list[int] = []
+    in_a_row = 0
     for number in tqdm(ids, desc="fetch books", unit="book", disable=None):
         target = out / f"pg{number}.txt"
         if target.is_file():
+            in_a_row = 0
             continue
-        url = corpus.options["books_url"].format(id=number)
+        urls = [mirror.format(id=number) for mirror in mirrors]
         try:
-            download([url], target, check=_check_book)
+            got = download(urls, target, check=_check_book)
         except InputError as error:
-            if "answers 404" not in error.found:
+            found = " ".join(error.found.split())
+            tqdm.write(f"book {number} is left out: {found}", file=sys.stderr)
+            missing.append(number)
+            in_a_row += 1
+            if in_a_row == IN_A_ROW:
                 raise
-            tqdm.write(f"{url}: no such file, skipped", file=sys.stderr)
+        else:
+            in_a_row = 0
+            mirrors.insert(0, mirrors.pop(urls.index(got.url)))
         time.sleep(corpus.options["delay_seconds"])
+    if len(missing) > max(1, MOST_MISSING * len(ids)):
+        raise InputError(
+            ", ".join(corpus.options["books_urls"]),
+            expected=f"the {len(ids):,} books of the lists, but for {MOST_MISSING:.0%} at most",
+            found=f"{len(missing):,} missing: {', '.join(map(str, missing[:10]))}"
+            + (" …" if len(missing) > 10 else ""),
+            todo="run fetch again later, which asks for these only; or add one to `books_urls`",
+        )
+    if missing:
+        tqdm.write(f"{len(missing):,} of {len(ids):,} books are missing", file=sys.stderr)
+    note_digests(out, sorted(path.name for path in out.glob("pg*.txt")))
 
 
 def _ids_in_language(path: Path, language: str) -> list[int]:
@@ -166,7 +194,7 @@ def _check_book(path: Path) -> None:
             expected="the text of a book",
             found=f"{begin[:60]!r}",
             todo="the server may be limiting requests: fetch again later, or set "
-            "`books_url` to one of its mirrors",
+            "`books_urls` to other mirrors",
         )
 
 

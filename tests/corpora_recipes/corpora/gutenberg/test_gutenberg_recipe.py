@@ -1,5 +1,6 @@
 """Gutenberg: files, encodings, markers, splits, drops, the released form, downloads."""
 
+import hashlib
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,6 +13,7 @@ import pytest
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
 from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching.manifest import read_fetched
 from corpora_recipes.reading.counts import settle
 from corpora_recipes.reading.reading import read as read_command
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
@@ -388,7 +390,8 @@ class TestFetch:
             {"file": "langs.txt", "url": f"{server.url}/langs"},
             {"file": "train_indices.txt", "url": f"{server.url}/train"},
         ]
-        mine = corpus(books_url=server.url + "/{id}.txt", delay_seconds=0)
+        mirrors = [f"{server.url}{folder}/{{id}}.txt" for folder in ("", "/aleph")]
+        mine = corpus(books_urls=mirrors, delay_seconds=0)
         return replace(mine, facts=replace(FACTS, special={"lists": lists}))
 
     def test_books_in_the_language_that_are_free(self, tmp_path: Path, server: Server) -> None:
@@ -404,20 +407,59 @@ class TestFetch:
         assert server.asked.count("/8.txt") == server.asked.count("/1.txt") == 0
         server.asked.clear()
         sources.fetch(mine, "upstream", tmp_path)
-        assert server.asked == ["/9.txt"]
+        assert server.asked == ["/9.txt", "/aleph/9.txt"]
 
-    def test_an_error_page_is_no_book(self, tmp_path: Path, server: Server) -> None:
-        mine = self.corpus(server)
-        server.files["/7.txt"] = b"<!DOCTYPE html><html>busy</html>"
-        with pytest.raises(InputError, match="books_url"):
-            sources.fetch(mine, "upstream", tmp_path)
-        assert not (tmp_path / "pg7.txt").exists()
+    def test_the_manifest_has_the_digests(self, tmp_path: Path, server: Server) -> None:
+        sources.fetch(self.corpus(server), "upstream", tmp_path)
+        fetched = read_fetched(tmp_path)
+        assert fetched is not None
+        assert fetched.complete
+        digest = hashlib.sha256(book().encode()).hexdigest()
+        assert fetched.sha256 == {"pg10.txt": digest, "pg7.txt": digest}
 
-    def test_other_answers_stop_it(self, tmp_path: Path, server: Server) -> None:
+    def test_the_second_mirror_stays_the_first_to_be_asked(
+        self, tmp_path: Path, server: Server
+    ) -> None:
         mine = self.corpus(server)
-        server.before = [200, 200, 403]
-        with pytest.raises(InputError, match="403"):
+        for number in (7, 9, 10):
+            server.files.pop(f"/{number}.txt", None)
+            server.files[f"/aleph/{number}.txt"] = book().encode()
+        sources.fetch(mine, "upstream", tmp_path)
+        assert server.asked[2:] == ["/7.txt", "/aleph/7.txt", "/aleph/9.txt", "/aleph/10.txt"]
+
+    @pytest.mark.parametrize("refused", ["an error page", "403"])
+    def test_one_refused_book_is_left_out(
+        self, tmp_path: Path, server: Server, capsys: pytest.CaptureFixture[str], refused: str
+    ) -> None:
+        mine = self.corpus(server)
+        server.files["/9.txt"] = book().encode()
+        if refused == "403":
+            server.before = [200, 200, 403, 403]
+        else:
+            server.files["/7.txt"] = b"<!DOCTYPE html><html>busy</html>"
+        sources.fetch(mine, "upstream", tmp_path)
+        assert sorted(p.name for p in tmp_path.glob("pg*.txt")) == ["pg10.txt", "pg9.txt"]
+        notes = capsys.readouterr().err
+        assert "book 7 is left out: " in notes
+        assert "1 of 3 books are missing\n" in notes
+
+    def test_too_many_missing(self, tmp_path: Path, server: Server) -> None:
+        mine = self.corpus(server)
+        del server.files["/7.txt"]
+        with pytest.raises(InputError, match=r"2 missing: 7, 9(.|\n)*books_urls"):
             sources.fetch(mine, "upstream", tmp_path)
+        # What could be had is there.
+        assert (tmp_path / "pg10.txt").is_file()
+        assert read_fetched(tmp_path).complete is False  # type: ignore[union-attr]
+
+    def test_five_in_a_row_are_enough(self, tmp_path: Path, server: Server) -> None:
+        mine = self.corpus(server)
+        server.files["/langs"] = "".join(f"{n}:es:1\n" for n in range(7, 99)).encode()
+        with pytest.raises(InputError, match="404"):
+            sources.fetch(mine, "upstream", tmp_path)
+        # 7 and 10 are there.
+        assert server.asked[-1] == "/aleph/15.txt"
+        assert len(server.asked) == 2 + 1 + 2 * 2 + 1 + 2 * 5
 
     def test_damaged_list(self, tmp_path: Path, server: Server) -> None:
         mine = self.corpus(server)
