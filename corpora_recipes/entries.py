@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,8 @@ def _options(entry: dict[str, Any], defaults: Mapping[str, Any], where: str) -> 
         kind = str if default is None else type(default)
         if kind is str and type(value) is int:
             value = str(value)  # such as a date: 20260101
+        if kind is str and isinstance(value, date):
+            value = value.isoformat()  # what YAML takes 2026-01-01 for
         if not isinstance(value, kind) and not (value is None and default is None):
             raise InputError(
                 f"{where}.{key}",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from corpora_recipes.facts import CorpusFacts, Source, read_facts
-from corpora_recipes.records import Drops, Record
+from corpora_recipes.records import Drops, Record, Window
 from corpora_recipes.running.errors import InputError
 
 RECIPES = Path(__file__).with_name("corpora")
@@ -105,6 +105,10 @@ def _listed_sources(corpus: Corpus) -> Sequence[Source]:
     return corpus.facts.sources
 
 
+def _no_window(blocks: Sequence[Any], corpus: Corpus) -> Window | None:
+    return None
+
+
 def _not_verified(raw: Path, corpus: Corpus) -> None:
     pass
 
@@ -128,6 +132,8 @@ class Recipe:
             Default, None: each source is downloaded from its URL.
         verify: ``verify(raw, corpus)`` compares raw files from a mirror with checksums that lie
             among them. Default: no check.
+        window: ``window(blocks, corpus)`` says between which days the documents were made, if the
+            options ask for certain ones. Default: None.
         boilerplate: ``boilerplate(corpus)`` returns the patterns that the recipe removes, and that
             must not occur in a text of the corpus. Default: no patterns.
     """
@@ -137,6 +143,7 @@ class Recipe:
     sources: Callable[[Corpus], Sequence[Source]] = _listed_sources
     fetch_upstream: Callable[[Corpus, Path], None] | None = None
     verify: Callable[[Path, Corpus], None] = _not_verified
+    window: Callable[[Sequence[Any], Corpus], Window | None] = _no_window
     boilerplate: Callable[[Corpus], list[re.Pattern[str]]] = _no_boilerplate
 
 

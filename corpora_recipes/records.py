@@ -11,6 +11,25 @@ if TYPE_CHECKING:
 Split = Literal["train", "validation", "test"]
 Kind = Literal["documents", "dialogues", "trees", "examples"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+# The key of a file of records under which its window is, as JSON, if there is one.
+WINDOW = b"probeta_window"
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When the documents of a corpus were made.
+
+    Attributes:
+        after: the day after which, as in 2026-01-01.
+        until: the last day; "" if it is not known.
+        uncertain_days: how far from ``after`` a document may have been judged wrongly.
+        known_by: how this is known, in words.
+    """
+
+    after: str
+    until: str
+    uncertain_days: int
+    known_by: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from builders.plan.datasets import (
     datasets_of,
 )
 from builders.store.dataset_files import write_dataset, write_report
+from builders.store.record_files import window_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.outputs import whole_folder
 
@@ -33,7 +34,8 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
 
     Writes ``out/<dataset>/<split>-0000i-of-0000n.parquet`` and ``out/build.json``: for each
     dataset the rows and labels per split, and the numbers of documents and passages used or left
-    out, by reason. The rows depend only on the records, the seed and the parameters.
+    out, by reason; and the window of the documents' dates, if there is one. The rows depend only on
+    the records, the seed and the parameters.
 
     Args:
         corpus: its entry in params.yaml.
@@ -59,5 +61,7 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
             check_sizes(dataset, result)
             written = write_dataset(dataset, result.rows, result.labels, folder)
             report[dataset.name] = written | result.counts
+            if window := window_of(records):
+                report[dataset.name]["window"] = window
         write_report(report, folder)
     return report

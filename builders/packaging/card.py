@@ -40,6 +40,8 @@ class Config:
         dataset: its entry in params.yaml.
         origins: the corpora of its texts.
         sources: for a ranking, collection to its part of the report of `compose`.
+        window: between which days its documents were made, the fields of a ``Window``; None if it
+            is not limited.
         columns: name to column.
         labels: names of the classes; empty if rows have no label.
         rows: split to the number of rows.
@@ -54,6 +56,7 @@ class Config:
     dataset: Dataset
     origins: Sequence[Origin]
     sources: Mapping[str, Mapping[str, Any]]
+    window: Mapping[str, Any] | None
     columns: Mapping[str, Column]
     labels: list[str]
     rows: dict[str, int]

@@ -139,6 +139,7 @@ def _configs(
                     dataset=dataset,
                     origins=group.origins,
                     sources=built[name].get("sources", {}),
+                    window=built[name].get("window"),
                     columns={column: dataset.columns()[column] for column in schema.names},
                     labels=labels_of(schema),
                     rows={split: part["rows"] for split, part in digests[name].items()},

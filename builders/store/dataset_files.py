@@ -13,7 +13,7 @@ Rows = dict[Split, list[dict[str, Any]]]
 # Unit ("documents" …) to outcome to number.
 Counts = dict[str, dict[str, int]]
 # The keys of a dataset in build.json that are no such units.
-NO_COUNTS = ("rows", "labels", "sources", "made_from")
+NO_COUNTS = ("rows", "labels", "sources", "made_from", "window")
 
 
 def describe(counts: Counts) -> str:

@@ -1,15 +1,28 @@
 """Reads the files of `probeta read` in batches, checked."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.parquet import strings
-from corpora_recipes.records import Example, Record, from_row, record_schema
+from corpora_recipes.records import WINDOW, Example, Record, from_row, record_schema
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+def window_of(path: Path) -> dict[str, Any] | None:
+    """Return between which days the documents of a file were made, if it says so.
+
+    Returns:
+        The fields of a ``Window``.
+    """
+    import pyarrow.parquet as pq
+
+    window = (pq.read_schema(path).metadata or {}).get(WINDOW)
+    return None if window is None else dict(json.loads(window))
 
 
 def record_batches(

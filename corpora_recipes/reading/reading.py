@@ -3,6 +3,7 @@
 import json
 import sys
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,15 @@ from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.parquet import parquet_writer, to_table
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
-from corpora_recipes.records import Drops, Example, Split, record_schema, record_unit, to_row
+from corpora_recipes.records import (
+    WINDOW,
+    Drops,
+    Example,
+    Split,
+    record_schema,
+    record_unit,
+    to_row,
+)
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs
@@ -66,10 +75,14 @@ def read(
         raise InputError(out, expected="a file to write", found=found, todo=todo)
     check_complete(raw, corpus.name)
     # Workers on other machines have other working directories.
-    blocks = load_recipe(corpus.recipe).blocks(raw.absolute(), corpus)
+    recipe = load_recipe(corpus.recipe)
+    blocks = recipe.blocks(raw.absolute(), corpus)
+    window = recipe.window(blocks, corpus)
     if workers is None and executor == "local" and _size(raw) < SMALL:
         workers = 1
     schema = record_schema(corpus.facts.records)
+    if window is not None:
+        schema = schema.with_metadata({WINDOW: json.dumps(asdict(window), ensure_ascii=False)})
     total = Drops()
     taken = 0
     with (
@@ -96,7 +109,10 @@ def read(
                 del rows[:ROW_GROUP]
         _write(writer, rows, schema)
         _check(corpus, raw, total, taken, strict=strict)
-        text = json.dumps(total.as_dict(), ensure_ascii=False, indent=2, sort_keys=True)
+        report: dict[str, Any] = total.as_dict()
+        if window is not None:
+            report["window"] = asdict(window)
+        text = json.dumps(report, ensure_ascii=False, indent=2, sort_keys=True)
         counts_file.write_text(text + "\n", "utf-8")
     return total
 

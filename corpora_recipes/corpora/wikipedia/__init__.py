@@ -7,6 +7,8 @@ read alone. Other dumps, plain or compressed, are read from any byte on. Content
 several such dumps.
 
     dump.py           blocks and pages (bytes)
+    folder.py         finds the dump in a folder
+    created.py        finds the pages that were created after a day
     bz2_blocks.py     decompresses from the middle of a long bz2 stream
     exports.py        the files of a Content File Export
     wikitext.py       a page's wikitext to paragraphs of half-cleaned text

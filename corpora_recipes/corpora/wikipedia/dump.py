@@ -8,12 +8,13 @@ with the export version (0.10, 0.11 …).
 
 import bz2
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from corpora_recipes.corpora.wikipedia.bz2_blocks import blocks_from, check_end
+from corpora_recipes.corpora.wikipedia.created import Creation, find_creation
 from corpora_recipes.corpora.wikipedia.index import (
     CHUNK_BYTES,
     LONGEST_HEADER,
@@ -21,13 +22,20 @@ from corpora_recipes.corpora.wikipedia.index import (
     index_path,
     read_index,
 )
-from corpora_recipes.corpora.wikipedia.page import PAGE_ID, Site, unescape
+from corpora_recipes.corpora.wikipedia.page import (
+    PAGE_ID,
+    Revision,
+    Site,
+    parse_revision,
+    unescape,
+)
 from corpora_recipes.fetching.ranges import (
     part_name,
     part_range,
     parts_folder,
     read_manifest,
 )
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 # Streams of 100 pages in one block: about 0.2 s of work, and few pages read beyond a quota.
@@ -43,9 +51,6 @@ _CHUNK = 1 << 18
 # Bytes that hold a tag and the white space after it: <page>, or </mediawiki> at the end.
 _END_BYTES = 64
 
-_DUMP_NAME = re.compile(
-    r"(?P<wiki>\w+)-(?P<date>\d{8}|latest)-pages-articles(?:-multistream)?\.xml(?:\.bz2)?"
-)
 _NAMESPACE = re.compile(rb'<namespace key="(-?\d+)"[^<>]*?(?:/>|>([^<>]*)</namespace>)')
 _DBNAME = re.compile(rb"<dbname>([^<>]*)</dbname>")
 
@@ -62,6 +67,7 @@ class DumpBlock:
         streams: in a multistream dump with an index, the streams of the part; else empty.
         part: name of the file in the dump's folder of parts that holds the bytes, if the dump was
             not fetched whole; else empty.
+        created: which of its pages are wanted by their time of creation; None for all.
     """
 
     path: Path
@@ -70,48 +76,12 @@ class DumpBlock:
     stop: int | None = None
     streams: tuple[Stream, ...] = ()
     part: str = ""
+    created: Creation | None = None
 
     @property
     def key(self) -> str:
         """File name and first byte: the same on every machine."""
         return f"{self.path.name}@{self.start}"
-
-
-def wiki_of(language: str) -> str:
-    """Return the name of a language's Wikipedia, such as eswiki."""
-    return f"{language.split('-')[0].lower()}wiki"
-
-
-def find_dump(raw: Path, language: str) -> Path:
-    """Return the newest dump of the language's Wikipedia in folder ``raw``.
-
-    Of two dumps of one date the one with an index is preferred, then the compressed one. A partly
-    fetched dump (``<dump>.parts``) counts as present.
-
-    Raises:
-        InputError: no dump was found.
-    """
-    wiki = wiki_of(language)
-    found = []
-    names = []
-    places = list(raw.glob("*-pages-articles*.xml*")) if raw.is_dir() else []
-    places += [path.parent.with_suffix("") for path in raw.glob("*.xml.bz2.parts/manifest.json")]
-    for path in sorted(set(places)):
-        match = _DUMP_NAME.fullmatch(path.name)
-        if not match:
-            continue
-        names.append(path.name)
-        if match["wiki"] == wiki:
-            compressed = path.suffix == ".bz2"
-            found.append((match["date"], index_path(path).exists(), compressed, path))
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"a dump {wiki}-<date>-pages-articles[-multistream].xml[.bz2]",
-            found=", ".join(names) or ("no dump" if raw.is_dir() else "no such folder"),
-            todo="run fetch, or put the dump (and its index) into this folder",
-        )
-    return max(found)[-1]
 
 
 def list_blocks(dump: Path) -> list[DumpBlock]:
@@ -151,6 +121,54 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
         part = "" if manifest is None else part_name(group[0].offset, group[-1].stop or size)
         blocks.append(DumpBlock(dump, site, group[0].offset, None, group, part))
     return blocks
+
+
+def wanted_blocks(
+    blocks: Sequence[DumpBlock],
+    corpus: Corpus,
+    fetch: Callable[[DumpBlock], None] = lambda block: None,
+) -> Sequence[DumpBlock]:
+    """Return the blocks that may hold pages created after the day that a corpus asks for, if any.
+
+    Args:
+        blocks: of a dump, as ``list_blocks`` returns them; those returned say which pages.
+        corpus: with the option ``created_after``.
+        fetch: called before a block is read.
+
+    Raises:
+        InputError: see ``find_creation``; or a block is damaged.
+    """
+    day = corpus.options["created_after"]
+    if day is None:
+        return blocks
+
+    def read(number: int) -> list[Revision]:
+        fetch(blocks[number])
+        return [_revision(raw, blocks[number].path) for raw in read_pages(blocks[number])]
+
+    created = find_creation(len(blocks), read, day, f"{corpus.where}.corpus.created_after")
+    return [replace(block, created=created) for block in blocks[created.block :]]
+
+
+def is_wanted(raw: bytes, block: DumpBlock) -> bool:
+    """Return whether a page of a block was created when the pages are to be that are wanted.
+
+    Raises:
+        InputError: it has no id, or no revision with id and time.
+    """
+    return block.created is None or block.created.takes(_revision(raw, block.path))
+
+
+def _revision(raw: bytes, dump: Path) -> Revision:
+    try:
+        return parse_revision(raw)
+    except ValueError as error:
+        raise InputError(
+            dump,
+            expected="pages with an id, and a revision with id and time",
+            found=f"{error}: {raw[:120].decode('utf-8', 'replace')!r}",
+            todo="compare the file's checksum with the published one",
+        ) from None
 
 
 def _ranges(dump: Path, site: Site, size: int, step: int) -> list[DumpBlock]:

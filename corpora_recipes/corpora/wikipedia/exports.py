@@ -76,8 +76,8 @@ def find_shards(raw: Path, wiki: str) -> list[Path]:
     """Return the files of the newest export of a wiki in a folder, in the order of page ids.
 
     Raises:
-        InputError: no export is there, or the newest is not complete: it lacks _SUCCESS, or its files
-            are not those of its SHA256SUMS.
+        InputError: no export is there, or the newest is not complete: it lacks _SUCCESS, or its
+            files are not those of its SHA256SUMS.
     """
     found: dict[tuple[str, Path], set[str]] = {}
     for path in raw.rglob(f"{wiki}-*.xml.bz2"):

@@ -8,6 +8,10 @@ _NS = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
 PAGE_ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
 _MODEL = re.compile(rb"<model>([^<>]*)</model>")
 _TEXT = re.compile(rb"<text(?:\s[^<>]*)?>")
+_REVISION = re.compile(
+    rb"<revision>\s*<id>\s*(\d+)\s*</id>\s*(?:<parentid>\s*(\d+)\s*</parentid>\s*)?"
+    rb"<timestamp>(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)</timestamp>"
+)
 # "#REDIRECT [[…" in any language: old dumps have no <redirect> element.
 _REDIRECT = re.compile(rb"\s*#[^\s\[\]#*:;]+\s*:?\s*\[\[")
 _ENTITY = re.compile(r"&(lt|gt|quot|amp|apos|#x[0-9a-fA-F]{1,6}|#[0-9]{1,7});")
@@ -54,6 +58,36 @@ class Page:
     def text(self) -> str:
         """Return the wikitext; raises UnicodeDecodeError if it is not UTF-8."""
         return unescape(self.text_bytes.decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A page's first revision in a dump, which is the only one in a dump of current pages.
+
+    Attributes:
+        page: id of the page.
+        id: of the revision.
+        parent: id of the revision before it; 0 if it is the page's first.
+        time: of the revision, as in 2026-01-01T00:00:00Z.
+    """
+
+    page: int
+    id: int
+    parent: int
+    time: str
+
+
+def parse_revision(raw: bytes) -> Revision:
+    """Read whose revision a page holds, and of when.
+
+    Raises:
+        ValueError: the page has no id, or its revision has no id or time.
+    """
+    page = PAGE_ID.search(raw)
+    match = _REVISION.search(raw)
+    if page is None or match is None:
+        raise ValueError(f"a page without {'id and time of a revision' if page else 'an id'}")
+    return Revision(int(page[1]), int(match[1]), int(match[2] or 0), match[3].decode())
 
 
 def parse_page(raw: bytes, site: Site) -> Page:

@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from tqdm import tqdm
 
-from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks
+from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks, wanted_blocks
 from corpora_recipes.corpora.wikipedia.index import first_offset
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import downloads
@@ -74,7 +74,9 @@ def fetch(corpus: Corpus, out: Path) -> None:
 def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
     with RangeFetcher(dump.urls[0], path) as parts:
         parts.fetch(0, first_offset(index))
-        blocks = list_blocks(path)
+        blocks = wanted_blocks(
+            list_blocks(path), corpus, lambda block: parts.fetch(*part_range(block.part))
+        )
         with (
             _FetchFirst(parts) as executor,
             tqdm(

@@ -10,17 +10,18 @@ from pathlib import Path
 from corpora_recipes.corpora.wikipedia import prose
 from corpora_recipes.corpora.wikipedia.dump import (
     DumpBlock,
-    find_dump,
+    is_wanted,
     list_blocks,
     read_pages,
-    wiki_of,
+    wanted_blocks,
 )
 from corpora_recipes.corpora.wikipedia.exports import check_sums, export_sources, find_shards
+from corpora_recipes.corpora.wikipedia.folder import find_dump, wiki_of
 from corpora_recipes.corpora.wikipedia.page import Site, parse_page
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
 from corpora_recipes.recipe import BlockResult, Corpus
-from corpora_recipes.records import Document, Drops, Section, split_at_drops
+from corpora_recipes.records import Document, Drops, Section, Window, split_at_drops
 from corpora_recipes.running.errors import InputError
 
 # Valid values of the options: as a pattern, and in words.
@@ -28,21 +29,26 @@ OPTIONS = {
     "extractor": ("native|wikiextractor", "native or wikiextractor"),
     "sections": ("all|lead", "all or lead"),
     "date": (r"latest|\d{8}", "latest, or a date such as 20260101"),
+    "created_after": (
+        r"(\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01]))?",
+        "a day such as 2026-01-01",
+    ),
     "export": ("pages_articles|content_current", "pages_articles or content_current"),
 }
 # Articles whose paragraphs are searched together: fewer calls, at a millisecond per call.
 TOGETHER = 400
 
 
-def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[DumpBlock]:
     """List the blocks of the newest dump of the corpus's language in folder ``raw``.
 
     Raises:
         InputError: no such dump was found, it is incomplete or of another wiki, its header or index
-            is damaged, or an option has an invalid value.
+            is damaged, it has no page created after the day that is asked for, or an option has an
+            invalid value.
     """
     _check_options(corpus)
-    found = []
+    found: list[DumpBlock] = []
     for dump in _dumps(raw, corpus):
         found += list_blocks(dump)
         wiki = found[-1].site.dbname
@@ -53,7 +59,7 @@ def blocks(raw: Path, corpus: Corpus) -> list[DumpBlock]:
                 found=f"<dbname>{wiki}</dbname> in its header",
                 todo="restore its original name, and set its language in params.yaml",
             )
-    return found
+    return wanted_blocks(found, corpus)
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
@@ -78,6 +84,23 @@ def verify(raw: Path, corpus: Corpus) -> None:
         check_sums(_dumps(raw, corpus), wiki_of(corpus.language))
 
 
+def window(blocks: Sequence[DumpBlock], corpus: Corpus) -> Window | None:
+    """Return between which days the pages were created; None if all pages are taken."""
+    created = blocks[0].created
+    if created is None:
+        return None
+    known_by = "page ids: all pages of the dump"
+    if created.before:
+        known_by = (
+            f"page ids from {created.page} on: that page was created at {created.time}, and the "
+            f"last before it with a known time at {created.before}; {created.off} of "
+            f"{created.dated} pages with a known time contradict ({created.blocks} blocks read)"
+        )
+    date = re.search(r"-(\d{4})-?(\d\d)-?(\d\d)-p", blocks[0].path.name)
+    until = "-".join(date.groups()) if date else ""
+    return Window(created.after, until, created.uncertainty, known_by)
+
+
 def _is_export(corpus: Corpus) -> bool:
     return bool(corpus.options["export"] == "content_current")
 
@@ -91,7 +114,7 @@ def _dumps(raw: Path, corpus: Corpus) -> list[Path]:
 
 def _check_options(corpus: Corpus) -> None:
     for option, (pattern, expected) in OPTIONS.items():
-        if not re.fullmatch(pattern, corpus.options[option]):
+        if not re.fullmatch(pattern, corpus.options[option] or ""):
             raise InputError(
                 f"{corpus.where}.corpus.{option}",
                 expected=expected,
@@ -117,8 +140,8 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
 def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
     """Read the articles of a block.
 
-    Documents dropped: redirect, other_namespace, not_wikitext, invalid_utf8, disambiguation,
-    no_prose (no whole sentence is left). Sentences dropped: see prose.fault.
+    Documents dropped: created_before, redirect, other_namespace, not_wikitext, invalid_utf8,
+    disambiguation, no_prose (no whole sentence is left). Sentences dropped: see prose.fault.
 
     Returns:
         Documents with the page id as id, the categories as topics, and sections with prose.
@@ -152,6 +175,9 @@ def _articles(
     parser = _parser(language, block.site)
     for raw in read_pages(block):
         drops.seen["documents"] += 1
+        if not is_wanted(raw, block):
+            drops.dropped["documents", "created_before"] += 1
+            continue
         try:
             page = parse_page(raw, block.site)
         except UnicodeDecodeError:

@@ -16,11 +16,11 @@ from corpora_recipes.corpora.wikipedia import dump as dump_module
 from corpora_recipes.corpora.wikipedia import index as index_module
 from corpora_recipes.corpora.wikipedia.dump import (
     DumpBlock,
-    find_dump,
     list_blocks,
     read_pages,
     read_site,
 )
+from corpora_recipes.corpora.wikipedia.folder import find_dump
 from corpora_recipes.corpora.wikipedia.index import index_path, read_index
 from corpora_recipes.corpora.wikipedia.page import Page, parse_page, unescape
 from corpora_recipes.running.errors import InputError

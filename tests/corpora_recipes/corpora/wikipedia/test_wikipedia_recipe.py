@@ -232,6 +232,7 @@ def test_facts() -> None:
         "extractor": "native",
         "date": "latest",
         "export": "pages_articles",
+        "created_after": None,
         "partial": False,
     }
     names = [s.file.format(language="es", date="20260101") for s in facts.sources]
