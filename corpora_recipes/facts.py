@@ -106,7 +106,8 @@ class CorpusFacts:
         redistributable: whether its texts may be redistributed.
         citation: the paper to cite.
         homepage: of the corpus.
-        sample_language: the language of the sample, if the recipe reads several.
+        sample_languages: of the sample, if the recipe reads several; with two or more, `sample/`
+            has a folder for each.
         shipped: whether the sample is the corpus itself.
         options: the recipe's options in params.yaml, with their defaults.
         sources: its raw files; see also ``Recipe.sources``.
@@ -126,7 +127,7 @@ class CorpusFacts:
     redistributable: bool = False
     citation: str = ""
     homepage: str | None = None
-    sample_language: str | None = None
+    sample_languages: tuple[str, ...] = ()
     shipped: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()

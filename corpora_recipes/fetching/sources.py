@@ -161,8 +161,7 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
     if (path := corpus.options.get("path")) is not None:
         return f"path {path}", _own_files(corpus, Path(path).expanduser())
     if sources == "sample":
-        _check_sample(corpus)
-        sample = RECIPES / corpus.recipe / "sample"
+        sample = sample_folder(corpus)
         if not (files := _files_below(sample)):
             raise InputError(
                 sample,
@@ -174,18 +173,24 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
     return f"mirror {sources}", _mirror_files(corpus, Path(sources))
 
 
-def _check_sample(corpus: Corpus) -> None:
-    """Refuse the sample of a recipe for any language if the corpus is in another language."""
-    language = corpus.facts.sample_language or corpus.language
-    if corpus.language.partition("-")[0] != language:
+def sample_folder(corpus: Corpus) -> Path:
+    """Return the folder of the recipe's sample in the language of the corpus.
+
+    Raises:
+        InputError: the recipe is for several languages, and its sample is in another one.
+    """
+    folder, language = RECIPES / corpus.recipe / "sample", corpus.language.partition("-")[0]
+    languages = corpus.facts.sample_languages
+    if languages and language not in languages:
         raise InputError(
             f"{corpus.where}.corpus.sources",
             expected=f"raw files in {corpus.language}",
-            found=f"sample, and the sample of {corpus.recipe} is in {language}",
+            found=f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}",
             todo="set `path:` in `corpus` of this entry: your file or folder"
             if "path" in corpus.options
             else "in `corpus` of this entry, write `sources: upstream` or a folder",
         )
+    return folder / language if len(languages) > 1 else folder
 
 
 def _files_below(folder: Path) -> list[tuple[str, Path]]:

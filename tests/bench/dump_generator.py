@@ -21,7 +21,7 @@ from corpora_recipes.running.commands import positive, run
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 
-SAMPLE = RECIPES / "wikipedia/sample/eswiki-20260101-pages-articles-multistream.xml.bz2"
+SAMPLE = RECIPES / "wikipedia/sample/es/eswiki-20260101-pages-articles-multistream.xml.bz2"
 PAGES_PER_STREAM = 100
 FOOTER = b"</mediawiki>\n"
 ENDING = "-multistream.xml.bz2"

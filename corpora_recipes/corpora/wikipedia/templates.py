@@ -40,6 +40,7 @@ class Wiki:
         category: names of the category namespace, lower case.
         interlanguage: codes of the Wikipedias.
         disambiguation_categories: names in lower case.
+        no_topics: matches categories that are not about the subject of a page, if there are any.
         framed: matches an option of a file link that sets the image apart from the text.
         template: names of the template namespace, and synonyms, lower case.
         rules: template name, lower case, to its rule (see wikis.yaml): ("nothing", ""),
@@ -67,6 +68,7 @@ class Wiki:
     template: frozenset[str]
     interlanguage: frozenset[str]
     disambiguation_categories: frozenset[str]
+    no_topics: re.Pattern[str] | None
     rules: dict[str, tuple[str, str]]
     prefixes: tuple[tuple[str, tuple[str, str]], ...]
     languages: dict[str, str]
@@ -111,6 +113,7 @@ def load_wiki(language: str) -> Wiki:
         disambiguation_categories=frozenset(
             name.lower() for name in facts.get("disambiguation_categories", ())
         ),
+        no_topics=re.compile("|".join(own["no_topics"])) if "no_topics" in own else None,
         rules={name: rule for name, rule in rules.items() if not name.endswith("*")},
         prefixes=tuple(prefixes),
         languages=own.get("languages", {}),

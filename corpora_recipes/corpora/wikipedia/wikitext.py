@@ -89,7 +89,7 @@ class Article:
 
     Attributes:
         blocks: its parts in order.
-        topics: its categories, without prefix and sort key, each once.
+        topics: its categories that are about its subject, without prefix and sort key, each once.
         disambiguation: whether it is a disambiguation page.
     """
 
@@ -132,7 +132,9 @@ class Parser:
         marked = page.disambiguation or any(
             topic.casefold() in self.wiki.disambiguation_categories for topic in page.topics
         )
-        return Article(blocks[:1] if lead_only else blocks, list(page.topics), marked)
+        left_out = self.wiki.no_topics
+        topics = [one for one in page.topics if not (left_out and left_out.fullmatch(one))]
+        return Article(blocks[:1] if lead_only else blocks, topics, marked)
 
 
 class _Page:

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from corpora_recipes.entries import corpus_of
+from corpora_recipes.fetching.sources import sample_folder
 from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.reading.counts import settle
 from corpora_recipes.reading.reading import read
@@ -30,7 +31,7 @@ PARTS = {
 def sample_of(name: str) -> Corpus:
     """Return an entry of params.yaml that reads the recipe's sample."""
     facts = load_facts(name)
-    entry = {"recipe": name, "language": facts.sample_language or facts.language}
+    entry = {"recipe": name, "language": next(iter(facts.sample_languages), facts.language)}
     if "path" in facts.options:
         entry["path"] = str(RECIPES / name / "sample")
     params = {"seed": 1111, "corpora": {"mine": {"corpus": entry}}}
@@ -64,7 +65,7 @@ def check(counts: dict, rows: Sequence[dict], kind: str) -> None:
 @pytest.mark.parametrize("name", names())
 def test_what_is_counted_as_kept_is_in_the_file(tmp_path, name) -> None:
     corpus, out = sample_of(name), tmp_path / "records.parquet"
-    read(corpus, RECIPES / name / "sample", out, workers=1, executor="local")
+    read(corpus, sample_folder(corpus), out, workers=1, executor="local")
     check(
         json.loads(out.with_suffix(".json").read_text("utf-8")),
         pq.read_table(out).to_pylist(),
@@ -75,7 +76,7 @@ def test_what_is_counted_as_kept_is_in_the_file(tmp_path, name) -> None:
 @pytest.mark.parametrize("name", names())
 def test_what_repeated_and_surplus_documents_hold_is_not_kept(name) -> None:
     corpus = sample_of(name)
-    blocks = load_recipe(name).blocks((RECIPES / name / "sample").absolute(), corpus)
+    blocks = load_recipe(name).blocks(sample_folder(corpus).absolute(), corpus)
     whole, _ = taken(corpus, blocks)
     twice, counts = taken(corpus, [*blocks, *blocks])
     assert twice == whole

@@ -152,9 +152,12 @@ def test_a_dump_of_another_wiki_than_its_name_says_is_an_input_error(tmp_path: P
 
 
 def test_the_sample_is_for_its_language_alone(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the sample of wikipedia is in es"):
+    with pytest.raises(InputError, match="the sample of wikipedia is in es and en"):
         fetch(corpus(language="pt"), "sample", tmp_path / "raw")
     fetch(corpus(language="es-CL"), "sample", tmp_path / "raw")
+    fetch(corpus(language="en"), "sample", tmp_path / "english")
+    wikis = [p.name[:6] for p in sorted(tmp_path.glob("*/*wiki*.xml.bz2"))]
+    assert wikis == ["enwiki", "eswiki"]
 
 
 def test_names_of_namespaces_come_from_the_header_and_the_language(tmp_path: Path) -> None:

@@ -683,6 +683,13 @@ def test_a_category_that_a_template_would_complete_is_no_topic() -> None:
     assert parse("[[Categoría:Nacidos en {{año}}]][[Categoría:_A_b|c]]").topics == ["A b"]
 
 
+def test_categories_that_are_not_about_the_subject_are_no_topics() -> None:
+    names = ["1861 births", "Living people", "All stub articles", "Articles with hCards"]
+    names += ["Use dmy dates from May 2020", "All-female bands", "Births in fiction", "1861 ships"]
+    text = "".join(f"[[Category:{name}]]" for name in names)
+    assert Parser("en", ()).parse("", text).topics == names[-3:]
+
+
 @pytest.mark.parametrize(
     ("sentence", "reason"),
     [
