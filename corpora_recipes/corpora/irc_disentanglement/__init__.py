@@ -1,0 +1,1 @@
+"""The corpus of disentangled chats of the Ubuntu channel."""

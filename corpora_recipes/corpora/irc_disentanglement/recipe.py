@@ -1,0 +1,255 @@
+"""Reads annotated logs of the Ubuntu chat into dialogues, one per annotated conversation.
+
+A log has a message or a line of the server in each line, numbered from 0::
+
+    === mdrake [~mdrake@host.example]  has joined #ubuntu
+    [03:18] <lena42> mdrake: did you restart X?
+    [03:19]  * mdrake tries again
+
+Beside ``NAME.ascii.txt`` is ``NAME.annotation.txt``. Its lines ``1013 1020 -`` say that two
+messages belong together; ``1013 1013 -``, that a message begins a conversation. The messages that
+are joined so, directly or not, are a conversation. The first thousand messages of a log are only
+context: they have no annotation, but a later message may answer one of them.
+
+The files are in ``data/{train,dev,test}``, in a folder or in the repository's archive.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpora_recipes.corpora.irc_disentanglement.messages import (
+    Message,
+    Nicknames,
+    parse_message,
+)
+from corpora_recipes.formats.archives import Member, members, read_members
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Dialogue, Drops
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.language import is_language
+
+ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
+LOG, LINKS = ".ascii.txt", ".annotation.txt"
+# A mail address, or the number of a machine that is not in a private or a local network.
+_PERSONAL = re.compile(
+    r"\w@\w[\w-]*\.\w|(?<![\d.])(?!10\.|127\.|192\.168\.|0\.|255\.)(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"
+)
+PARTS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """A log and its annotation.
+
+    Attributes:
+        name: of the file, without its ending, such as 2004-12-25.train-c.
+        text: the log.
+        links: its annotation.
+    """
+
+    name: str
+    text: Member
+    links: Member
+
+
+@dataclass(frozen=True, slots=True)
+class Logs:
+    """A block: a log, or all logs of an archive, which is read once."""
+
+    key: str
+    logs: tuple[Log, ...]
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
+    """List the logs in the folder, and the archives.
+
+    Raises:
+        InputError: no log was found, or one has no annotation.
+    """
+    paths = sorted(path for path in raw.rglob("*") if path.is_file())
+    archives = [path for path in paths if path.name.endswith(ARCHIVES)]
+    plain = [member for path in paths if path not in archives for member in members(path, raw)]
+    found = [
+        *(Logs(log.name, (log,)) for log in _pairs(plain)),
+        *(Logs(path.name, tuple(_pairs(members(path, raw)))) for path in archives),
+    ]
+    if not any(block.logs for block in found):
+        raise InputError(
+            raw,
+            expected=f"logs data/{{{','.join(PARTS)}}}/*{LOG}, or an archive of them",
+            found="none",
+            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+        )
+    return found
+
+
+def _pairs(files: Iterable[Member]) -> list[Log]:
+    by_key = {member.key: member for member in files}
+    logs = []
+    for key, member in by_key.items():
+        parts = key.split("/")
+        if not key.endswith(LOG) or len(parts) < 2 or parts[-2] not in PARTS:
+            continue
+        links = by_key.get(key.removesuffix(LOG) + LINKS)
+        if links is None:
+            raise InputError(
+                member.where,
+                expected=f"its annotation beside it, {parts[-1].removesuffix(LOG)}{LINKS}",
+                found="no such file",
+                todo="fetch the corpus again",
+            )
+        logs.append(Log(parts[-1].removesuffix(LOG), member, links))
+    return logs
+
+
+def read_block(block: Logs, corpus: Corpus) -> BlockResult:
+    """Read the conversations of a log, or of the logs of an archive.
+
+    Raises:
+        InputError: a line is neither a message nor one of the server, or an annotation is not two
+            numbers of lines and a dash, or names a line that the log has not.
+    """
+    result = BlockResult()
+    contents = _contents(block)
+    for log in block.logs:
+        messages = _messages(contents[log.text], log.text.where)
+        links = _links(contents[log.links], len(messages), log.links.where)
+        nicknames = Nicknames(messages)
+        threads = _threads(links)
+        linked = {number for thread in threads for number in thread}
+        result.drops.seen["turns"] += len(messages)
+        for number, message in enumerate(messages):
+            if message.is_of_server:
+                result.drops.dropped["turns", "line_of_the_server"] += 1
+            elif number not in linked:
+                result.drops.dropped["turns", "not_annotated"] += 1
+        for thread in threads:
+            spoken = [messages[n] for n in thread if not messages[n].is_of_server]
+            if not spoken:
+                continue
+            result.drops.seen["documents"] += 1
+            try:
+                conversations = _conversations(spoken, nicknames, corpus.language, result.drops)
+            except Dropped as dropped:
+                result.drops.dropped["documents", dropped.reason] += 1
+                continue
+            result.records.append(Dialogue(f"{log.name}:{thread[0]}", log.name, conversations))
+    return result
+
+
+def _contents(block: Logs) -> Mapping[Member, bytes]:
+    files = [member for log in block.logs for member in (log.text, log.links)]
+    if files and files[0].name:
+        packed = dict(read_members(files[0].path, [member.name for member in files]))
+        return {member: packed[member.name] for member in files}
+    return {member: member.read() for member in files}
+
+
+def _messages(data: bytes, where: str) -> list[Message]:
+    lines = data.decode("utf-8", "replace").split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    messages = []
+    for number, line in enumerate(lines):
+        message = parse_message(line.removesuffix("\r"))
+        if message is None:
+            raise InputError(
+                f"{where}, line {number + 1}",
+                expected="a message, [03:18] <name> text, or a line of the server, === …",
+                found=repr(line[:60]),
+                todo="fetch the corpus again",
+            )
+        messages.append(message)
+    return messages
+
+
+def _links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
+    links = []
+    for number, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        fields = line.split()
+        if not fields:
+            continue
+        here = f"{where}, line {number}"
+        if len(fields) != 3 or fields[2] != "-" or not all(f.isdecimal() for f in fields[:2]):
+            raise InputError(
+                here,
+                expected="the numbers of two messages and a dash, such as 1013 1020 -",
+                found=repr(line[:60]),
+                todo="fetch the corpus again",
+            )
+        pair = int(fields[0]), int(fields[1])
+        if max(pair) >= count:
+            raise InputError(
+                here,
+                expected=f"messages of the log, 0 to {count - 1}",
+                found=f"{max(pair)}, which the log has not",
+                todo="fetch the corpus again: log and annotation must be of the same version",
+            )
+        links.append(pair)
+    return links
+
+
+def _threads(links: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """Return the connected components of the links, each in order, by their first messages."""
+    parent: dict[int, int] = {}
+
+    def root(number: int) -> int:
+        parent.setdefault(number, number)
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    for one, other in links:
+        first, second = sorted((root(one), root(other)))
+        parent[second] = first
+    threads: dict[int, list[int]] = {}
+    for number in sorted(parent):
+        threads.setdefault(root(number), []).append(number)
+    return list(threads.values())
+
+
+def _conversations(
+    spoken: Sequence[Message], nicknames: Nicknames, language: str, drops: Drops
+) -> list[list[str]]:
+    """Return the turns of a thread; at a dropped turn a conversation ends.
+
+    Raises:
+        Dropped: the thread has one turn only, or is in another language, or nothing is left.
+    """
+    if len(spoken) < 2:
+        raise Dropped("one_turn")
+    if not is_language(clean(" ".join(message.text for message in spoken)), language):
+        raise Dropped("other_language")
+    conversations: list[list[str]] = [[]]
+    for message in spoken:
+        reason = _reason(message.text)
+        if reason is None:
+            conversations[-1].append(clean(nicknames.hide(message, drops)))
+        else:
+            drops.dropped["turns", reason] += 1
+            conversations.append([])
+    conversations = [turns for turns in conversations if turns]
+    if not conversations:
+        raise Dropped("no_turns")
+    return conversations
+
+
+def _reason(text: str) -> str | None:
+    """Return why a turn cannot be used, None if it can."""
+    if "<unconvertable>" in text:
+        return "not_ascii"
+    if (reason := damage(text)) is not None:
+        return reason
+    if "://" in text or "www." in text:
+        return "address"
+    if _PERSONAL.search(text):
+        return "personal_address"
+    if has_markup(text) or "|" in text:
+        return "code"
+    if not any(map(str.isalpha, text)):
+        return "no_letters"
+    return None

@@ -1,0 +1,1 @@
+"""The corpus of five-sentence stories, which users get from its authors."""

@@ -1,0 +1,167 @@
+"""Ubuntu chats: conversations from annotations, what is dropped, archives and folders."""
+
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora_recipes.corpora.irc_disentanglement import recipe
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Dialogue, Drops
+from corpora_recipes.running.errors import InputError
+
+FACTS = load_facts("irc_disentanglement")
+SAMPLE = RECIPES / "irc_disentanglement" / "sample"
+CORPUS = Corpus("irc_disentanglement", "irc_disentanglement", "en", None, 1111, {}, {}, FACTS)
+NAME = "data/train/2004-12-25.train-c"
+LOG = """\
+[03:17] <ann7> does anybody know how to mount a disk?
+=== zul [~chuck@198.51.100.5]  has joined #ubuntu
+[03:18] <bo_b> ann7: what kind of disk is it?
+[03:18] <zul> hello everybody in here
+[03:19] <ann7> an old one that makes a noise
+[03:19] <cid3> my sound is gone since the last upgrade
+[03:20] <bo_b> then save your files first
+[03:21] <zul> cid3: which card do you have?
+"""
+# Message 3 is not annotated; 0 is context that 2 answers.
+LINKS = "0 2 -\n1 1 -\n2 4 -\n5 5 -\n4 6 -\n5 7 -\n"
+
+
+def folder(raw: Path, log: str = LOG, links: str = LINKS) -> Path:
+    path = raw / f"{NAME}.ascii.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text(log, "utf-8")
+    (raw / f"{NAME}.annotation.txt").write_text(links, "utf-8")
+    return raw
+
+
+def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
+    records: list[Dialogue] = []
+    drops = Drops()
+    for block in recipe.blocks(raw, CORPUS):
+        result = recipe.read_block(block, CORPUS)
+        records += [r for r in result.records if isinstance(r, Dialogue)]
+        drops.add(result.drops)
+    return records, drops.as_dict()
+
+
+def test_the_sample() -> None:
+    records, counts = read(SAMPLE)
+    assert len(records) == 22
+    assert counts["documents"]["dropped"] == {"one_turn": 13}
+    assert counts["turns"]["seen"] == 353
+    assert counts["turns"]["dropped"] == {
+        "address": 6,
+        "line_of_the_server": 46,
+        "no_letters": 1,
+        "not_annotated": 18,
+    }
+    assert counts["nicknames"]["seen"] == 33
+
+
+def test_conversations(tmp_path: Path) -> None:
+    records, counts = read(folder(tmp_path))
+    name = "2004-12-25.train-c"
+    assert records == [
+        Dialogue(
+            f"{name}:0",
+            name,
+            [
+                [
+                    "does anybody know how to mount a disk?",
+                    "<user>: what kind of disk is it?",
+                    "an old one that makes a noise",
+                    "then save your files first",
+                ]
+            ],
+        ),
+        Dialogue(
+            f"{name}:5",
+            name,
+            [["my sound is gone since the last upgrade", "<user>: which card do you have?"]],
+        ),
+    ]
+    assert counts["documents"] == {"seen": 2, "kept": 2, "dropped": {}}
+    assert counts["turns"]["dropped"] == {"line_of_the_server": 1, "not_annotated": 1}
+    assert counts["nicknames"]["dropped"] == {"addressed": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("it is at http://wiki.example.org/Sound", "address"),
+        ("write to ann@example.org then", "personal_address"),
+        ("my machine is 198.51.100.77 tonight", "personal_address"),
+        ("the sign <unconvertable> is missing", "not_ascii"),
+        ("run ls | grep sound", "code"),
+        (":) 42", "no_letters"),
+        ("", "no_letters"),
+    ],
+)
+def test_a_dropped_turn_ends_the_conversation(tmp_path: Path, text: str, reason: str) -> None:
+    log = LOG.replace("an old one that makes a noise", text)
+    records, counts = read(folder(tmp_path, log))
+    assert [len(turns) for turns in records[0].conversations] == [2, 1]
+    assert counts["turns"]["dropped"][reason] == 1
+
+
+def test_the_number_of_a_machine_at_home_stays(tmp_path: Path) -> None:
+    records, _ = read(folder(tmp_path, LOG.replace("an old one", "192.168.0.1 is one")))
+    assert records[0].conversations[0][2] == "192.168.0.1 is one that makes a noise"
+
+
+def test_dropped_conversations(tmp_path: Path) -> None:
+    log = LOG.replace("my sound is gone since the last upgrade", "no tengo sonido desde ayer")
+    log = log.replace("which card do you have?", "entonces hay que instalar otro programa")
+    _, counts = read(
+        folder(tmp_path, log, LINKS.replace("2 4 -\n", "4 4 -\n").replace("4 6 -", ""))
+    )
+    assert counts["documents"]["dropped"] == {"one_turn": 1, "other_language": 1}
+
+
+def test_an_archive_gives_the_same(tmp_path: Path) -> None:
+    raw = folder(tmp_path / "plain")
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    with tarfile.open(packed / "irc-disentanglement.tar.gz", "w:gz") as tar:
+        # Not in the order of the names, and with files that are not read.
+        for path in sorted(raw.rglob("*.txt"), reverse=True):
+            tar.add(path, f"irc-disentanglement/{path.relative_to(raw)}")
+        other = tarfile.TarInfo("irc-disentanglement/data/channel-two/x.ascii.txt")
+        tar.addfile(other, io.BytesIO())
+    assert read(packed) == read(raw)
+
+
+@pytest.mark.parametrize(
+    ("links", "line", "message"),
+    [
+        ("0 2 -\n2 8 -\n", 2, "8, which the log has not"),
+        ("0 2\n", 1, "a dash"),
+        ("0 x -\n", 1, "a dash"),
+        ("0 -2 -\n", 1, "a dash"),
+    ],
+)
+def test_bad_annotations(tmp_path: Path, links: str, line: int, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        read(folder(tmp_path, links=links))
+    assert f"2004-12-25.train-c.annotation.txt, line {line}" in str(error.value)
+
+
+def test_a_bad_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"ascii\.txt, line 2") as error:
+        read(folder(tmp_path, LOG.replace("=== zul", "zul")))
+    assert "a message" in str(error.value)
+
+
+def test_a_log_without_annotation(tmp_path: Path) -> None:
+    (folder(tmp_path) / f"{NAME}.annotation.txt").unlink()
+    with pytest.raises(InputError, match="its annotation beside it"):
+        recipe.blocks(tmp_path, CORPUS)
+
+
+def test_a_folder_without_logs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="probeta fetch irc_disentanglement"):
+        recipe.blocks(tmp_path, CORPUS)

@@ -1,0 +1,92 @@
+"""ROCStories: the tables, quotation marks in them, and what is dropped."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora_recipes.corpora.roc_stories import recipe
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.records import Document, Drops, Section
+from corpora_recipes.running.errors import InputError
+
+FACTS = load_facts("roc_stories")
+CORPUS = Corpus("roc_stories", "roc_stories", "en", None, 1111, {}, {}, FACTS)
+HEADER = "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5"
+
+
+def table(folder: Path, *lines: str, header: str = HEADER, end: str = "\n") -> Path:
+    text = "".join(line + end for line in (header, *lines))
+    (folder / "ROCStories_winter2017.csv").write_bytes(text.encode())
+    return folder
+
+
+def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
+    records: list[Document] = []
+    drops = Drops()
+    for block in recipe.blocks(raw, CORPUS):
+        result = recipe.read_block(block, CORPUS)
+        records += [r for r in result.records if isinstance(r, Document)]
+        drops.add(result.drops)
+    return records, drops.as_dict()
+
+
+def test_the_sample() -> None:
+    records, counts = read(RECIPES / "roc_stories" / "sample")
+    assert counts["documents"] == {"seen": 56, "kept": 56, "dropped": {}}
+    assert counts["sentences"] == {"seen": 280, "kept": 280, "dropped": {}}
+    (kite,) = [r for r in records if r.title == "The Kite"]
+    assert kite.sections[0].paragraphs[0][0] == "Nora built a kite out of old newspapers."
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quoted_fields(tmp_path: Path, end: str) -> None:
+    line = '7,Ana,"Ana, who is six, ran.","She said ""no"" .",It got lost.,She cried.,It came back.'
+    records, _ = read(table(tmp_path, line, end=end))
+    paragraph = ["Ana, who is six, ran.", 'She said "no".', "It got lost.", "She cried."]
+    assert records == [Document("7", "Ana", [], [Section("", 1, [[*paragraph, "It came back."]])])]
+
+
+def test_a_damaged_sentence_ends_a_section(tmp_path: Path) -> None:
+    records, counts = read(table(tmp_path, "7,Ana,A a.,B b.,C \ufffd c.,D d.,E e."))
+    assert [s.paragraphs for s in records[0].sections] == [[["A a.", "B b."]], [["D d.", "E e."]]]
+    assert counts["sentences"]["dropped"] == {"replacement_character": 1}
+
+
+def test_a_story_without_a_sentence_is_dropped(tmp_path: Path) -> None:
+    records, counts = read(table(tmp_path, "7,Ana,A a.,B b.,  ,D d.,E e."))
+    assert not records
+    assert counts["documents"]["dropped"] == {"missing_sentence": 1}
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "message"),
+    [
+        # The quote would swallow the next line.
+        (['7,Ana,"Ana ran.,B b.,C c.,D d.,E e.', '8,Bo,"B, b.",B.,C.,D.,E.'], 2, "quotation mark"),
+        (['7,Ana,"Ana" ran.,B b.,C c.,D d.,E e.'], 2, "quotation mark"),
+        (["7,Ana,Ana, who ran.,B b.,C c.,D d.,E e."], 2, "7 fields"),
+        (["7,Ana,A a.,B b.,C c.,D d."], 2, "7 fields"),
+        ([" ,Ana,A a.,B b.,C c.,D d.,E e."], 2, "the id of the story"),
+    ],
+)
+def test_bad_lines(tmp_path: Path, lines: list[str], line: int, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        read(table(tmp_path, *lines))
+    assert f"ROCStories_winter2017.csv, line {line}" in str(error.value)
+
+
+def test_another_table(tmp_path: Path) -> None:
+    header = "InputStoryid,InputSentence1,InputSentence2"
+    with pytest.raises(InputError, match="no storyid, storytitle"):
+        read(table(tmp_path, "7,A a.,B b.", header=header))
+
+
+def test_a_folder_without_tables(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="rochester"):
+        recipe.blocks(tmp_path, CORPUS)
+
+
+def test_it_is_not_to_be_redistributed() -> None:
+    assert not FACTS.redistributable
+    assert all(not source.urls for source in FACTS.sources)
