@@ -8,12 +8,13 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from builders.auditing.report import GATES, inherited_of, shown_number, verdict_of
+from builders.auditing.report import GATES, SURFACE_FORM, inherited_of, shown_number, verdict_of
 from corpora_recipes.escaping import markdown, markdown_code
 
-_MARKS = {
+_MARKS: Mapping[str, str] = {
     "not applicable": "–",
     "within chance": "pass (within chance)",
+    SURFACE_FORM: Markup(f"**{SURFACE_FORM}**"),
     "undeclared": Markup("**undeclared**"),
     "miss": Markup("**miss**"),
 }

@@ -24,9 +24,18 @@ GATES: Mapping[str, str] = {
 }
 """Gate name to its title; the tenth gate is measured with the scores."""
 
-Verdict = Literal["not applicable", "pass", "within chance", "inherited", "undeclared", "miss"]
+Verdict = Literal[
+    "not applicable",
+    "pass",
+    "within chance",
+    "solved by surface form",
+    "inherited",
+    "undeclared",
+    "miss",
+]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the best to the worst."""
+SURFACE_FORM: Verdict = "solved by surface form"
 
 # Below this many test rows a score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000

@@ -170,9 +170,12 @@ class Config:
 
     @property
     def notable(self) -> list[dict[str, Any]]:
-        """The measurements of the audit that have no limit, or are beyond it."""
-        checks = self.audit["checks"]
-        return [c for c in checks if c["limit"] is None or c["verdict"] != "pass"]
+        """The measurements of the audit that have no limit or are beyond it, and all baselines."""
+        return [
+            check
+            for check in self.audit["checks"]
+            if check["limit"] is None or check["verdict"] != "pass" or check["gate"] == "baselines"
+        ]
 
     @property
     def described(self) -> str:

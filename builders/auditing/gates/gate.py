@@ -19,8 +19,8 @@ class Check:
         value: a share 0 … 1, a correlation -1 … 1, or a count.
         limit: the highest value that passes; None if the value is only stated.
         verdict: "pass"; "within chance" if the value is beyond the limit by no more than ``ERRORS``
-            standard errors; "miss"; "inherited", a miss that params.yaml declares; "undeclared",
-            one of source data that it does not declare; and "not applicable".
+            standard errors; ``SURFACE_FORM``; "miss"; "inherited", a miss that params.yaml
+            declares; "undeclared", one of source data that it does not declare; and "not applicable".
         correlation: whether the value is a correlation.
     """
 

@@ -145,6 +145,17 @@ def test_length_that_tells_is_found_only_in_what_is_constructed(verdicts) -> Non
     assert verdicts(rows, "baselines", task=None) == {"baselines": "pass"}
 
 
+def test_a_constructed_dataset_that_words_solve_is_called_so(verdicts, tmp_path) -> None:
+    rows = clean_rows(texts=1)
+    for own in rows.values():
+        for row in own:
+            row[1] = f"{'Hoy' if row[0] == '1' else 'Ayer'[:3]} {row[1]}"
+    found = verdicts(rows, "baselines", task="section_prediction")
+    assert found == {"baselines": "solved by surface form"}
+    assert "**solved by surface form**" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
+    assert verdicts(rows, "baselines", task=None) == {"baselines": "pass"}
+
+
 @pytest.mark.parametrize(
     "damaged",
     [
@@ -294,7 +305,9 @@ def test_boilerplate_of_the_corpus_is_found(instances, tmp_path, make_corpus) ->
 
 @pytest.mark.parametrize("recipe", ["mlsum", "opensubtitles", "theses"])
 def test_recipes_say_their_boilerplate(make_corpus, recipe: str) -> None:
-    patterns = load_recipe(recipe).boilerplate(make_corpus(recipe=recipe, facts=load_facts(recipe)))
+    facts = load_facts(recipe)
+    corpus = make_corpus(recipe=recipe, facts=facts, options=dict(facts.options))
+    patterns = load_recipe(recipe).boilerplate(corpus)
     assert len(patterns) >= 4
     assert not any(pattern.search(sentence(random.Random(2))) for pattern in patterns)
 

@@ -23,6 +23,7 @@ from report_files import (
     one,
 )
 
+from builders.auditing.report import SURFACE_FORM
 from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting import layout
@@ -563,7 +564,7 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
     table = one(verdicts(inputs))
     assert len(table.header) == 11
     assert cells(table) == [
-        ["sp_wiki", "–", "–", "pass", "pass", "–", "–", "–", "–", "–", "pass"],
+        ["sp_wiki", "–", "–", "pass", SURFACE_FORM, "–", "–", "–", "–", "–", "pass"],
         ["dr_rst", "inherited", "–", "pass", "pass", "miss", "–", "–", "–", "–", "pass"],
     ]
     assert table.rows[1].cells[5].tone == "miss"
@@ -574,6 +575,23 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
         ["dr_rst", "1. No leakage between splits", "x", "inherited", "3", "0"],
         ["dr_rst", "5. Undamaged text", "x", "miss", "3.10 %", "2.00 %"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("dataset", "baseline", "verdict"),
+    [
+        ("sp_wiki", 0.403, "solved by surface form"),  # the encoder has 45.2
+        ("sp_wiki", 0.401, "pass"),
+        ("sp_wiki", 0.9, "solved by surface form"),
+        ("dr_rst", 0.9, "pass"),  # people gave the labels
+    ],
+)
+def test_a_baseline_near_the_best_encoder_is_said(
+    tmp_path: Path, dataset: str, baseline: float, verdict: str
+) -> None:
+    audit = audit_file(tmp_path, BASELINES | {dataset: {"majority": 0.9, "length": baseline}})
+    rows = cells(one(verdicts(inputs_of(tmp_path, ONE, audit=audit))))
+    assert {row[0]: row[4] for row in rows}[dataset] == verdict
 
 
 def test_measurements_of_one_unit_stand_together(tmp_path: Path) -> None:
