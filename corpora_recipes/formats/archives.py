@@ -1,13 +1,24 @@
 """Files of a corpus in a folder or in a zip or tar archive, as blocks."""
 
+import gzip
+import io
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Protocol
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import (
+    LARGEST_ARCHIVE,
+    LARGEST_FILE,
+    MOST_MEMBERS,
+    read_whole,
+    too_large,
+)
 
 _ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 _NESTED = (*_ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
@@ -34,39 +45,35 @@ class Member:
         """Its name in messages."""
         return f"{self.path}, {self.name}" if self.name else str(self.path)
 
-    def read(self) -> bytes:
+    def read(self, most: int = LARGEST_FILE) -> bytes:
         """Return the contents.
 
+        Args:
+            most: the largest size, in bytes, of a plain file.
+
         Raises:
-            InputError: the archive is damaged.
+            InputError: the archive is damaged, or the contents are larger than ``LARGEST_FILE``.
         """
         if not self.name:
-            return self.path.read_bytes()
-        return read_members(self.path, [self.name])[self.name]
+            return read_whole(self.path, most)
+        ((_, data),) = read_members(self.path, [self.name])
+        return data
 
 
-def read_members(path: Path, names: Sequence[str]) -> dict[str, bytes]:
-    """Return the contents of files of one archive by name, opening it once.
+def read_members(path: Path, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield name and contents of files of one archive, one at a time, opening it once.
 
     Raises:
-        InputError: the archive is damaged, encrypted, or compressed in an unknown way.
+        InputError: the archive is damaged or encrypted, or a file in it is compressed in an unknown
+            way or larger than ``LARGEST_FILE``.
     """
-    found: dict[str, bytes] = {}
     name = names[0] if names else ""
     try:
-        if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                for name in names:
-                    found[name] = archive.read(name)
-            return found
-        with tarfile.open(path) as tar:
+        with _open(path) as archive:
             for name in names:
-                file = tar.extractfile(name)
-                assert file is not None  # ``members`` lists files only
-                found[name] = file.read()
+                yield name, archive.read(name)
     except _DAMAGE as error:
         raise _damaged(f"{path}, {name}", error) from None
-    return found
 
 
 def members(path: Path, raw: Path) -> list[Member]:
@@ -77,18 +84,15 @@ def members(path: Path, raw: Path) -> list[Member]:
         raw: the folder that the keys are relative to.
 
     Raises:
-        InputError: the archive cannot be read, or holds another archive.
+        InputError: the archive cannot be read, holds another archive, or more than ``MOST_MEMBERS``
+            files or ``LARGEST_ARCHIVE`` bytes.
     """
     key = path.relative_to(raw).as_posix()
     if not path.name.endswith(_ARCHIVES):
         return [Member(key, path)]
     try:
-        if path.suffix == ".zip":
-            with zipfile.ZipFile(path) as archive:
-                names = [info.filename for info in archive.infolist() if not info.is_dir()]
-        else:
-            with tarfile.open(path) as tar:
-                names = [info.name for info in tar.getmembers() if info.isfile()]
+        with _open(path) as archive:
+            names = archive.names()
     except _DAMAGE as error:
         raise _damaged(str(path), error) from None
     names = sorted(name for name in names if _is_ours(name))
@@ -110,7 +114,142 @@ _DAMAGE = (
     OSError,
     NotImplementedError,
     RuntimeError,
+    # What zipfile and tarfile let through: a file without a name, a number or a date that is none.
+    IndexError,
+    KeyError,
+    ValueError,
+    OverflowError,
 )
+
+
+class _Archive(Protocol):
+    """An open archive."""
+
+    def names(self) -> list[str]:
+        """Return the names of its files, in its order."""
+
+    def read(self, name: str) -> bytes:
+        """Return the contents of a file."""
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[_Archive]:
+    with path.open("rb") as file:
+        if path.suffix == ".zip":
+            # zipfile holds all records of the directory in memory.
+            _check_number(path, _count(file, b"PK\1\2"))
+            with zipfile.ZipFile(file) as archive:
+                yield _Zip(path, archive)
+        else:
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            with (
+                gzip.open(file) if packed else file as unpacked,
+                tarfile.open(fileobj=_Bounded(unpacked, path), mode="r:") as tar,
+            ):
+                yield _Tar(path, tar)
+
+
+def _count(file: BinaryIO, mark: bytes) -> int:
+    """Count the occurrences of a mark in a file."""
+    count = 0
+    end = b""
+    while chunk := file.read(1 << 20):
+        chunk = end + chunk
+        count += chunk.count(mark)
+        end = chunk[1 - len(mark) :]
+    return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Zip:
+    path: Path
+    archive: zipfile.ZipFile
+
+    def names(self) -> list[str]:
+        infos = self.archive.infolist()
+        _check_total(self.path, sum(info.file_size for info in infos))
+        return [info.filename for info in infos if not info.is_dir()]
+
+    def read(self, name: str) -> bytes:
+        info = self.archive.getinfo(name)
+        _check_size(self.path, name, max(info.file_size, info.compress_size))
+        # Other methods unpack without regard to how much is asked for.
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise NotImplementedError(f"the compression method {info.compress_type}")
+        return self.archive.read(info)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tar:
+    path: Path
+    tar: tarfile.TarFile
+
+    def names(self) -> list[str]:
+        found = []
+        for number, info in enumerate(self.tar, 1):
+            _check_number(self.path, number)
+            if info.isfile():
+                found.append(info.name)
+        return found
+
+    def read(self, name: str) -> bytes:
+        info = self.tar.getmember(name)
+        _check_size(self.path, name, info.size)
+        file = self.tar.extractfile(info)
+        assert file is not None  # ``names`` lists files only
+        return file.read()
+
+
+class _Bounded(io.RawIOBase):
+    """The unpacked bytes of a tar archive, whose headers may claim any size."""
+
+    def __init__(self, file: BinaryIO | gzip.GzipFile, path: Path) -> None:
+        super().__init__()
+        self.file = file
+        self.path = path
+
+    def read(self, size: int = -1) -> bytes:
+        """Return ``size`` bytes, or those that are left."""
+        _check_size(self.path, "a header", size)
+        data = self.file.read(size)
+        _check_total(self.path, self.file.tell())
+        return data
+
+    def seek(self, position: int, whence: int = 0) -> int:
+        """Go to a position."""
+        if whence == 0:
+            _check_total(self.path, position)
+        return self.file.seek(position, whence)
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self.file.tell()
+
+
+def _check_size(path: Path, name: str, size: int) -> None:
+    if not 0 <= size <= LARGEST_FILE:
+        raise too_large(f"{path}, {name}", f"{size:,} bytes", LARGEST_FILE)
+
+
+def _check_number(path: Path, number: int) -> None:
+    if number > MOST_MEMBERS:
+        raise InputError(
+            path,
+            expected=f"an archive of at most {MOST_MEMBERS:,} files",
+            found="more",
+            todo="use the file as published",
+        )
+
+
+def _check_total(path: Path, size: int) -> None:
+    if size > LARGEST_ARCHIVE:
+        raise InputError(
+            path,
+            expected=f"files of at most {LARGEST_ARCHIVE:,} bytes together, unpacked",
+            found=f"{size:,} or more",
+            todo="use the file as published",
+        )
 
 
 def _is_ours(name: str) -> bool:

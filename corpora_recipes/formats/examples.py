@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from corpora_recipes.formats.tables import Row
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
+from corpora_recipes.running.limits import MOST_RECORDS
 
 # Invisible: zero-width spaces and word joiners, soft hyphens, marks of direction; not the joiners
 # in emoji (U+200C, U+200D).
@@ -67,9 +68,16 @@ def number_of(raw: str) -> float:
 
 
 def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
-    """Return the examples of a block's rows; those that ``make`` drops are counted by reason."""
+    """Return the examples of a block's rows; those that ``make`` drops are counted by reason.
+
+    Raises:
+        InputError: they are more than ``MOST_RECORDS``.
+    """
     result = BlockResult()
     for row in rows:
+        if len(result.records) == MOST_RECORDS:
+            expected = f"at most {MOST_RECORDS:,} examples in a file"
+            raise row.error(expected, "more", "use the file as published")
         result.drops.seen["examples"] += 1
         try:
             result.records.append(make(row))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import whole_lines
 
 # Large enough to hide the cost of a task, small enough for any worker's memory.
 BLOCK_BYTES = 8 << 20
@@ -50,7 +51,7 @@ class Line:
         before = 0
         if self.start:
             with self.path.open("rb") as file:
-                before = sum(1 for _ in _until(file, self.start))
+                before = sum(1 for _ in _until(whole_lines(file, self.path), self.start))
         where = f"{self.path}, line {before + self.number}"
         return InputError(where, expected=expected, found=found, todo=self.todo or todo)
 
@@ -65,13 +66,18 @@ def line_ranges(path: Path, name: str) -> list[LineRange]:
 
 
 def range_lines(block: LineRange) -> Iterator[bytes]:
-    """Yield the lines of a range; a line belongs to the range of its first byte."""
+    """Yield the lines of a range; a line belongs to the range of its first byte.
+
+    Raises:
+        InputError: a line is longer than ``LONGEST_LINE``.
+    """
     with block.path.open("rb") as file:
+        lines = whole_lines(file, block.path)
         if block.start:
             # The range before has the line that covers its last byte.
             file.seek(block.start - 1)
-            file.readline()
-        yield from _until(file, block.end - file.tell())
+            next(lines, b"")
+        yield from _until(lines, block.end - file.tell())
 
 
 def parse_lines(

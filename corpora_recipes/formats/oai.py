@@ -7,6 +7,7 @@ from typing import Any, cast
 from lxml import etree
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_XML, read_whole
 
 OAI = "{http://www.openarchives.org/OAI/2.0/}"
 # Forbidden by XML 1.0 (2.2), as characters and as references; records contain them.
@@ -20,12 +21,12 @@ def parse_page(path: Path) -> etree._Element:
     """Return the root of a page, an OAI-PMH response.
 
     Raises:
-        InputError: the file is not XML, incomplete, not OAI-PMH, or defines entities.
+        InputError: the file is not XML, incomplete, not OAI-PMH, defines entities, or is larger
+            than ``LARGEST_XML``.
     """
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, huge_tree=True, remove_comments=True
-    )
-    data = path.read_bytes()
+    # Without huge_tree, libxml2 refuses texts above 10 MB, and elements in more than 255 others.
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
+    data = read_whole(path, LARGEST_XML)
     try:
         try:
             root = etree.fromstring(data, parser)

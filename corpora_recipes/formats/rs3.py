@@ -34,12 +34,21 @@ from lxml import etree
 
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import DEEPEST_TREE, LARGEST_XML, MOST_NODES, read_whole
 
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']+)[\"']")
 
 
 class CrossingError(InputError):
     """A relation of the file connects parts of text that are not adjacent."""
+
+
+# Character sets among the encodings that files declare.
+_CHARSET = re.compile(
+    r"utf-?(?:8|16)|us-ascii|ascii|latin-?1|(?:iso-?)?8859-\d{1,2}|(?:windows|cp)-?\d{3,4}|koi8-\w"
+    r"|mac-?roman|gb\w+|big5|euc-\w+|shift_jis",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -72,11 +81,12 @@ class _Node:
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A complete subtree, and the first and last EDU that it covers."""
+    """A complete subtree, the first and last EDU that it covers, and its depth in relations."""
 
     tree: DiscourseNode
     first: int
     last: int
+    depth: int = 0
 
 
 def read_rs3(path: Path) -> DiscourseTree:
@@ -136,16 +146,18 @@ def read_rs3_and_titles(path: Path) -> tuple[DiscourseTree, int]:
 
 
 def _decode(path: Path) -> str:
-    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    data = read_whole(path, LARGEST_XML).removeprefix(codecs.BOM_UTF8)
     declared = _DECLARATION.match(data)
     encodings = [declared[1].decode("latin-1")] if declared else ["utf-8", "cp1252"]
     for encoding in encodings:
         try:
+            if not _CHARSET.fullmatch(encoding):
+                raise LookupError  # such as punycode, whose time is quadratic
             return data.decode(encoding)
         except UnicodeDecodeError as error:
             found = f"byte 0x{data[error.start]:02X} at offset {error.start}"
         except LookupError:
-            found = "an encoding of that name does not exist"
+            found = "an encoding of that name does not exist, or is not one of XML files"
     raise InputError(
         path,
         expected=f"text in {' or '.join(encodings)}",
@@ -183,6 +195,13 @@ def _parse(path: Path) -> tuple[dict[str, set[str]], list[_Node]]:
         name = _clean(relation.get("name", ""), path)
         types.setdefault(name, set()).add(relation.get("type", ""))
     nodes = [_node(element, path) for element in root.iter("segment", "group")]
+    if len(nodes) > MOST_NODES:
+        raise InputError(
+            path,
+            expected=f"at most {MOST_NODES:,} segments and groups",
+            found=f"{len(nodes):,}",
+            todo="check that this is the file of one text",
+        )
     if not any(node.type == "segment" for node in nodes):
         raise InputError(
             path,
@@ -287,15 +306,16 @@ def _from_root(roots: Sequence[_Node], nodes: Sequence[_Node]) -> list[_Node]:
     if len(order) < len(nodes):
         reached = set(map(id, order))
         node = next(node for node in nodes if id(node) not in reached)
-        seen: list[_Node] = []
-        while node not in seen:
-            seen.append(node)
+        seen: dict[int, _Node] = {}
+        while id(node) not in seen:
+            seen[id(node)] = node
             assert node.parent is not None  # only the root has no parent, and it was reached
             node = node.parent
+        cycle = list(seen.values())[list(seen).index(id(node)) :]
         raise InputError(
             node.where,
             expected="parents that lead to one root",
-            found=f"a cycle of {' → '.join(n.id for n in [*seen[seen.index(node) :], node])}",
+            found=f"a cycle of {' → '.join(n.id for n in [*cycle, node])}",
             todo="correct the parents",
         )
     return order
@@ -350,7 +370,15 @@ def _join(node: _Node, relation: str, parts: list[tuple[_Span, bool]]) -> _Span:
                 f"{right.last + 1}",
                 todo="correct the structure; such a file is otherwise dropped as `crossing`",
             )
+    depth = 1 + max(span.depth for span, _ in parts)
+    if depth > DEEPEST_TREE:
+        raise InputError(
+            node.where,
+            expected=f"a tree of at most {DEEPEST_TREE} relations in each other",
+            found="a deeper one",
+            todo="correct the structure",
+        )
     children = tuple(span.tree for span, _ in parts)
     nuclei = tuple(nucleus for _, nucleus in parts)
     joined = DiscourseNode(relation=relation, children=children, nuclei=nuclei)
-    return _Span(joined, parts[0][0].first, parts[-1][0].last)
+    return _Span(joined, parts[0][0].first, parts[-1][0].last, depth)

@@ -1,9 +1,11 @@
 """Tables of plain text: tab-separated fields, without quoting."""
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LONGEST_ROW, MOST_LINES
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,18 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[int, str]
         The number of the line, from 1, and the line.
 
     Raises:
-        InputError: a line is not in UTF-8 or holds a carriage return, or the file is empty.
+        InputError: a line is not in UTF-8, holds a carriage return or is longer than
+            ``LONGEST_ROW``, or the file is empty.
     """
     count = 0
     for number, line in enumerate(data, 1):
+        if len(line) > LONGEST_ROW or number > MOST_LINES:
+            raise InputError(
+                f"{where}, line {number}",
+                expected=f"at most {MOST_LINES:,} lines of at most {LONGEST_ROW:,} bytes",
+                found=f"one of {len(line):,} bytes" if number <= MOST_LINES else "more",
+                todo="check that it is the right file, and use it as published",
+            )
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
@@ -90,7 +100,7 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
         InputError: a column is missing or named twice, a row has another number of fields, or the
             lines are not as ``decoded_lines`` wants them.
     """
-    lines = decoded_lines(data.split(b"\n"), where)
+    lines = decoded_lines(io.BytesIO(data), where)
     names = list(columns)
     if header:
         number, text = next(lines)

@@ -6,7 +6,7 @@ megabytes, whatever the files say of themselves. What is above one is refused, n
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Protocol
 
 from corpora_recipes.running.errors import InputError
 
@@ -18,12 +18,14 @@ LARGEST_TEXT = 16 << 20
 """Of a text that is also decoded as a whole: the longest books have 5 MB."""
 LARGEST_XML = 8 << 20
 """Of an XML document: its tree takes up to 35 times as much memory; real ones have 1 MB."""
-LARGEST_ARCHIVE = 2 << 30
+LARGEST_ARCHIVE = 1 << 30
 """Of all members of an archive, unpacked: PAWS-X, the largest, has 100 MB."""
 LARGEST_PACKED = 256 << 20
-"""Of a compressed file of documents, unpacked: it is one block, whose records a worker holds."""
+"""Of a compressed file, or a row group, of documents: a block, whose records a worker holds."""
 LONGEST_LINE = 8 << 20
 """Of a line: a book on one line. Parsed as JSON it takes up to 20 times as much memory."""
+LONGEST_ROW = 100_000
+"""Of a line of a table, whose texts are sentences: XNLI's have 3 kB."""
 LONGEST_HEADER = 1 << 20
 """Of the header of a dump: it has a few kilobytes."""
 LONGEST_PAGE = 32 << 20
@@ -39,6 +41,12 @@ MOST_SUBTITLES = 1_000_000
 """Of an archive whose directory is read as a stream: the English OpenSubtitles has 450,000."""
 MOST_RECORDS = 250_000
 """Of a block, whose records a worker holds: the largest, of PAWS-X, has 50,000."""
+MOST_LINES = 5_000_000
+"""Of a table, or a compressed file: the largest of XNLI has 75,000."""
+MOST_COLUMNS = 100
+"""Of a table: XNLI has 19."""
+MOST_NODES = 5_000
+"""Of a file with a discourse tree: the longest texts have some hundreds."""
 MOST_STREAMS = 1_000_000
 """Of a dump: the English Wikipedia has 230,000."""
 MOST_VALUES = 50_000
@@ -72,23 +80,29 @@ def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
     Raises:
         InputError: it is larger.
     """
-    with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        # Its size could be that of a device, or change while it is read.
-        raise too_large(path, f"more than {most:,} bytes", most)
-    return data
+    if (size := path.stat().st_size) > most:
+        raise too_large(path, f"{size:,} bytes", most)
+    return path.read_bytes()
 
 
-def too_large(
-    where: Path | str, found: str, most: int, todo: str = "use the file as published"
-) -> InputError:
-    """Return the error for what has too many bytes."""
-    expected = f"at most {most:,} bytes, since it is read as a whole"
-    return InputError(where, expected=expected, found=found, todo=todo)
+def too_large(where: Path | str, found: str, most: int) -> InputError:
+    """Return the error for what is read whole and has too many bytes."""
+    return InputError(
+        where,
+        expected=f"at most {most:,} bytes, as it is read whole",
+        found=found,
+        todo="check that it is the right file, and use it as published",
+    )
 
 
-def whole_lines(file: BinaryIO, where: Path | str) -> Iterator[bytes]:
+class Lines(Protocol):
+    """A file that is read by lines."""
+
+    def readline(self, size: int, /) -> bytes:
+        """Return the next line, or its first ``size`` bytes."""
+
+
+def whole_lines(file: Lines, where: Path | str) -> Iterator[bytes]:
     """Yield the lines of a file, each with its line end.
 
     Args:

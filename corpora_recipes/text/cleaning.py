@@ -1,5 +1,6 @@
 """Cleans natural text: Unicode and white space; detects damage."""
 
+import html
 import re
 import unicodedata
 
@@ -26,6 +27,14 @@ _MARKUP = re.compile(
 # Two apostrophes or grave accents for a quotation mark; after a number they are seconds.
 _TWO_MARKS = re.compile(r"(?<![\w′'])''(?=[^\s'])((?:[^']|(?<!')'(?!'))*)''(?!')")
 _TWO_APOSTROPHES = re.compile(r"(?<![\d′'])''(?!')|(?<!`)``(?!`)")
+
+# Python does not read numbers of thousands of digits; no character has eight.
+_LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
+
+
+def unescape(text: str) -> str:
+    """Return the text with HTML's character references resolved; U+FFFD where one is none."""
+    return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
 
 
 def clean(text: str) -> str:

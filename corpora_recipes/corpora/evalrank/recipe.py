@@ -13,6 +13,7 @@ not changed, because the evaluation is defined on them.
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, members
@@ -75,5 +76,5 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             document_id=key,
         )
 
-    lines = decoded_lines(block.read().split(b"\n"), block.where)
+    lines = decoded_lines(BytesIO(block.read()), block.where)
     return collect((Row(block.where, number, {"line": line}) for number, line in lines), example)

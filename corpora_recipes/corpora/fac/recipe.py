@@ -5,7 +5,6 @@ one text per line (one sentence or a few), lower-cased, with spaces between toke
 pages and errors of the published preprocessing are repaired by ``natural_text``.
 """
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -17,7 +16,7 @@ from corpora_recipes.formats.tables import Row, table_rows
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage
+from corpora_recipes.text.cleaning import clean, damage, unescape
 from corpora_recipes.text.detokenizing import detokenize
 
 # Remains of a link's icon at the end of a text, and other tags.
@@ -84,7 +83,7 @@ def natural_text(line: str, language: str) -> str:
     """
     text = _TAG.sub(" ", _ICON.sub("", line))
     for _ in range(2):  # some are &amp;#8203;
-        text = _REFERENCE.sub(lambda match: html.unescape(f"&{match[1]};"), text)
+        text = _REFERENCE.sub(lambda match: unescape(f"&{match[1]};"), text)
     text = _quotations(_TWO_STOPS.sub(" .", clean(text)))
     if (reason := damage(text)) is not None:
         raise Dropped(reason)

@@ -43,6 +43,7 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_TEXT, MOST_RECORDS, read_whole
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.language import identify
 
@@ -161,7 +162,7 @@ def _ids_in_language(path: Path, language: str) -> list[int]:
     """Read the dataset's list of ``number:language:1``, with 0 for books under copyright."""
     ids = []
     for number, line in enumerate(_read_list(path).split("\n"), 1):
-        if line and not re.fullmatch(r"\d+:[\w-]+:[01]", line):
+        if line and not re.fullmatch(r"[0-9]{1,9}:[\w-]+:[01]", line):
             raise InputError(
                 f"{path}, line {number}",
                 expected="number:language:1, or 0 at the end for a book under copyright",
@@ -175,7 +176,7 @@ def _ids_in_language(path: Path, language: str) -> list[int]:
 
 def _read_list(path: Path) -> str:
     try:
-        return path.read_text("utf-8-sig")
+        return read_whole(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}, byte {error.start}",
@@ -335,7 +336,7 @@ def decode(path: Path) -> str:
     Raises:
         InputError: the bytes are not valid in that encoding, or the encoding is unknown.
     """
-    data = path.read_bytes()
+    data = read_whole(path, LARGEST_TEXT)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -440,7 +441,7 @@ def _reason(turn: str) -> str | None:
 def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:
     """Yield one record per dialogue."""
     try:
-        text = block.path.read_text("utf-8-sig")
+        text = re.sub("\r\n?", "\n", read_whole(block.path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{block.path}, byte {error.start}",
@@ -449,6 +450,13 @@ def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:
             todo="fetch the file again",
         ) from None
     for number, lines in enumerate(re.split(r"\n(?:[ \t]*\n)+", text.strip()), 1):
+        if number > MOST_RECORDS:
+            raise InputError(
+                block.path,
+                expected=f"at most {MOST_RECORDS:,} dialogues in a file",
+                found="more",
+                todo="check that it is the right file",
+            )
         drops.seen["documents"] += 1
         turns = [Turn(line) for line in lines.split("\n") if line.strip()]
         if found := list(_without_drops(turns, True, drops)):

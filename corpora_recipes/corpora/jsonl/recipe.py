@@ -8,6 +8,7 @@ Two lines of such a file::
 
 import gzip
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,14 @@ from corpora_recipes.formats.json_lines import (
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import (
+    DEEPEST_SECTION,
+    LARGEST_FILE,
+    LARGEST_PACKED,
+    MOST_LINES,
+    MOST_RECORDS,
+    whole_lines,
+)
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.sentences import split_sentences
 
@@ -100,6 +109,8 @@ def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for where, row in _rows(block):
+        if len(result.records) == MOST_RECORDS and block.path.suffix == ".gz":
+            raise _unpack(block.path, f"at most {MOST_RECORDS:,} documents")
         result.drops.seen["documents"] += 1
         document = _document(row, where, corpus.language, result.drops)
         if document.sections:
@@ -119,13 +130,25 @@ def _rows(block: LineRange | Part) -> Iterator[tuple[Where, Any]]:
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:
+    unpacked = 0
     try:
         with gzip.open(path, "rb") as packed:
-            yield from packed
-    except (OSError, EOFError) as error:
+            for number, line in enumerate(whole_lines(packed, path), 1):
+                unpacked += len(line)
+                if unpacked > LARGEST_PACKED:
+                    raise _unpack(path, f"at most {LARGEST_PACKED:,} bytes, unpacked")
+                if number > MOST_LINES:
+                    raise _unpack(path, f"at most {MOST_LINES:,} lines")
+                yield line
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(
             path, expected="a whole gzip file", found=str(error), todo="copy it again"
         ) from None
+
+
+def _unpack(path: Path, expected: str) -> InputError:
+    todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
+    return InputError(path, expected=expected, found="more", todo=todo)
 
 
 def _open_parquet(path: Path) -> Any:
@@ -134,19 +157,42 @@ def _open_parquet(path: Path) -> Any:
 
     try:
         return pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _bad_parquet(path, error) from None
 
 
 def _parquet_rows(block: Part) -> Iterator[tuple[Row, Any]]:
     import pyarrow as pa
 
+    file = _open_parquet(block.path)
+    # A value can be as large as the whole group, if rows share it.
+    size = file.metadata.row_group(block.group).total_byte_size
+    rows_at_once = max(1, min(1000, LARGEST_FILE // max(1, size)))
+    number = 0
     try:
-        rows = _open_parquet(block.path).read_row_group(block.group).to_pylist()
+        characters = 0
+        for batch in file.iter_batches(rows_at_once, row_groups=[block.group]):
+            characters += sum(map(_characters, batch.to_pylist()))
+            if characters > LARGEST_PACKED:
+                raise InputError(
+                    f"{block.path}, row group {block.group}",
+                    expected=f"at most {LARGEST_PACKED:,} characters in a row group",
+                    found="more",
+                    todo="write the file with smaller row groups, such as row_group_size=10_000",
+                )
+        for batch in file.iter_batches(rows_at_once, row_groups=[block.group]):
+            for row in batch.to_pylist():
+                number += 1
+                yield Row(block.path, block.group, number), row
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _bad_parquet(block.path, error) from None
-    for number, row in enumerate(rows, 1):
-        yield Row(block.path, block.group, number), row
+
+
+def _characters(value: Any) -> int:
+    """Count the characters of all texts in a value."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return sum(map(_characters, value)) if isinstance(value, list) else len(str(value))
 
 
 def _bad_parquet(path: Path, error: Exception) -> InputError:
@@ -192,8 +238,8 @@ def _section(value: Any, where: Where) -> tuple[str, int, list[str]]:
     fields = _fields(value, SECTION_KEYS, where, "a section")
     heading = _string(fields.get("heading", ""), "heading", where)
     level = fields.get("level", 2 if heading else 1)
-    if not isinstance(level, int) or isinstance(level, bool) or level < 1:
-        raise where.error("level, an integer from 1", repr(level))
+    if type(level) is not int or not 1 <= level <= DEEPEST_SECTION:
+        raise where.error(f"level, an integer from 1 to {DEEPEST_SECTION}", repr(level)[:60])
     if "paragraphs" not in fields:
         raise where.error("paragraphs in each section", f"none in {heading!r}")
     return heading, level, _strings(fields["paragraphs"], "paragraphs", where)

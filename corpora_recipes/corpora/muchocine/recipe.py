@@ -16,9 +16,8 @@ The same files are on GitHub in other folders, reviews_<n>/xml/<id>.xml, which a
 an archive, or unpacked.
 """
 
-import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -28,7 +27,8 @@ from corpora_recipes.formats.tables import Row
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import damage
+from corpora_recipes.running.limits import read_whole
+from corpora_recipes.text.cleaning import damage, unescape
 
 # The publisher's, and that of GitHub.
 ARCHIVES = ("corpusCine.zip", "Spanish-Movie-Reviews.zip")
@@ -98,12 +98,12 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     Raises:
         InputError: a file cannot be unpacked or is not a review.
     """
+    files: Iterable[tuple[str, bytes]]
     if block.path.is_dir():
-        files = {name: (block.path / name).read_bytes() for name in block.names}
+        files = ((name, read_whole(block.path / name)) for name in block.names)
     else:
         files = read_members(block.path, block.names)
-    rows = (read_review(data, f"{block.path}, {name}") for name, data in files.items())
-    return collect(rows, _example)
+    return collect((read_review(data, f"{block.path}, {name}") for name, data in files), _example)
 
 
 def read_review(data: bytes, where: str) -> Row:
@@ -151,7 +151,7 @@ def clean_summary(text: str) -> str:
     Raises:
         Dropped: "empty_text", or the name of a kind of damage (see ``text.damage``).
     """
-    text = natural(_REFERENCE.sub(lambda match: html.unescape(match[0]), text))
+    text = natural(_REFERENCE.sub(lambda match: unescape(match[0]), text))
     if (reason := damage(text)) is not None:
         raise Dropped(reason)
     return _LOST_QUOTES.sub(r'"\1"', _LOST_APOSTROPHE.sub("'", text))

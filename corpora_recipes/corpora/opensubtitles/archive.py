@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_FILE, MOST_SUBTITLES
 
-# A subtitle file has a few hundred kilobytes; a larger member is not a subtitle file.
-LARGEST_MEMBER = 64 << 20
 _CHUNK = 1 << 20
 
 _RECORD = struct.Struct("<4s6H3L5H2L")  # 4.3.12, central directory header
@@ -71,11 +70,12 @@ def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
         path: its name in messages.
 
     Raises:
-        InputError: the file is not a zip archive, or its directory is damaged.
+        InputError: the file is not a zip archive, its directory is damaged, or it has more than
+            ``MOST_SUBTITLES`` members.
     """
     start, left = find_directory(file, path)
     file.seek(start)
-    data, at, base = b"", 0, start
+    data, at, base, count = b"", 0, start, 0
     while left or at < len(data):
         end = _end_of_record(data, at)
         if end is None:
@@ -88,6 +88,9 @@ def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
             continue
         if not data.startswith(b"PK\1\2", at):
             raise _damaged(path, f"no directory record at byte {base + at:,}")
+        count += 1
+        if count > MOST_SUBTITLES:
+            raise _damaged(path, f"more than {MOST_SUBTITLES:,} members")
         yield _member(data[at:end], path), base + at
         at = end
 
@@ -114,14 +117,14 @@ def read_member(file: Bytes, path: Path, member: Member) -> bytes:
     """Return the contents of a member.
 
     Raises:
-        InputError: the member is encrypted, larger than LARGEST_MEMBER, truncated, compressed by
+        InputError: the member is encrypted, larger than LARGEST_FILE, truncated, compressed by
             another method than deflate, or differs from the directory (name, size, CRC-32).
     """
     if member.flags & _ENCRYPTED:
         raise _damaged(path, f"{member.name} is encrypted")
     if member.method not in (_STORED, _DEFLATED):
         raise _damaged(path, f"{member.name} has the compression method {member.method}")
-    if max(member.size, member.compressed) > LARGEST_MEMBER:
+    if max(member.size, member.compressed) > LARGEST_FILE:
         raise _too_large(path, member)
     _seek(file, path, member.offset)
     header = file.read(_LOCAL.size)
@@ -158,9 +161,9 @@ def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
         path: the archive.
 
     Raises:
-        InputError: the member is larger than LARGEST_MEMBER, or would not end before ``end``.
+        InputError: the member is larger than LARGEST_FILE, or would not end before ``end``.
     """
-    if member.compressed > LARGEST_MEMBER:
+    if member.compressed > LARGEST_FILE:
         raise _too_large(path, member)
     shortest = member.offset + _LOCAL.size + member.compressed
     if shortest > end:
@@ -254,7 +257,7 @@ def _decode(name: bytes, flags: int) -> str:
 
 def _too_large(path: Path, member: Member) -> InputError:
     found = max(member.size, member.compressed)
-    return _damaged(path, f"{member.name} has {found:,} bytes, more than {LARGEST_MEMBER:,}")
+    return _damaged(path, f"{member.name} has {found:,} bytes, more than {LARGEST_FILE:,}")
 
 
 def _damaged(path: Path, found: str) -> InputError:

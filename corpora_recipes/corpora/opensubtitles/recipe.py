@@ -41,6 +41,7 @@ from corpora_recipes.fetching.ranges import read_manifest
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_XML
 from corpora_recipes.text.language import identify
 
 
@@ -119,6 +120,8 @@ def _conversations(data: bytes, corpus: Corpus, drops: Drops) -> list[list[str]]
     Raises:
         Dropped: the film cannot be used.
     """
+    if len(data) > LARGEST_XML:
+        raise Dropped("too_large")
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
     )

@@ -23,6 +23,7 @@ from corpora_recipes.formats.tables import Row
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_TEXT
 
 FILE = "ParaLex.csv"
 LANGUAGE, COMMENT, LABEL = "Language", "Comment", "Test label"
@@ -102,7 +103,7 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
 def _rows(block: Member) -> Iterator[Row]:
     """Yield the non-empty rows of the table; a row names the line where it begins."""
     try:
-        text = block.read().decode("utf-8-sig")
+        text = block.read(LARGEST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             block.where, expected="UTF-8", found=str(error), todo="convert the file to UTF-8"

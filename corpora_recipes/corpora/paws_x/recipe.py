@@ -11,6 +11,7 @@ If a translation is missing, the sentence is NS or empty, or the row ends early
 """
 
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.archives import Member, members
@@ -20,6 +21,7 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import MOST_COLUMNS
 
 ARCHIVE = "x-final.tar.gz"
 COLUMNS = ("id", "sentence1", "sentence2", "label")
@@ -95,11 +97,17 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 def _filled(data: bytes) -> bytes:
     """Return the table with empty fields added where a row ends early, except in blank lines."""
-    lines = [line.removesuffix(b"\r") for line in data.split(b"\n")]
-    tabs = lines[0].count(b"\t")
-    return b"\n".join(
-        line + b"\t" * (tabs - line.count(b"\t")) if line.strip(b" ") else line for line in lines
-    )
+    tabs = data.partition(b"\n")[0].count(b"\t")
+    if tabs >= MOST_COLUMNS:
+        return data
+    filled = BytesIO()
+    for line in BytesIO(data):
+        line = line.removesuffix(b"\n").removesuffix(b"\r")
+        filled.write(line)
+        if line.strip(b" "):
+            filled.write(b"\t" * (tabs - line.count(b"\t")))
+        filled.write(b"\n")
+    return filled.getvalue()
 
 
 def _folder(member: Member) -> str:

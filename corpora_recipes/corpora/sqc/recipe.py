@@ -6,6 +6,7 @@ Questions are tokenised, with spaces between tokens.
 
 import re
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, members
@@ -64,7 +65,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 
 def _rows(block: Member) -> Iterator[Row]:
-    for number, line in decoded_lines(block.read().split(b"\n"), block.where):
+    for number, line in decoded_lines(BytesIO(block.read()), block.where):
         parts = _LINE.fullmatch(line)
         if parts is None:
             raise InputError(

@@ -12,6 +12,7 @@ line without a score is a pair that the organisers left out.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, members
@@ -20,6 +21,7 @@ from corpora_recipes.formats.tables import Row, decoded_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import MOST_RECORDS
 from corpora_recipes.text.detokenizing import detokenize
 
 
@@ -157,7 +159,15 @@ def _rows(block: Subset) -> Iterator[Row]:
 def _lines(member: Member) -> list[str]:
     """Return a file's lines, with the blank ones: lines of the two files correspond by number."""
     data = member.read()
-    lines = [""] * (data.count(b"\n") + (not data.endswith(b"\n")))
-    for number, line in decoded_lines(data.split(b"\n"), member.where):
+    count = data.count(b"\n") + (not data.endswith(b"\n"))
+    if count > MOST_RECORDS:
+        raise InputError(
+            member.where,
+            expected=f"at most {MOST_RECORDS:,} lines",
+            found=f"{count:,}",
+            todo="use the publisher's original file",
+        )
+    lines = [""] * count
+    for number, line in decoded_lines(BytesIO(data), member.where):
         lines[number - 1] = line
     return lines

@@ -22,6 +22,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.archives import Member, members
@@ -227,7 +228,7 @@ def _rows(block: Part) -> Iterator[Row]:
 def _labels(gold: Member) -> dict[str, str]:
     """Return tweet id to label; they are separated by tabs or spaces."""
     labels: dict[str, str] = {}
-    for number, line in decoded_lines(gold.read().split(b"\n"), gold.where):
+    for number, line in decoded_lines(BytesIO(gold.read()), gold.where):
         fields = line.split()
         if len(fields) != 2 or fields[0] in labels:
             raise InputError(

@@ -17,7 +17,6 @@ from corpora_recipes.corpora.wikipedia.bz2_blocks import blocks_from, check_end
 from corpora_recipes.corpora.wikipedia.created import Creation, find_creation
 from corpora_recipes.corpora.wikipedia.index import (
     CHUNK_BYTES,
-    LONGEST_HEADER,
     Stream,
     index_path,
     read_index,
@@ -37,6 +36,7 @@ from corpora_recipes.fetching.ranges import (
 )
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LONGEST_HEADER, LONGEST_PAGE
 
 # Streams of 100 pages in one block: about 0.2 s of work, and few pages read beyond a quota.
 STREAMS_PER_BLOCK = 4
@@ -45,13 +45,11 @@ RANGE = 4 << 20
 # Bytes of a compressed dump without an index in one block: about nine blocks of bzip2. One more is
 # decompressed for its last page.
 COMPRESSED_RANGE = 2 << 20
-# MediaWiki keeps a text under 2 MiB; escaped for XML it can be six times as long.
-LONGEST_PAGE = 32 << 20
 _CHUNK = 1 << 18
 # Bytes that hold a tag and the white space after it: <page>, or </mediawiki> at the end.
 _END_BYTES = 64
 
-_NAMESPACE = re.compile(rb'<namespace key="(-?\d+)"[^<>]*?(?:/>|>([^<>]*)</namespace>)')
+_NAMESPACE = re.compile(rb'<namespace key="(-?\d{1,9})"[^<>]*?(?:/>|>([^<>]*)</namespace>)')
 _DBNAME = re.compile(rb"<dbname>([^<>]*)</dbname>")
 
 

@@ -4,11 +4,12 @@ import bz2
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LONGEST_HEADER, MOST_STREAMS
 
-LONGEST_HEADER = 1 << 20
 CHUNK_BYTES = 1 << 20
 # Of an index, in bytes; MediaWiki keeps titles under 256.
 _LONGEST_LINE = 1 << 16
@@ -46,7 +47,14 @@ def read_index(index: Path) -> list[Stream]:
     Raises:
         InputError: it is missing or damaged, a line is not of that form, or offsets do not ascend.
     """
-    groups = list(_index_groups(index))
+    groups = list(islice(_index_groups(index), MOST_STREAMS + 1))
+    if len(groups) > MOST_STREAMS:
+        raise InputError(
+            index,
+            expected=f"at most {MOST_STREAMS:,} streams",
+            found="more",
+            todo="fetch the index again",
+        )
     stops = [*(group[0] for group in groups[1:]), None]
     return [
         Stream(offset, stop, first, last, pages)

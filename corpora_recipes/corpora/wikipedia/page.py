@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 
 _TITLE = re.compile(rb"<title>([^<>]*)</title>")
-_NS = re.compile(rb"<ns>\s*(-?\d+)\s*</ns>")
-PAGE_ID = re.compile(rb"<id>\s*(\d+)\s*</id>")
+_NS = re.compile(rb"<ns>\s*(-?\d{1,9})\s*</ns>")
+PAGE_ID = re.compile(rb"<id>\s*(\d{1,18})\s*</id>")
 _MODEL = re.compile(rb"<model>([^<>]*)</model>")
 _TEXT = re.compile(rb"<text(?:\s[^<>]*)?>")
 _REVISION = re.compile(

@@ -1,6 +1,5 @@
 """Plain text of wikitext whose templates and links are resolved: tags, quotes, digits."""
 
-import html
 import re
 
 from corpora_recipes.corpora.wikipedia.templates import (
@@ -9,6 +8,7 @@ from corpora_recipes.corpora.wikipedia.templates import (
     NOTHING,
     SUPERSCRIPT,
 )
+from corpora_recipes.text.cleaning import unescape
 
 # Content of these tags is not running prose of the article.
 REGIONS = frozenset(
@@ -30,7 +30,6 @@ _APOSTROPHES = re.compile(r"'{2,}+")
 _EXTERNAL = re.compile(
     r"\[(?:https?:|ftps?:|irc:|news:|mailto:|//)[^\s\[\]]++(?:[ \t]++([^\[\]\n]*+))?+\]"
 )
-_LONG_REFERENCE = re.compile(r"&#[0-9]{8,};?")
 _VARIANT = re.compile(r"-\{([^{}|:;\n]*+)\}-")
 _MAGIC_WORD = re.compile(r"__[^\W\d]{3,40}?__")
 
@@ -51,13 +50,12 @@ def plain(text: str) -> str:
     if "-{" in text:
         text = _VARIANT.sub(r"\1", text)
     if "&" in text:
-        # Python does not convert numbers of thousands of digits.
-        text = html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
+        text = unescape(text)
     return text
 
 
 def _raised(match: re.Match[str]) -> str:
-    content = html.unescape(match[2]).strip()
+    content = unescape(match[2]).strip()
     if not content or content.strip(MARKS) == "":
         return content
     if match[1].lower() == "sub":

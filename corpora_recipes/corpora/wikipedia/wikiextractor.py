@@ -5,7 +5,6 @@ so that sentences can have unmarked gaps ("Midió de altura."): use it for compa
 datasets with the native extractor.
 """
 
-import html
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from pathlib import Path
 from corpora_recipes.corpora.wikipedia.page import Site
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Block
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import unescape
 
 # Seconds for one block, which takes about one; a failed worker can make the command wait forever.
 TIMEOUT = 300.0
@@ -152,4 +152,4 @@ def _blocks(text: str) -> list[Block]:
 
 
 def _plain(line: str) -> str:
-    return _TAG.sub("", html.unescape(line)).strip()
+    return _TAG.sub("", unescape(line)).strip()

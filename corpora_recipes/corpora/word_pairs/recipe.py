@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.casing import lower_case
@@ -21,6 +22,7 @@ from corpora_recipes.formats.tables import Row, decoded_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import read_whole
 
 _SEPARATORS = ("\t", ";", ",", None)
 _WORD = re.compile(r"[^\"“”«»]*[^\W\d_][^\"“”«»]*")
@@ -93,7 +95,7 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
 def _rows(name: str, path: Path) -> Iterator[Row]:
     """Yield the lines of a file that hold a pair, with fields first, second and maybe score."""
     columns = 0
-    for number, line in decoded_lines(path.read_bytes().split(b"\n"), str(path)):
+    for number, line in decoded_lines(BytesIO(read_whole(path)), str(path)):
         text = line.strip()
         if not text or text.startswith("#"):
             continue

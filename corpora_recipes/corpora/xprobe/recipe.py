@@ -18,6 +18,7 @@ from corpora_recipes.formats.tables import Row, decoded_lines
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import whole_lines
 from corpora_recipes.text.detokenizing import detokenize
 
 PARTS: dict[str, Split] = {"tr": "train", "va": "validation", "te": "test"}
@@ -55,7 +56,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
         )
     for name in found:
         with (raw / name).open("rb") as file:
-            if all(map(_is_blank, file)):
+            if all(map(_is_blank, whole_lines(file, raw / name))):
                 raise InputError(
                     raw / name,
                     expected="lines with a sentence, a tab and a label",

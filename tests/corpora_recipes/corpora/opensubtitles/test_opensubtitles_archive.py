@@ -141,7 +141,7 @@ class TestDamaged:
         assert self.error(path) == "a has the compression method 12"
 
     def test_announced_as_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(archive, "LARGEST_MEMBER", 1000)
+        monkeypatch.setattr(archive, "LARGEST_FILE", 1000)
         assert read_all(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
         path = write(tmp_path / "a.zip", {"a": b"x" * 1001})
         assert self.error(path) == "a has 1,001 bytes, more than 1,000"

@@ -1,0 +1,329 @@
+"""Bombs, small files that unpack to large ones or make parsers work: the named error, in 500 MB."""
+
+import bz2
+import gzip
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+MEGABYTE = b"a" * (1 << 20)
+# Megabytes that the process has used at most, and its message. A fresh process for each bomb.
+READ = """
+import resource, sys
+from pathlib import Path
+sys.path.insert(0, "tests/support")
+from reading_oracle import corpus_for
+from corpora_recipes.reading.reading import read
+from corpora_recipes.running.errors import InputError
+
+recipe, raw, out = sys.argv[1:]
+try:
+    read(corpus_for(recipe, {}), Path(raw), Path(out), workers=1, executor="local")
+except InputError as error:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
+    print(error)
+"""
+MOST_MEGABYTES = 500
+
+
+def of_large_member(raw: Path) -> None:
+    """Make a member of 200 MB."""
+    _zip(raw / "corpusCine.zip", {"corpusCriticasCine/1.xml": 200})
+
+
+def of_lying_member(raw: Path) -> None:
+    """Make a member of 200 MB that says it has 1,000 bytes."""
+    path = raw / "corpusCine.zip"
+    _zip(path, {"corpusCriticasCine/1.xml": 200})
+    data = bytearray(path.read_bytes())
+    for mark, offset in ((b"PK\3\4", 22), (b"PK\1\2", 24)):
+        at = data.index(mark) + offset
+        data[at : at + 4] = (1000).to_bytes(4, "little")
+    path.write_bytes(data)
+
+
+def of_bzip2_member(raw: Path) -> None:
+    """Make a member that is compressed with bzip2, which zipfile unpacks at once."""
+    _zip(raw / "corpusCine.zip", {"corpusCriticasCine/1.xml": 60}, zipfile.ZIP_BZIP2)
+
+
+def of_many_members(raw: Path) -> None:
+    """Make an archive of 400,000 empty reviews, from one that has 1,000."""
+    with zipfile.ZipFile(raw / "few.zip", "w") as archive:
+        for number in range(1000):
+            archive.writestr(f"corpusCriticasCine/{number}.xml", b"")
+    data = (raw / "few.zip").read_bytes()
+    (raw / "few.zip").unlink()
+    start, end = data.index(b"PK\1\2"), data.index(b"PK\5\6")
+    records = data[start:end] * 400
+    tail = bytearray(data[end:])
+    tail[12:16] = len(records).to_bytes(4, "little")
+    (raw / "corpusCine.zip").write_bytes(data[:start] + records + tail)
+
+
+def of_many_large_members(raw: Path) -> None:
+    """Make 30 members that say that they have 60 MB, 2 GB in all: none alone is too large."""
+    path = raw / "corpusCine.zip"
+    _zip(path, {f"corpusCriticasCine/{n}.xml": 0 for n in range(30)})
+    data = bytearray(path.read_bytes())
+    at = -1
+    while (at := data.find(b"PK\1\2", at + 1)) >= 0:
+        data[at + 24 : at + 28] = (60 << 20).to_bytes(4, "little")
+    path.write_bytes(data)
+
+
+def of_large_tar_member(raw: Path) -> None:
+    """Make a table of 300 MB in a tar archive."""
+    _tar(raw / "x-final.tar.gz", [("x-final/es/translated_train.tsv", 300)])
+
+
+def of_large_tar(raw: Path) -> None:
+    """Make a tar archive of 1.2 GB: what is not read is skipped, but unpacked."""
+    _tar(raw / "x-final.tar.gz", [(f"x-final/fr/{n}.tsv", 60) for n in range(20)])
+
+
+def of_large_tar_header(raw: Path) -> None:
+    """Make a tar archive with a header (for a long name) of 400 MB."""
+    info = tarfile.TarInfo("././@LongLink")
+    info.type = tarfile.GNUTYPE_LONGNAME
+    info.size = 400 << 20
+    content = gzip.compress(MEGABYTE) * 401
+    (raw / "x-final.tar.gz").write_bytes(gzip.compress(info.tobuf()) + content)
+
+
+def of_many_tar_members(raw: Path) -> None:
+    """Make a tar archive of 300,000 empty files."""
+    one = tarfile.TarInfo("x-final/fr/a.tsv").tobuf()
+    (raw / "x-final.tar.gz").write_bytes(gzip.compress(one * 300_000, 1))
+
+
+def of_one_line(raw: Path) -> None:
+    """Make one line of 700 MB in a gzip file."""
+    start = gzip.compress(b'{"id": "1", "text": "')
+    (raw / "a.jsonl.gz").write_bytes(start + gzip.compress(MEGABYTE) * 700)
+
+
+def of_blank_lines(raw: Path) -> None:
+    """Make 600 million blank lines in a gzip file."""
+    (raw / "a.jsonl.gz").write_bytes(gzip.compress(b"\n" * (100 << 20), 1) * 6)
+
+
+def of_small_documents(raw: Path) -> None:
+    """Make three million documents in a gzip file of a few kilobytes."""
+    lines = b'{"id":"1","text":"Uno."}\n' * 30_000
+    (raw / "a.jsonl.gz").write_bytes(gzip.compress(lines, 9) * 100)
+
+
+def of_a_plain_line(raw: Path) -> None:
+    """Make one line of 300 MB, most of it a hole in the file."""
+    with (raw / "a.jsonl").open("wb") as file:
+        file.write(b'{"id": "1", "text": "')
+        file.truncate(300 << 20)
+
+
+def of_nested_json(raw: Path) -> None:
+    """Make four million brackets."""
+    (raw / "a.jsonl").write_bytes(b'{"id": ' + b"[" * (4 << 20))
+
+
+def of_shared_values(raw: Path) -> None:
+    """Make a Parquet file of 2 MB whose 2,000 rows share one text, 4 GB in all."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text = "a" * (2 << 20)
+    texts = pa.DictionaryArray.from_arrays(pa.array([0] * 2000, pa.int32()), pa.array([text]))
+    table = pa.table({"id": [str(number) for number in range(2000)], "text": texts})
+    pq.write_table(table, raw / "a.parquet")
+
+
+def of_a_large_table(raw: Path) -> None:
+    """Make a plain file of 5 GB, most of it a hole."""
+    _hole(raw / "fac.subjective", 5 << 30)
+    _hole(raw / "fac.objective", 10)
+
+
+def of_many_examples(raw: Path) -> None:
+    """Make a table of 15 million one-letter texts."""
+    (raw / "word_evalrank").mkdir()
+    (raw / "word_evalrank" / "basic_vocab.txt").write_bytes(b"a\n" * (15 << 20))
+
+
+def of_many_blank_rows(raw: Path) -> None:
+    """Make a table of 60 million blank lines."""
+    (raw / "fac.subjective").write_bytes(b"\n" * (60 << 20))
+    _hole(raw / "fac.objective", 10)
+
+
+def of_filled_rows(raw: Path) -> None:
+    """Make a table of 90,000 columns with a million rows that end early."""
+    table = b"\t".join([b"id", b"sentence1", b"sentence2", b"label"] + [b""] * 90_000)
+    data = table + b"\n" + b"a\n" * 1_000_000
+    info = tarfile.TarInfo("x-final/es/translated_train.tsv")
+    info.size = len(data)
+    with tarfile.open(raw / "x-final.tar.gz", "w:gz", compresslevel=1) as tar:
+        tar.addfile(info, io.BytesIO(data))
+
+
+def of_entities(raw: Path) -> None:
+    """Make a page with an entity that is ten thousand million characters long."""
+    entities = "".join(
+        f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "aaaaaaaaaa"}">' for n in range(10)
+    )
+    _page(raw, f"<!DOCTYPE a [{entities}]>", "&a9;")
+
+
+def of_deep_xml(raw: Path) -> None:
+    """Make elements in 500,000 others."""
+    _page(raw, "", "<a>" * 500_000)
+
+
+def of_small_elements(raw: Path) -> None:
+    """Make 16 MB of empty elements, whose tree has 500 MB."""
+    _page(raw, "", "<a/>" * (4 << 20))
+
+
+def of_subtitles(raw: Path) -> None:
+    """Make a subtitle file of 200 MB."""
+    (raw / "raw").mkdir()
+    _zip(raw / "raw" / "es.zip", {"OpenSubtitles/raw/es/2000/1/1.xml": 200})
+
+
+def of_a_dump(raw: Path) -> None:
+    """Make a dump whose only page has no end."""
+    page = b"<mediawiki><siteinfo><dbname>eswiki</dbname></siteinfo><page>"
+    path = raw / "eswiki-20260101-pages-articles.xml.bz2"
+    compressor = bz2.BZ2Compressor()
+    with path.open("wb") as file:
+        file.write(compressor.compress(page))
+        for _ in range(40):
+            file.write(compressor.compress(MEGABYTE))
+        file.write(compressor.flush())
+
+
+def of_an_index(raw: Path) -> None:
+    """Make an index of 1.1 million streams."""
+    name = "eswiki-20260101-pages-articles-multistream"
+    (raw / f"{name}.xml.bz2").write_bytes(bz2.compress(b"<mediawiki>"))
+    compressor = bz2.BZ2Compressor()
+    with (raw / f"{name}-index.txt.bz2").open("wb") as file:
+        for start in range(1, 1_100_000, 100_000):
+            lines = (f"{number}:1:a\n" for number in range(start, start + 100_000))
+            file.write(compressor.compress("".join(lines).encode()))
+        file.write(compressor.flush())
+
+
+def of_a_book(raw: Path) -> None:
+    """Make a book of 2 GB, most of it a hole."""
+    _hole(raw / "pg1.txt", 2 << 30)
+
+
+def of_words(raw: Path) -> None:
+    """Make a list of words on one line of 60 MB."""
+    (raw / "a.tsv").write_bytes(b"a " * (30 << 20))
+
+
+def of_clusters(raw: Path) -> None:
+    """Make a table of clusters of 1 GB, most of it a hole."""
+    _hole(raw / "ParaLex.csv", 1 << 30)
+
+
+BOMBS: list[tuple[str, Callable[[Path], None], str]] = [
+    ("muchocine", of_large_member, "at most 67,108,864 bytes"),
+    ("muchocine", of_lying_member, "an archive that can be unpacked"),
+    ("muchocine", of_bzip2_member, "compression method 12"),
+    ("muchocine", of_many_members, "at most 50,000 files"),
+    ("muchocine", of_many_large_members, "at most 1,073,741,824 bytes together"),
+    ("paws_x", of_large_tar_member, "at most 67,108,864 bytes"),
+    ("paws_x", of_large_tar, "at most 1,073,741,824 bytes together"),
+    ("paws_x", of_large_tar_header, "at most 67,108,864 bytes"),
+    ("paws_x", of_many_tar_members, "at most 50,000 files"),
+    ("paws_x", of_filled_rows, "fields between tabs"),
+    ("jsonl", of_one_line, "lines of at most 8,388,608 bytes"),
+    ("jsonl", of_blank_lines, "at most 5,000,000 lines"),
+    ("jsonl", of_small_documents, "at most 250,000 documents"),
+    ("jsonl", of_a_plain_line, "lines of at most 8,388,608 bytes"),
+    ("jsonl", of_nested_json, "a line that is one JSON object"),
+    ("jsonl", of_shared_values, "at most 268,435,456 characters in a row group"),
+    ("fac", of_a_large_table, "at most 67,108,864 bytes"),
+    ("evalrank", of_many_examples, "at most 250,000 examples"),
+    ("fac", of_many_blank_rows, "at most 5,000,000 lines"),
+    ("theses", of_entities, "DOCTYPE|complete response"),
+    ("theses", of_deep_xml, "complete response"),
+    ("theses", of_small_elements, "at most 8,388,608 bytes"),
+    ("opensubtitles", of_subtitles, "more than 67,108,864"),
+    ("wikipedia", of_a_dump, "a page without an end"),
+    ("wikipedia", of_an_index, "at most 1,000,000 streams"),
+    ("gutenberg", of_a_book, "none; counts"),
+    ("word_pairs", of_words, "at most 100,000 bytes|of at most 100,000"),
+    ("paralex", of_clusters, "at most 16,777,216 bytes"),
+]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "make", "message"), BOMBS, ids=[make.__name__ for _, make, _ in BOMBS]
+)
+def test_a_bomb(recipe: str, make: Callable[[Path], None], message: str, tmp_path: Path) -> None:
+    raw, out = tmp_path / "raw", tmp_path / "out" / "records.parquet"
+    raw.mkdir()
+    out.parent.mkdir()
+    make(raw)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", READ, recipe, str(raw), str(out)],
+            cwd=REPOSITORY,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        for path in raw.rglob("*"):
+            if path.is_file():
+                path.unlink()
+    assert done.returncode == 0, done.stderr[-2000:]
+    megabytes, _, said = done.stdout.partition("\n")
+    assert re.search(message, said), said
+    assert int(megabytes) <= MOST_MEGABYTES
+    assert list(out.parent.iterdir()) == []
+
+
+def _zip(path: Path, members: dict[str, int], method: int = zipfile.ZIP_DEFLATED) -> None:
+    """Write an archive of members by their names and their megabytes."""
+    with zipfile.ZipFile(path, "w", method, compresslevel=1) as archive:
+        for name, megabytes in members.items():
+            with archive.open(name, "w") as member:
+                for _ in range(megabytes):
+                    member.write(MEGABYTE)
+
+
+def _tar(path: Path, members: list[tuple[str, int]]) -> None:
+    """Write an archive of members by their names and their megabytes."""
+    megabyte = gzip.compress(MEGABYTE, 1)
+    with path.open("wb") as packed:
+        for name, megabytes in members:
+            info = tarfile.TarInfo(name)
+            info.size = megabytes << 20
+            packed.write(gzip.compress(info.tobuf()) + megabyte * megabytes)
+        packed.write(gzip.compress(bytes(1024)))
+
+
+def _hole(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.write(b"a\n")
+        file.truncate(size)
+
+
+def _page(raw: Path, doctype: str, content: str) -> None:
+    start = '<?xml version="1.0"?>\n' + doctype
+    root = '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords><record>'
+    end = "</record></ListRecords></OAI-PMH>"
+    (raw / "page-0000.xml").write_text(start + root + content + end)
