@@ -38,22 +38,34 @@ _UNSAID = re.compile(r"> |(Updating|Generating) lock file|Use `dvc push`|$")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta repro`."""
     add_params(parser)
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="fail if a corpus that must be asked for is missing (default: go on without it)",
+    )
 
 
 def run(options: argparse.Namespace) -> None:
     """Run all stages, and print the means of the scores.
 
     Raises:
-        InputError: params.yaml is invalid, or a stage failed.
+        InputError: params.yaml is invalid, a stage failed, or, with ``--strict``, a corpus is
+            missing.
     """
     from contextlib import redirect_stdout
 
+    from corpora_recipes.entries import load_corpora
+    from corpora_recipes.fetching.sources import check_files
+    from corpora_recipes.listing import RAW
     from corpora_recipes.params import load_params
     from evaluation import listing
 
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         listing.run(options)
     params = load_params(options.params)
+    if options.strict:
+        for corpus in load_corpora(options.params):
+            check_files(corpus, params["sources"], RAW / corpus.name)
     stages = list(stage_names(params))
     progress = Progress(stages, timed=params["sources"] == "sample")
     # Unbuffered, so that the lines of DVC and those of its stages come in order.

@@ -19,6 +19,7 @@ ROOMS = (
     "corpora_recipes.text",
     "corpora_recipes.facts",
     "corpora_recipes.recipe",
+    "corpora_recipes.missing",
     "corpora_recipes.params",
     "corpora_recipes.entries",
     "corpora_recipes.formats",

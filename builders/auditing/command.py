@@ -61,6 +61,7 @@ def run(options: argparse.Namespace) -> None:
     from builders.auditing.report import entries_of, failures_of, undeclared_of
     from builders.plan.groups import load_groups
     from builders.plan.params import inherited_params
+    from builders.store.missing import missing_datasets, said_missing
     from corpora_recipes.params import load_params
 
     groups, inherited = [], {}
@@ -81,6 +82,8 @@ def run(options: argparse.Namespace) -> None:
         workers=options.workers,
     )
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
+    for line in said_missing(missing_datasets(groups, options.folder)):
+        print(line)
     if undeclared := undeclared_of(report):
         print(f"misses of source data that {options.params} does not declare:")
         print(*undeclared, sep="\n")

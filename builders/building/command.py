@@ -36,12 +36,16 @@ def run(options: argparse.Namespace) -> None:
     from builders.plan.datasets import PassageDataset, datasets_of
     from builders.store.dataset_files import print_rows
     from corpora_recipes.entries import load_corpus
+    from corpora_recipes.missing import how_to_get
     from corpora_recipes.params import load_params
 
     params = load_params(options.params)
     corpus = load_corpus(options.params, options.corpus)
     report = build(corpus, options.records, options.out, params["sources"])
     print_rows(report)
-    for dataset in datasets_of(corpus, params["sources"]):
+    datasets = datasets_of(corpus, params["sources"])
+    if datasets and not report:
+        print(f"missing: {', '.join(corpus.datasets)}. {how_to_get(corpus)}")
+    for dataset in datasets if report else ():
         if isinstance(dataset, PassageDataset):
             print(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")

@@ -12,8 +12,10 @@ from typing import Any
 from builders.composing.composing import compose
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import write_report
+from builders.store.missing import said_missing, write_missing
 from builders.store.shards import copy_shards, digest_of_files, shards_in
 from corpora_recipes.hashing import sha256_of
+from corpora_recipes.missing import why_missing
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
@@ -27,6 +29,8 @@ def compose_rankings(
     sources: str,
 ) -> tuple[dict[str, Any], int]:
     """Compose some rankings, each into ``out/<ranking>``, see ``compose``.
+
+    A ranking with a missing corpus has a mark instead (``builders.store.missing``), and no report.
 
     A ranking is kept if its records, parameters and code are those that it was composed with, which
     ``made_from`` in its build.json states; the result is the same.
@@ -54,6 +58,12 @@ def compose_rankings(
             if name not in chosen:
                 if (out / name).exists():
                     shutil.copytree(out / name, folder / name)
+                continue
+            why = (why_missing(records / f"{corpus.name}.parquet") for corpus in ranking.corpora)
+            if lacking := " ".join(dict.fromkeys(filter(None, why))):
+                (folder / name).mkdir()
+                write_missing(lacking, folder / name)
+                print(*said_missing({name: lacking}))
                 continue
             made_from = _made_from(ranking, records, sources)
             report = _kept(name, made_from, out, folder)

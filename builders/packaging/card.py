@@ -196,8 +196,13 @@ class Config:
         return f"{self.rows[split]:,}" + (f" ({FOLDS} folds)" if "fold" in self.columns else "")
 
 
-def card(configs: Sequence[Config]) -> str:
-    """Return the README.md of a package."""
+def card(configs: Sequence[Config], missing: Sequence[str] = ()) -> str:
+    """Return the README.md of a package.
+
+    Args:
+        configs: its datasets.
+        missing: names of datasets that are left out because their corpora must be asked for.
+    """
     # A mapping or list without others in it takes one line.
     style: dict[str, Any] = {"default_flow_style": None, "sort_keys": False, "width": 1000}
     header = yaml.safe_dump(_header(configs), allow_unicode=True, **style)
@@ -207,6 +212,7 @@ def card(configs: Sequence[Config]) -> str:
         {
             "header": header,
             "configs": configs,
+            "missing": missing,
             "common": _common_columns(configs),
             "tasks": [TASKS[name] for name in used],
             "sample": any(config.dataset.sample for config in configs),

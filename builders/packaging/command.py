@@ -45,8 +45,11 @@ def run(options: argparse.Namespace) -> None:
     """Package all instances."""
     from builders.packaging.hub import package
     from builders.plan.groups import load_groups
+    from builders.store.missing import said_missing, without_missing
 
     groups = load_groups(options.params)
     kept = package(groups, options.instances, options.audit, options.out)
-    total = sum(len(group.datasets) for group in groups)
-    print(said_kept(total, kept))
+    there, missing = without_missing(groups, options.instances)
+    print(said_kept(sum(len(group.datasets) for group in there), kept))
+    for line in said_missing(missing):
+        print(line)

@@ -14,6 +14,7 @@ from builders.plan.datasets import Dataset
 from builders.plan.groups import BuildGroup
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import NO_COUNTS
+from builders.store.missing import without_missing
 from builders.store.schema import about_of, labels_of
 from builders.store.shards import digest, shards_in
 from corpora_recipes.running.errors import InputError
@@ -36,7 +37,8 @@ def package(
 
     Each dataset is a folder. Beside the card (README.md) there are LICENSE.md, croissant.json (the
     same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows, the
-    names of their corpora and the benchmarks that they belong to. The card shows the misses of the
+    names of their corpora, the benchmarks that they belong to, and the datasets that are left out
+    because their corpora must be asked for. The card shows the misses of the
     audit; they are not errors here.
 
     Args:
@@ -57,6 +59,7 @@ def package(
             language.
     """
     report = read_audit(audit)
+    groups, missing = without_missing(groups, instances)
     digests: dict[str, Digests] = {}
     audits: dict[str, dict[str, Any]] = {}
     for group in groups:
@@ -83,11 +86,13 @@ def package(
                 rows = rows or write_rows(dataset, source, digests[name], folder)
                 audits[name] |= rows
         configs = _configs(groups, instances, digests, audits, folder)
-        (folder / "README.md").write_text(card(configs), "utf-8")
+        (folder / "README.md").write_text(card(configs, list(missing)), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         text = json.dumps(croissant(configs, folder), ensure_ascii=False, indent=2)
         (folder / "croissant.json").write_text(text + "\n", "utf-8")
-        text = json.dumps(report | {"datasets": audits}, ensure_ascii=False, indent=2)
+        text = json.dumps(
+            report | {"datasets": audits, "missing": missing}, ensure_ascii=False, indent=2
+        )
         (folder / "audit.json").write_text(text + "\n", "utf-8")
     return kept
 

@@ -16,6 +16,7 @@ from builders.packaging.hub import package
 from builders.plan.collections import missing_parts
 from builders.plan.datasets import ExampleDataset
 from builders.plan.groups import BuildGroup
+from builders.store.missing import without_missing
 from builders.store.shards import digests
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
@@ -102,7 +103,8 @@ def publish(
             No tag is made then.
     """
     _check_name(repo)
-    built = [group for group in groups if group.datasets]
+    there, _ = without_missing(groups, instances)
+    built = [group for group in there if group.datasets]
     restricted = [group.name for group in built if not group.redistributable]
     left_out = [] if include_restricted else restricted
     published = [group for group in built if group.name not in left_out]

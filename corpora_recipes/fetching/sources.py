@@ -17,6 +17,7 @@ from corpora_recipes.fetching.downloads import download_locked
 from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
 from corpora_recipes.fetching.unpacking import unpack
+from corpora_recipes.missing import MissingCorpus, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
@@ -28,8 +29,9 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
     """Put the raw files of a corpus into folder ``out``.
 
     The folder belongs to this command: files of an earlier fetch with other sources are removed,
-    and a file that no fetch has put there is an error. Until the fetch has ended, `read` refuses
-    the folder.
+    and a file that no fetch has put there is an error. Only the files of a corpus that people must
+    ask for may be put there by hand, where upstream or the mirror has none. Until the fetch has
+    ended, `read` refuses the folder.
 
     Args:
         corpus: the corpus to fetch. If the recipe has an option ``path`` and it is set, the user's
@@ -43,38 +45,46 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         out: the folder.
 
     Raises:
+        MissingCorpus: the corpus must be asked for, and its files are not there.
         InputError: a file is missing, wrong or not available there, or another fetch is running in
             the folder.
     """
     sources = _origin(corpus, sources)
     # Two fetches would write into one partial download.
     with locked_folder(out, "fetch"):
-        if sources == "upstream" and corpus.options.get("path") is None:
-            _fetch_upstream(corpus, out)
-            return
-        source, files = _local_files(corpus, sources)
-        with _claimed(out, source, [name for name, _ in files]):
-            for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-                if Path(name).name == path.name:
-                    _link(path, out / name)
-                else:
-                    unpack(path, Source(name), out)
-            load_recipe(corpus.recipe).verify(out, corpus)
+        try:
+            if sources == "upstream" and corpus.options.get("path") is None:
+                _fetch_upstream(corpus, out)
+            else:
+                _link_local(corpus, sources, out)
+        except MissingCorpus as missing:
+            _take_by_hand(corpus, out, missing)
 
 
-def check_files(corpus: Corpus, sources: str) -> None:
-    """Check that the files are there that ``fetch`` would link; servers are not asked.
+def check_files(corpus: Corpus, sources: str, out: Path) -> None:
+    """Check that the files are there that ``fetch`` would link or that people must get.
+
+    Servers are not asked.
 
     Args:
         corpus: the corpus to check.
         sources: see ``fetch``.
+        out: the folder that ``fetch`` writes.
 
     Raises:
+        MissingCorpus: the corpus must be asked for, and its files are not there.
         InputError: a file or folder is missing.
     """
     sources = _origin(corpus, sources)
-    if sources != "upstream" or corpus.options.get("path") is not None:
-        _local_files(corpus, sources)
+    try:
+        if sources != "upstream" or corpus.options.get("path") is not None:
+            _local_files(corpus, sources, out)
+        elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
+            raise _not_to_be_had(corpus, list_sources(corpus), out)
+    except MissingCorpus:
+        known = read_fetched(out)
+        if not _are_there(corpus, out, known.files if known else ()):
+            raise
 
 
 def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
@@ -156,7 +166,18 @@ def _origin(corpus: Corpus, sources: str) -> str:
 # --- local files ---------------------------------------------------------------------------------
 
 
-def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Path]]]:
+def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
+    source, files = _local_files(corpus, sources, out)
+    with _claimed(out, source, [name for name, _ in files]):
+        for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
+            if Path(name).name == path.name:
+                _link(path, out / name)
+            else:
+                unpack(path, Source(name), out)
+        load_recipe(corpus.recipe).verify(out, corpus)
+
+
+def _local_files(corpus: Corpus, sources: str, out: Path) -> tuple[str, list[tuple[str, Path]]]:
     """Return the origin of the files, for the manifest, and the files: name in out, path."""
     if (path := corpus.options.get("path")) is not None:
         return f"path {path}", _own_files(corpus, Path(path).expanduser())
@@ -170,7 +191,7 @@ def _local_files(corpus: Corpus, sources: str) -> tuple[str, list[tuple[str, Pat
                 todo="add them, or set `sources:` to a folder that has raw files",
             )
         return sources, files
-    return f"mirror {sources}", _mirror_files(corpus, Path(sources))
+    return f"mirror {sources}", _mirror_files(corpus, Path(sources), out)
 
 
 def sample_folder(corpus: Corpus) -> Path:
@@ -226,7 +247,7 @@ def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     return [(p.name, p) for p in files]
 
 
-def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
+def _mirror_files(corpus: Corpus, mirror: Path, out: Path) -> list[tuple[str, Path]]:
     """List the files of the corpus in a mirror: name in out, path."""
     folder = mirror / corpus.recipe
     if not mirror.is_dir():
@@ -238,13 +259,15 @@ def _mirror_files(corpus: Corpus, mirror: Path) -> list[tuple[str, Path]]:
         )
     wanted = list_sources(corpus)
     if not wanted:
-        raise _not_to_be_had(corpus, wanted)
+        raise _not_to_be_had(corpus, wanted, out)
     date = _newest(folder, wanted) if corpus.options.get("date") == "latest" else None
     files = []
     for source in wanted:
         found = _in_mirror(source, folder, date)
         if not found and source.optional and any(_in_mirror(s, folder, date) for s in wanted):
             tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
+        elif not found and _must_be_asked_for(corpus):
+            raise _not_to_be_had(corpus, wanted, out)
         elif not found:
             raise InputError(
                 folder / source.file,
@@ -290,11 +313,19 @@ def _link(path: Path, target: Path) -> None:
 
 
 @contextmanager
-def _claimed(out: Path, source: str, patterns: Sequence[str]) -> Iterator[None]:
+def _claimed(
+    out: Path, source: str, patterns: Sequence[str], by_hand: Sequence[str] = ()
+) -> Iterator[None]:
     """Make ``out`` a folder that holds only files of this source; at the end it holds all.
 
+    Args:
+        out: the folder.
+        source: of the files, in words.
+        patterns: their names, or patterns of names.
+        by_hand: those of files that the user may have put there; they are left alone.
+
     Raises:
-        InputError: it holds a file that no fetch has put there.
+        InputError: it holds another file that no fetch has put there.
     """
     before = read_fetched(out) or Fetched("", [], complete=False)
     known, wanted = set(before.files), set(patterns)
@@ -308,6 +339,8 @@ def _claimed(out: Path, source: str, patterns: Sequence[str]) -> Iterator[None]:
         if part := PART.fullmatch(name):
             name = part[1]
         if name not in known and not matches(name, before.files):
+            if name in by_hand or matches(name, by_hand):
+                continue
             raise InputError(
                 path,
                 expected="a folder that holds only files of fetch",
@@ -328,7 +361,18 @@ def _claimed(out: Path, source: str, patterns: Sequence[str]) -> Iterator[None]:
 # --- servers -------------------------------------------------------------------------------------
 
 
-def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
+def _must_be_asked_for(corpus: Corpus) -> bool:
+    return bool(corpus.facts.manual) and "path" not in corpus.options
+
+
+def _can_be_fetched(corpus: Corpus, wanted: Sequence[Source]) -> bool:
+    harvest = load_recipe(corpus.recipe).fetch_upstream
+    return harvest is not None or bool(wanted and all(source.urls for source in wanted))
+
+
+def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source], out: Path) -> InputError:
+    if _must_be_asked_for(corpus):
+        return missing_corpus(corpus, [source.file for source in wanted], out)
     found = " ".join((corpus.facts.manual or "the corpus has no URL").split())
     names = ", ".join(source.file for source in wanted)
     return InputError(
@@ -342,11 +386,39 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source]) -> InputError:
     )
 
 
+def _take_by_hand(corpus: Corpus, out: Path, missing: MissingCorpus) -> None:
+    """Accept the files that the user has put into the folder.
+
+    Raises:
+        MissingCorpus: ``missing``, if they are not there.
+    """
+    names = [source.file for source in list_sources(corpus)]
+    with _claimed(out, "by hand", [], by_hand=names):
+        if not _are_there(corpus, out, ()):
+            raise missing
+
+
+def _are_there(corpus: Corpus, out: Path, fetched: Sequence[str]) -> bool:
+    """Return whether the user has put all files into a folder that are not optional.
+
+    Args:
+        corpus: the corpus.
+        out: the folder.
+        fetched: the files in it, or patterns, that an earlier fetch has put there.
+    """
+    there: list[bool] = []
+    for source in list_sources(corpus):
+        names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
+        found = any(name not in fetched and not matches(name, fetched) for name in names)
+        there += [found] if found or not source.optional else []
+    return bool(there) and all(there)
+
+
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     wanted = list_sources(corpus)
+    if not _can_be_fetched(corpus, wanted):
+        raise _not_to_be_had(corpus, wanted, out)
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    if harvest is None and not (wanted and all(source.urls for source in wanted)):
-        raise _not_to_be_had(corpus, wanted)
     with _claimed(out, "upstream", list(_names(wanted))):
         if harvest is not None:
             harvest(corpus, out)

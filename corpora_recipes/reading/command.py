@@ -13,7 +13,8 @@ examples:
   probeta read tass --fetch --raw data/raw/tass --out tass.parquet
 
 Beside the records it writes, as JSON, the numbers of documents kept and of documents dropped by
-reason. The records do not depend on the number of workers.
+reason. The records do not depend on the number of workers. With --fetch, a corpus that must be
+asked for and is not there gives records without rows; all that follows leaves out its datasets.
 """
 
 
@@ -54,7 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict",
         action="store_true",
-        help="fail if a share of drops is above its limit in corpus.yaml (default: print a note)",
+        help="fail if a share of drops is above its limit in corpus.yaml, or if a corpus that must "
+        "be asked for is missing (default: print a note)",
     )
 
 
@@ -66,9 +68,17 @@ def run(options: argparse.Namespace) -> None:
     corpus = load_corpus(options.params, options.corpus)
     if options.fetch:
         from corpora_recipes.fetching.sources import fetch
+        from corpora_recipes.missing import MissingCorpus, write_missing
         from corpora_recipes.params import load_params
 
-        fetch(corpus, load_params(options.params)["sources"], options.raw)
+        try:
+            fetch(corpus, load_params(options.params)["sources"], options.raw)
+        except MissingCorpus as missing:
+            if options.strict:
+                raise
+            write_missing(corpus, options.out)
+            print(f"missing, which leaves out {', '.join(corpus.datasets)}: {missing}")
+            return
     corpus = with_documents(corpus, options.documents)
     drops = read(
         corpus,

@@ -1,7 +1,7 @@
 """The results of a report: checks that all results and the audit are of the same rows."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,8 @@ class Inputs:
         rankings: EvalRank's results, in the order of the encoders, of the same texts.
         paradigms: ParaLex's results, likewise.
         neighbour_differences: every two encoders compared by them.
+        missing: the datasets of params.yaml whose corpora must be asked for and are not there, with
+            how to get them.
     """
 
     encoders: tuple[Results, ...]
@@ -75,6 +77,7 @@ class Inputs:
     rankings: tuple[RankingResults, ...] = ()
     paradigms: tuple[ParadigmResults, ...] = ()
     neighbour_differences: tuple[Difference, ...] = ()
+    missing: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups(self) -> dict[Group, list[str]]:
@@ -221,6 +224,8 @@ def read_inputs(
         rankings=tuple(own for own, _ in ranked_first),
         paradigms=tuple(clustered),
         neighbour_differences=(*compare_ranks(ranked_first), *compare_paradigms(clustered)),
+        # An audit of instances, which is not that of a package, has none.
+        missing=audited.get("missing", {}),
     )
 
 

@@ -27,7 +27,21 @@ LISTED = 3
 
 
 def warning(inputs: Inputs) -> str:
-    """Return what must be known before any score of a sample is read; "" without samples."""
+    """Return what must be known before any score is read: samples, missing datasets; "" if none."""
+    return " ".join(filter(None, (_of_samples(inputs), _of_missing(inputs))))
+
+
+def _of_missing(inputs: Inputs) -> str:
+    if not inputs.missing:
+        return ""
+    how = " ".join(dict.fromkeys(inputs.missing.values()))
+    return (
+        f"Incomplete: missing are {', '.join(inputs.missing)}, whose corpora must be asked for, so "
+        f"that averages over them are incomplete. {how}"
+    )
+
+
+def _of_samples(inputs: Inputs) -> str:
     count, total = len(inputs.samples), sum(map(len, inputs.audited.values()))
     if not count:
         return ""

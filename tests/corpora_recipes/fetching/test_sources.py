@@ -13,7 +13,8 @@ from loopback import DATA, OTHER, Server, whole
 
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import downloads, sources
-from corpora_recipes.fetching.manifest import MANIFEST
+from corpora_recipes.fetching.manifest import MANIFEST, check_complete
+from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
@@ -35,7 +36,9 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
     raise NotImplementedError
 
 
-def corpus(entries: Sequence[Source], recipe: str = "fake", **options: Any) -> Corpus:
+def corpus(
+    entries: Sequence[Source], recipe: str = "fake", manual: str = "", **options: Any
+) -> Corpus:
     facts = CorpusFacts(
         name="Mine",
         records="documents",
@@ -43,7 +46,7 @@ def corpus(entries: Sequence[Source], recipe: str = "fake", **options: Any) -> C
         licence="CC0",
         description="",
         sources=tuple(entries),
-        manual="Ask for it at\nhttps://example.org/form.",
+        manual=manual,
     )
     return Corpus("mine", recipe, "es", None, 1, options, {}, facts)
 
@@ -140,14 +143,42 @@ class TestUpstream:
         ours = server.url.replace("corpus", "es-1")
         assert set(json.loads(lock.read_text("utf-8"))) == {"http://another", ours}
 
-    def test_corpus_that_must_be_asked_for(self, tmp_path: Path) -> None:
+    def test_corpus_without_addresses(self, tmp_path: Path) -> None:
         entries = [Source("a.zip"), Source("train/*.rs3")]
         sources.fetch(corpus([]), "sample", tmp_path / "out")
         with pytest.raises(InputError) as error:
             sources.fetch(corpus(entries), "upstream", tmp_path / "out")
-        assert error.value.found == "Ask for it at https://example.org/form."
+        assert error.value.found == "the corpus has no URL"
         assert "put a.zip, train/*.rs3 into MIRROR/fake/" in error.value.todo
         assert listing(tmp_path / "out") == ["a.txt", "sub/b.txt"]
+
+    def test_corpus_that_must_be_asked_for(self, tmp_path: Path) -> None:
+        asked = corpus(
+            [Source("a.zip"), Source("b.zip", optional=True), Source("train/*.rs3")],
+            manual="Ask for it at\nhttps://example.org/form.",
+        )
+        out = tmp_path / "out"
+        sources.fetch(asked, "sample", out)
+        (tmp_path / "mirror" / "fake").mkdir(parents=True)
+        for origin in ("upstream", str(tmp_path / "mirror")):
+            with pytest.raises(MissingCorpus) as error:
+                sources.fetch(asked, origin, out)
+            assert "Ask for it at https://example.org/form." in error.value.found
+            assert f"{out}/a.zip, {out}/b.zip, {out}/train/*.rs3" in error.value.expected
+            assert listing(out) == []
+        (out / "a.zip").write_text("a", "utf-8")
+        with pytest.raises(MissingCorpus):
+            sources.check_files(asked, "upstream", out)
+        (out / "train").mkdir()
+        (out / "train" / "1.rs3").write_text("1", "utf-8")
+        sources.check_files(asked, "upstream", out)
+        for origin in ("upstream", str(tmp_path / "mirror")):
+            sources.fetch(asked, origin, out)
+            assert listing(out) == ["a.zip", "train/1.rs3"]
+            check_complete(out, "mine")
+        with pytest.raises(InputError, match="another file"):
+            sources.fetch(asked, "sample", out)
+        assert listing(out) == ["a.zip", "train/1.rs3"]
 
     def test_recipe_can_fetch_by_itself(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -274,19 +305,19 @@ class TestLocal:
 
     def test_what_is_missing_is_found_before_a_fetch(self, tmp_path: Path) -> None:
         entries = [Source("*.jsonl")]
-        sources.check_files(corpus(entries), "sample")
+        sources.check_files(corpus(entries), "sample", tmp_path / "out")
         # Servers are not asked.
-        sources.check_files(corpus(entries), "upstream")
+        sources.check_files(corpus(entries), "upstream", tmp_path / "out")
         for origin in ("upstream", "sample"):
             with pytest.raises(InputError, match=r"nowhere\n.*params\.yaml: corpora\.mine\.corpus"):
-                sources.check_files(corpus(entries, path="nowhere"), origin)
+                sources.check_files(corpus(entries, path="nowhere"), origin, tmp_path / "out")
         with pytest.raises(InputError, match="no such folder"):
-            sources.check_files(corpus(entries), "mirror")
+            sources.check_files(corpus(entries), "mirror", tmp_path / "out")
         (tmp_path / "mirror" / "fake").mkdir(parents=True)
         with pytest.raises(InputError, match="no such file"):
-            sources.check_files(corpus(entries), "mirror")
+            sources.check_files(corpus(entries), "mirror", tmp_path / "out")
         (tmp_path / "mirror" / "fake" / "a.jsonl").touch()
-        sources.check_files(corpus(entries), "mirror")
+        sources.check_files(corpus(entries), "mirror", tmp_path / "out")
 
     def test_another_source_replaces_the_files(self, tmp_path: Path) -> None:
         self.test_mirror(tmp_path)
