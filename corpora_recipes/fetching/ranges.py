@@ -6,25 +6,30 @@ and ``manifest.json`` with the file's address, its size and its version on the s
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
-from time import sleep
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.addresses import first_that_works
+from corpora_recipes.fetching.lock import LOCK
+from corpora_recipes.fetching.transfer import (
+    Answer,
+    BeyondEnd,
+    Broken,
+    Changed,
+    Transfer,
+    Version,
+    open_session,
+)
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 
-if TYPE_CHECKING:
-    import requests
-
 # A file of such a folder; the first group is the name of the whole file.
 PART = re.compile(r"(.+)\.parts/(?:\d{15}-\d{15}|manifest\.json)")
-_CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
 
 
 class NoRanges(Exception):
@@ -38,7 +43,7 @@ class Manifest:
     Attributes:
         url: the file's address.
         size: its size in bytes.
-        validator: its version, as ``downloads.validator_of`` returns it.
+        validator: its version, see ``transfer.Version``.
     """
 
     url: str
@@ -85,28 +90,41 @@ def read_manifest(file: Path) -> Manifest | None:
 class RangeFetcher:
     """Fetches ranges of one file; a context manager, whose ``fetch`` is thread-safe.
 
-    The number of connections is bounded by ``downloads.CONNECTIONS``.
+    The number of connections is bounded by ``transfer.CONNECTIONS``. All ranges are of one version
+    of the file: another address is used only for the version that the first one gave.
 
     Attributes:
         manifest: the whole file of the parts; None before the first range is fetched.
-        fetched: number of bytes received from the server.
+        fetched: number of bytes received.
     """
 
-    def __init__(self, url: str, file: Path) -> None:
-        """Prepare to fetch parts of the file at ``url``, which would be stored as ``file``."""
-        self.url = url
+    def __init__(self, urls: Sequence[str], file: Path, size: int | None = None) -> None:
+        """Prepare to fetch parts of a file.
+
+        Args:
+            urls: its addresses, tried in this order; but the one of the parts first.
+            file: where the whole file would be stored.
+            size: its size in bytes, if known.
+
+        Raises:
+            InputError: the parts that are there are of another file.
+        """
         self.file = file
         self.manifest = read_manifest(file)
         self.fetched = 0
+        self._size = size
         self._lock = Lock()
         self._stack = ExitStack()
-        if self.manifest is not None and self.manifest.url != url:
-            raise self._changed(f"parts of {self.manifest.url}")
+        self._urls = list(urls)
+        if self.manifest is not None:
+            if self.manifest.url not in urls:
+                raise self._changed(f"parts of {self.manifest.url}")
+            self._prefer(self.manifest.url)
 
     def __enter__(self) -> "RangeFetcher":
         from tqdm import tqdm
 
-        self._session = self._stack.enter_context(downloads.open_session())
+        self._session = self._stack.enter_context(open_session())
         self._bar: tqdm[Any] = self._stack.enter_context(
             tqdm(desc=self.file.name, unit="B", unit_scale=True, disable=None)
         )
@@ -125,93 +143,71 @@ class RangeFetcher:
 
         Raises:
             NoRanges: the server does not support ranges, or state the file's version or size.
-            InputError: the file has changed on the server since the first part was fetched, it
-                ends before ``stop``, or there is no answer after several attempts.
+            InputError: the file is another one than that of the first part, or has another size
+                than it should, it ends before ``stop``, or no address works.
         """
         target = parts_folder(self.file) / part_name(start, stop)
         if target.is_file() and target.stat().st_size == stop - start:
             return
-        with whole_file(target) as temporary, temporary.open("wb") as file:
-            self._fill(file, start, stop)
 
-    def _fill(self, file: BinaryIO, position: int, stop: int) -> None:
+        def fill(url: str, hurried: bool) -> str:
+            with whole_file(target) as temporary, temporary.open("wb") as file:
+                self._fill(Transfer(self._session, url, hurried=hurried), file, start, stop)
+            return url
+
+        self._prefer(first_that_works(self._urls, fill))
+
+    def _prefer(self, url: str) -> None:
+        """Try an address first from now on."""
+        with self._lock:
+            self._urls = sorted(self._urls, key=lambda other: other != url)
+
+    def _fill(self, transfer: Transfer, file: BinaryIO, position: int, stop: int) -> None:
         """Write the bytes; if the transfer breaks off, request the rest."""
-        import requests
-        import urllib3
-
-        failures = 0
         while position < stop:
-            before = position
+            version = None
+            if self.manifest is not None:
+                version = Version(self.manifest.size, self.manifest.validator)
             try:
-                for chunk in self._transfer(position, stop):
-                    file.write(chunk)
-                    position += len(chunk)
-                    self._count(len(chunk))
-            except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-                failures = failures + 1 if position == before else 1
-                if failures == downloads.ATTEMPTS:
-                    raise InputError(
-                        self.url,
-                        expected=f"bytes {position} to {stop - 1} in at most "
-                        f"{downloads.ATTEMPTS} attempts without progress",
-                        found=str(error),
-                        todo="run fetch again later; it resumes the download",
-                    ) from None
-                sleep(downloads.BACKOFF * 2 ** (failures - 1))
+                with transfer.ask(position, stop, version) as answer:
+                    self._check(transfer.url, answer, stop)
+                    for chunk in transfer.body(answer):
+                        file.write(chunk)
+                        position += len(chunk)
+                        self._count(len(chunk))
+                if position < stop:
+                    raise Broken(f"the server sent less than the range, up to byte {position:,}")
+            except Broken as broken:
+                transfer.again(broken, position)
+            except Changed as changed:
+                raise self._changed(f"another version on the server ({changed})") from None
+            except BeyondEnd as size:
+                raise self._too_short(transfer.url, stop, str(size)) from None
 
-    def _transfer(self, position: int, stop: int) -> Iterator[bytes]:
-        """Yield the bytes of one response.
-
-        Raises:
-            requests.RequestException, urllib3.exceptions.HTTPError: it broke off, or was wrong.
-        """
-        import requests
-
-        headers = {"Range": f"bytes={position}-{stop - 1}"}
-        if self.manifest is not None:
-            headers["If-Range"] = self.manifest.validator
-        with downloads.get(self._session, self.url, headers) as response:
-            self._check(response, position, stop)
-            for chunk in response.raw.stream(downloads.CHUNK, decode_content=False):
-                position += len(chunk)
-                if position > stop:
-                    raise requests.RequestException("the server sent more than the range")
-                yield chunk
-        if position < stop:
-            raise requests.RequestException("the server sent less than the range")
-
-    def _check(self, response: "requests.Response", position: int, stop: int) -> None:
-        """Check that the response is the requested range, of the version of the other parts."""
-        import requests
-
-        validator = downloads.validator_of(response)
-        if response.status_code == 200:
-            # The response to If-Range is the whole file, too, if it has changed (RFC 9110, 13.1.5).
+    def _check(self, url: str, answer: Answer, stop: int) -> None:
+        """Check that an answer is a range, of the version of the other parts."""
+        if not answer.is_range:
+            # The answer to If-Range is the whole file, too, if it has changed (RFC 9110, 13.1.5).
+            validator = answer.version.validator
             if self.manifest is not None and validator != self.manifest.validator:
                 raise self._changed(f"another version on the server ({validator or 'unnamed'})")
             raise NoRanges("the server does not support ranges of files")
-        answered = response.headers.get("Content-Range", "")
-        if response.status_code == 416:
-            raise self._too_short(stop, answered.removeprefix("bytes */"))
-        if response.status_code != 206:
-            raise downloads.refused(self.url, response)
-        match = _CONTENT_RANGE.fullmatch(answered)
-        if answered.endswith("/*"):
+        if answer.version.size is None:
             raise NoRanges("the server does not state the size of the file")
-        if match and int(match[1]) == position and int(match[3]) < stop:
-            raise self._too_short(stop, match[3])
-        if not match or (int(match[1]), int(match[2])) != (position, stop - 1):
-            raise requests.RequestException(f"the server sent the wrong range: {answered!r}")
+        if answer.version.size < stop:
+            raise self._too_short(url, stop, str(answer.version.size))
         with self._lock:
             if self.manifest is None:
-                self._write_manifest(Manifest(self.url, int(match[3]), validator))
-            elif int(match[3]) != self.manifest.size or validator not in (
-                "",  # an answer to If-Range need not repeat it (RFC 9110, 15.3.7)
-                self.manifest.validator,
-            ):
-                raise self._changed(f"another version on the server ({validator or match[3]})")
+                self._begin(Manifest(url, answer.version.size, answer.version.validator))
 
-    def _write_manifest(self, manifest: Manifest) -> None:
+    def _begin(self, manifest: Manifest) -> None:
+        if self._size not in (None, manifest.size):
+            raise InputError(
+                manifest.url,
+                expected=f"{self._size:,} bytes",
+                found=f"{manifest.size:,} bytes",
+                todo="if the publisher has changed the file, correct corpus.yaml",
+            )
         if not manifest.validator:
             raise NoRanges("the server does not state the file's version")
         with whole_file(parts_folder(self.file) / "manifest.json") as temporary:
@@ -226,19 +222,19 @@ class RangeFetcher:
     def _changed(self, found: str) -> InputError:
         assert self.manifest is not None
         return InputError(
-            f"{parts_folder(self.file)}, parts of {self.url}",
+            f"{parts_folder(self.file)}, parts of {self.manifest.url}",
             expected=f"parts of one version, {self.manifest.validator}",
             found=found,
             todo=f"remove {parts_folder(self.file)} and the entry of the file's index in "
-            f"{downloads.LOCK}, and fetch again; a fixed `date:` in params.yaml, instead of "
-            "latest, keeps to one version",
+            f"{LOCK}, and fetch again; a fixed `date:` in params.yaml, instead of latest, keeps to "
+            "one version",
         )
 
-    def _too_short(self, stop: int, size: str) -> InputError:
+    def _too_short(self, url: str, stop: int, size: str) -> InputError:
         if self.manifest is not None and size != str(self.manifest.size):
             return self._changed(f"a file of {size or 'fewer'} bytes on the server")
         return InputError(
-            self.url,
+            url,
             expected=f"a file of {stop:,} bytes or more",
             found=f"{int(size):,} bytes" if size.isdecimal() else "fewer",
             todo="the index belongs to another dump: fetch a dump and an index of the same date",

@@ -31,7 +31,7 @@ class Server:
                 pass
 
         self.httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.httpd.server_address[1]}/corpus.zip"
+        self.url = f"http://127.0.0.1:{self.httpd.server_address[1]}/corpus.bin"
         threading.Thread(target=self.httpd.serve_forever, args=(0.01,), daemon=True).start()
 
     def header(self, name: str) -> list[str | None]:

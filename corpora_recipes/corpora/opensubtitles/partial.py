@@ -16,9 +16,10 @@ from corpora_recipes.corpora.opensubtitles.archive import (
 )
 from corpora_recipes.corpora.opensubtitles.films import Film, choose, list_films
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching import transfer
 from corpora_recipes.fetching.partial_file import PartialFile
 from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, parts_folder
+from corpora_recipes.fetching.remote import look_at
 from corpora_recipes.fetching.sources import fetch_whole, list_sources
 from corpora_recipes.reading.blocks import in_order
 from corpora_recipes.recipe import Corpus, load_recipe
@@ -52,7 +53,7 @@ def fetch(corpus: Corpus, out: Path) -> None:
             why = str(error)
         if not why:
             return
-        size = downloads.size_of(source.urls[0]) or source.size
+        size = look_at(source.urls[0]).size or source.size
         known = "size unknown" if size is None else f"{size:,} bytes"
         tqdm.write(f"fetching the whole of {source.file}, {known}: {why}", file=sys.stderr)
     fetch_whole([source], out)
@@ -64,17 +65,10 @@ def _fetch_films(corpus: Corpus, source: Source, path: Path) -> str:
     quota = corpus.documents
     if quota is None:
         return f"corpora.{corpus.name}.corpus.documents asks for all"
-    with RangeFetcher(source.urls[0], path) as parts:
+    with RangeFetcher(source.urls, path, source.size) as parts:
         # The answer to any range has the size of the file.
         parts.fetch(0, 1)
         assert parts.manifest is not None
-        if source.size not in (None, parts.manifest.size):
-            raise InputError(
-                source.urls[0],
-                expected=f"{source.size:,} bytes",
-                found=f"{parts.manifest.size:,} bytes",
-                todo="if the publisher has changed the file, correct corpus.yaml",
-            )
         archive = _Archive(PartialFile(path, parts), path, corpus)
         if 2 * quota > len(archive.films):
             return f"more than half of its {len(archive.films):,} films are wanted"
@@ -128,7 +122,7 @@ class _Archive:
             else:
                 ranges.append((start, stop))
                 together.append([film])
-        fetchers = ThreadPoolExecutor(downloads.CONNECTIONS)
+        fetchers = ThreadPoolExecutor(transfer.CONNECTIONS)
         try:
             fetched = fetchers.map(self._file.fetch, *zip(*ranges, strict=True))
             for some, _ in zip(together, fetched, strict=True):

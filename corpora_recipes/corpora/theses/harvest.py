@@ -52,7 +52,7 @@ def harvest(
             if token:
                 query = {"verb": "ListRecords", "resumptionToken": token}
             page = folder / f"page-{number:04d}.xml"
-            download([f"{url}?{urlencode(query)}"], page, check=_check_page)
+            download([f"{url}?{urlencode(query)}"], page, check=_check_page, check_sees_end=True)
             previous, token = token, _show(bar, parse_page(page))
             if not token:
                 return

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks, wanted_blocks
 from corpora_recipes.corpora.wikipedia.index import first_offset
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching import transfer
 from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
@@ -20,6 +20,7 @@ from corpora_recipes.fetching.ranges import (
     part_range,
     parts_folder,
 )
+from corpora_recipes.fetching.remote import look_at
 from corpora_recipes.fetching.sources import fetch_whole, list_sources
 from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import Corpus
@@ -72,7 +73,7 @@ def fetch(corpus: Corpus, out: Path) -> None:
 
 
 def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
-    with RangeFetcher(dump.urls[0], path) as parts:
+    with RangeFetcher(dump.urls, path, dump.size) as parts:
         parts.fetch(0, first_offset(index))
         blocks = wanted_blocks(
             list_blocks(path), corpus, lambda block: parts.fetch(*part_range(block.part))
@@ -97,7 +98,7 @@ class _FetchFirst(Executor):
 
     def __init__(self, parts: RangeFetcher) -> None:
         self.parts = parts
-        self.fetchers = ThreadPoolExecutor(downloads.CONNECTIONS)
+        self.fetchers = ThreadPoolExecutor(transfer.CONNECTIONS)
         self.reader = ThreadPoolExecutor(1)
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
@@ -127,6 +128,6 @@ class _FetchFirst(Executor):
 
 
 def _explain(dump: Source, why: str) -> None:
-    size = downloads.size_of(dump.urls[0])
+    size = look_at(dump.urls[0]).size
     known = "size unknown" if size is None else f"{size:,} bytes"
     tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)

@@ -9,7 +9,7 @@ import pytest
 from loopback import DATA, OTHER, Server, status, whole
 
 from corpora_recipes.facts import Pin
-from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching import downloads, transfer
 from corpora_recipes.running.errors import InputError
 
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -17,7 +17,7 @@ SHA = hashlib.sha256(DATA).hexdigest()
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
+    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -31,16 +31,16 @@ def listing(folder: Path) -> list[str]:
 
 def test_whole_file(server: Server, tmp_path: Path) -> None:
     server.script = [whole()]
-    target = tmp_path / "new" / "corpus.zip"
+    target = tmp_path / "new" / "corpus.bin"
     assert downloads.download([server.url], target) == got(server)
     assert target.read_bytes() == DATA
-    assert listing(tmp_path / "new") == ["corpus.zip"]
-    assert server.header("User-Agent") == [downloads.user_agent()]
+    assert listing(tmp_path / "new") == ["corpus.bin"]
+    assert server.header("User-Agent") == [transfer.user_agent()]
     assert server.header("Accept-Encoding") == ["identity"]
 
 
 def test_right_file_is_not_downloaded_again(server: Server, tmp_path: Path) -> None:
-    target = tmp_path / "corpus.zip"
+    target = tmp_path / "corpus.bin"
     target.write_bytes(DATA)
     assert downloads.download([server.url], target, pin=Pin(sha256=SHA)) == got(server)
     assert server.requests == []
@@ -48,7 +48,7 @@ def test_right_file_is_not_downloaded_again(server: Server, tmp_path: Path) -> N
 
 def test_damaged_file_is_downloaded_again(server: Server, tmp_path: Path) -> None:
     server.script = [whole()]
-    target = tmp_path / "corpus.zip"
+    target = tmp_path / "corpus.bin"
     target.write_bytes(DATA[:-1])
     downloads.download([server.url], target, pin=Pin(sha256=SHA))
     assert target.read_bytes() == DATA
@@ -56,7 +56,7 @@ def test_damaged_file_is_downloaded_again(server: Server, tmp_path: Path) -> Non
 
 def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
     server.script = [whole(stop=1000), whole(stop=5000), whole()]
-    target = tmp_path / "corpus.zip"
+    target = tmp_path / "corpus.bin"
     assert downloads.download([server.url], target) == got(server)
     assert server.header("Range") == [None, "bytes=1000-", "bytes=6000-"]
     assert server.header("If-Range") == [None, '"one"', '"one"']
@@ -65,17 +65,17 @@ def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
 
 def test_many_breaks_are_borne_while_bytes_come(server: Server, tmp_path: Path) -> None:
     server.script = [whole(stop=len(DATA) // 10)]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
-    assert len(server.requests) == 10 > downloads.ATTEMPTS
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
+    assert len(server.requests) == 10 > transfer.ATTEMPTS
 
 
 def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
-    target = tmp_path / "corpus.zip"
+    target = tmp_path / "corpus.bin"
     server.script = [whole(stop=1000), whole(stop=0)]
-    with pytest.raises(InputError, match="1000 bytes, then"):
+    with pytest.raises(InputError, match="1,000 bytes, then"):
         downloads.download([server.url], target)
     assert not target.exists()
-    assert (tmp_path / "corpus.zip.part").stat().st_size == 1000
+    assert (tmp_path / "corpus.bin.part").stat().st_size == 1000
     server.requests.clear()
     server.script = [whole()]
     downloads.download([server.url], target, pin=Pin(sha256=SHA))
@@ -84,39 +84,39 @@ def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
 
 def test_complete_part_of_a_killed_run_is_used(server: Server, tmp_path: Path) -> None:
     server.script = [whole()]
-    (tmp_path / "corpus.zip.part").write_bytes(DATA)
-    (tmp_path / "corpus.zip.part.json").write_text(
-        json.dumps({"url": server.url, "validator": '"one"'}), "utf-8"
+    (tmp_path / "corpus.bin.part").write_bytes(DATA)
+    (tmp_path / "corpus.bin.part.json").write_text(
+        json.dumps({"url": server.url, "size": len(DATA), "validator": '"one"'}), "utf-8"
     )
-    assert downloads.download([server.url], tmp_path / "corpus.zip") == got(server)
-    assert server.header("Range") == [f"bytes={len(DATA)}-"]
+    assert downloads.download([server.url], tmp_path / "corpus.bin") == got(server)
+    assert server.requests == []
 
 
 def test_part_of_another_url_is_not_used(server: Server, tmp_path: Path) -> None:
     server.script = [whole()]
-    (tmp_path / "corpus.zip.part").write_bytes(b"other")
-    (tmp_path / "corpus.zip.part.json").write_text(
-        json.dumps({"url": "http://127.0.0.1/other", "validator": '"one"'}), "utf-8"
+    (tmp_path / "corpus.bin.part").write_bytes(b"other")
+    (tmp_path / "corpus.bin.part.json").write_text(
+        json.dumps({"url": "http://127.0.0.1/other", "size": 9, "validator": '"one"'}), "utf-8"
     )
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert server.header("Range") == [None]
 
 
 def test_changed_etag_starts_over(server: Server, tmp_path: Path) -> None:
     server.script = [whole(OTHER, stop=1000), whole(DATA, etag='"two"')]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert server.header("Range") == [None, "bytes=1000-"]
 
 
 def test_ignored_range_starts_over(server: Server, tmp_path: Path) -> None:
     server.script = [whole(stop=1000), whole(ranges=False)]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
 
 
 @pytest.mark.parametrize("etag", [None, 'W/"weak"'])
 def test_no_strong_validator_starts_over(server: Server, tmp_path: Path, etag: str | None) -> None:
     server.script = [whole(stop=1000, etag=etag), whole(etag=etag)]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert server.header("Range") == [None, None]
 
 
@@ -131,7 +131,7 @@ def test_last_modified_validates_too(server: Server, tmp_path: Path) -> None:
         handler.wfile.write(DATA[:1000])
 
     server.script = [dated, whole(etag=date)]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert server.header("If-Range") == [None, date]
 
 
@@ -144,22 +144,22 @@ def test_wrong_range_starts_over(server: Server, tmp_path: Path) -> None:
         handler.wfile.write(DATA[7:])
 
     server.script = [whole(stop=1000), shifted, whole()]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert server.header("Range") == [None, "bytes=1000-", None]
 
 
 def test_length_that_lies_is_an_error(server: Server, tmp_path: Path) -> None:
     server.script = [whole(ranges=False, length=len(DATA) + 10)]
     with pytest.raises(InputError, match="attempts without progress"):
-        downloads.download([server.url], tmp_path / "corpus.zip")
-    assert len(server.requests) == downloads.ATTEMPTS
-    assert not (tmp_path / "corpus.zip").exists()
+        downloads.download([server.url], tmp_path / "corpus.bin")
+    assert len(server.requests) == transfer.ATTEMPTS
+    assert not (tmp_path / "corpus.bin").exists()
 
 
 def test_404_is_an_error_at_once(server: Server, tmp_path: Path) -> None:
     server.script = [status(404)]
     with pytest.raises(InputError, match="404 Not Found"):
-        downloads.download([server.url], tmp_path / "corpus.zip")
+        downloads.download([server.url], tmp_path / "corpus.bin")
     assert len(server.requests) == 1
 
 
@@ -167,12 +167,12 @@ def test_a_contact_is_named_and_asked_for(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.script = [status(403)]
-    monkeypatch.delenv(downloads.CONTACT, raising=False)
-    with pytest.raises(InputError, match=downloads.CONTACT):
-        downloads.download([server.url], tmp_path / "corpus.zip")
-    monkeypatch.setenv(downloads.CONTACT, "ana@example.org")
-    with pytest.raises(InputError, match="check the address"):
-        downloads.download([server.url], tmp_path / "corpus.zip")
+    monkeypatch.delenv(transfer.CONTACT, raising=False)
+    with pytest.raises(InputError, match=transfer.CONTACT):
+        downloads.download([server.url], tmp_path / "corpus.bin")
+    monkeypatch.setenv(transfer.CONTACT, "ana@example.org")
+    with pytest.raises(InputError, match="may refuse programs"):
+        downloads.download([server.url], tmp_path / "corpus.bin")
     first, second = server.header("User-Agent")
     assert first is not None
     assert second == first.removesuffix(")") + "; ana@example.org)"
@@ -180,39 +180,49 @@ def test_a_contact_is_named_and_asked_for(
 
 def test_503_then_file(server: Server, tmp_path: Path) -> None:
     server.script = [status(503), status(500), whole()]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert len(server.requests) == 3
 
 
 def test_503_for_ever(server: Server, tmp_path: Path) -> None:
     server.script = [status(503)]
     with pytest.raises(InputError, match="503 Service Unavailable") as error:
-        downloads.download([server.url], tmp_path / "corpus.zip")
+        downloads.download([server.url], tmp_path / "corpus.bin")
     assert "run fetch again later" in error.value.todo
-    assert len(server.requests) == downloads.ATTEMPTS
+    assert len(server.requests) == transfer.ATTEMPTS
 
 
-def test_retry_after_is_honoured_and_bounded(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_retry_after_is_honoured_and_said(
+    server: Server,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
-    server.script = [status(429, Retry_After="7"), status(503, Retry_After="86400"), whole()]
-    downloads.download([server.url], tmp_path / "corpus.zip", pin=Pin(sha256=SHA))
-    assert waits == [7, downloads.LONGEST_WAIT]
+    monkeypatch.setattr(transfer, "sleep", waits.append)
+    server.script = [status(429, Retry_After="7"), status(503, Retry_After="120"), whole()]
+    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
+    assert waits == [7, 120]
+    assert "503 Service Unavailable; waiting 120 s, as the server asks" in capsys.readouterr().err
+    server.requests.clear()
+    server.script = [status(503, Retry_After="100000")]
+    with pytest.raises(InputError, match="asks to wait 100,000 s"):
+        downloads.download([server.url], tmp_path / "other.bin")
+    assert len(server.requests) == 1
+    assert waits == [7, 120]
 
 
 def test_no_server(server: Server, tmp_path: Path) -> None:
     server.httpd.shutdown()
     server.httpd.server_close()
-    with pytest.raises(InputError, match="an answer from the server"):
-        downloads.download([server.url], tmp_path / "corpus.zip")
+    with pytest.raises(InputError, match="0 bytes, then: Connection refused"):
+        downloads.download([server.url], tmp_path / "corpus.bin")
 
 
 def test_wrong_bytes(server: Server, tmp_path: Path) -> None:
     server.script = [whole(OTHER)]
     with pytest.raises(InputError) as error:
-        downloads.download([server.url], tmp_path / "x" / "corpus.zip", pin=Pin(sha256=SHA))
+        downloads.download([server.url], tmp_path / "x" / "corpus.bin", pin=Pin(sha256=SHA))
     assert SHA in error.value.expected
     assert hashlib.sha256(OTHER).hexdigest() in error.value.found
     assert listing(tmp_path / "x") == []
@@ -221,7 +231,7 @@ def test_wrong_bytes(server: Server, tmp_path: Path) -> None:
 def test_too_large_stops_early(server: Server, tmp_path: Path) -> None:
     server.script = [whole()]
     with pytest.raises(InputError, match="10 bytes"):
-        downloads.download([server.url], tmp_path / "x" / "corpus.zip", pin=Pin(size=10))
+        downloads.download([server.url], tmp_path / "x" / "corpus.bin", pin=Pin(size=10))
     assert listing(tmp_path / "x") == []
 
 
@@ -250,5 +260,5 @@ def test_failed_check_leaves_nothing(server: Server, tmp_path: Path) -> None:
         raise InputError(path, expected="x", found="y", todo="z")
 
     with pytest.raises(InputError):
-        downloads.download([server.url], tmp_path / "x" / "corpus.zip", check=refuse)
+        downloads.download([server.url], tmp_path / "x" / "corpus.bin", check=refuse)
     assert listing(tmp_path / "x") == []

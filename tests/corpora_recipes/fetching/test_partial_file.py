@@ -35,7 +35,7 @@ def test_any_reads(
 ) -> None:
     file = tmp_path_factory.mktemp("some") / "all.zip"
     wanted = {0}
-    with RangeFetcher(f"{server.url}/all.zip", file) as fetcher:
+    with RangeFetcher([f"{server.url}/all.zip"], file) as fetcher:
         fetcher.fetch(0, 1)
         remote = PartialFile(file, fetcher)
         for start, size in ranges:
@@ -55,7 +55,7 @@ def test_any_reads(
 
 
 def test_all_the_rest(server: RangeServer, file: Path) -> None:
-    with RangeFetcher(f"{server.url}/all.zip", file) as fetcher:
+    with RangeFetcher([f"{server.url}/all.zip"], file) as fetcher:
         fetcher.fetch(5, 9)
         remote = PartialFile(file, fetcher)
         remote.seek(7)
@@ -65,7 +65,7 @@ def test_all_the_rest(server: RangeServer, file: Path) -> None:
 
 def test_parts_that_come_and_go_meanwhile(server: RangeServer, file: Path) -> None:
     url = f"{server.url}/all.zip"
-    with RangeFetcher(url, file) as fetcher:
+    with RangeFetcher([url], file) as fetcher:
         fetcher.fetch(0, 9)
         here = PartialFile(file)
         fetcher.fetch(9, 20)

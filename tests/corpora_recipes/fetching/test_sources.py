@@ -12,19 +12,20 @@ import pytest
 from loopback import DATA, OTHER, Server, whole
 
 from corpora_recipes.facts import CorpusFacts, Source
-from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching import sources, transfer
 from corpora_recipes.fetching.manifest import MANIFEST, check_complete
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
 
+ANOTHER = '{"http://another": {"date": "2026-01-01", "file": "a", "sha256": "0a", "size": 1}}'
 SHA = hashlib.sha256(DATA).hexdigest()
 
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
+    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -85,14 +86,14 @@ def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> N
 
 class TestUpstream:
     def entries(self, server: Server, **more: Any) -> list[Source]:
-        url = server.url.replace("corpus.zip", "{language}-{date}.zip")
-        return [Source("raw/{language}-{date}.zip", (url,), **more)]
+        url = server.url.replace("corpus.bin", "{language}-{date}.bin")
+        return [Source("raw/{language}-{date}.bin", (url,), **more)]
 
     def test_names_are_filled_in(self, server: Server, tmp_path: Path) -> None:
         server.script = [whole()]
         sources.fetch(corpus(self.entries(server), date="latest"), "upstream", tmp_path / "out")
-        assert server.requests[0][0] == "/es-latest.zip"
-        assert listing(tmp_path / "out") == ["raw/es-latest.zip"]
+        assert server.requests[0][0] == "/es-latest.bin"
+        assert listing(tmp_path / "out") == ["raw/es-latest.bin"]
 
     def test_lock(self, server: Server, tmp_path: Path) -> None:
         mine = corpus(self.entries(server), date=20260101)
@@ -102,7 +103,7 @@ class TestUpstream:
         (entry,) = lock.values()
         assert entry["sha256"] == SHA
         assert entry["size"] == len(DATA)
-        assert entry["file"] == "raw/es-20260101.zip"
+        assert entry["file"] == "raw/es-20260101.bin"
         assert list(lock) == [server.url.replace("corpus", "es-20260101")]
         # The same again: nothing to do. Elsewhere: downloaded, and held to the lock.
         sources.fetch(mine, "upstream", tmp_path / "out")
@@ -115,7 +116,7 @@ class TestUpstream:
         assert listing(tmp_path / "third") == []
         (tmp_path / "sources.lock").write_text("{}", "utf-8")
         sources.fetch(mine, "upstream", tmp_path / "third")
-        assert (tmp_path / "third" / "raw" / "es-20260101.zip").read_bytes() == OTHER
+        assert (tmp_path / "third" / "raw" / "es-20260101.bin").read_bytes() == OTHER
 
     def test_damaged_lock(self, server: Server, tmp_path: Path) -> None:
         (tmp_path / "sources.lock").write_text("<<<<<<< HEAD", "utf-8")
@@ -135,7 +136,7 @@ class TestUpstream:
         lock = tmp_path / "sources.lock"
 
         def answer(handler: BaseHTTPRequestHandler) -> None:
-            lock.write_text('{"http://another": {}}', "utf-8")
+            lock.write_text(ANOTHER, "utf-8")
             whole()(handler)
 
         server.script = [answer]

@@ -59,7 +59,7 @@ def test_a_range_on_a_full_disk_is_not_kept(server: RangeServer, tmp_path: Path)
     code = (
         "from corpora_recipes.fetching.ranges import RangeFetcher\n"
         "def command():\n"
-        "    with RangeFetcher(sys.argv[1], Path(sys.argv[2])) as fetcher:\n"
+        "    with RangeFetcher([sys.argv[1]], Path(sys.argv[2])) as fetcher:\n"
         "        fetcher.fetch(0, 1000)\n"
         "        fetcher.fetch(1000, 100_000)\n"
         "sys.exit(run(command))"

@@ -11,7 +11,7 @@ import pytest
 
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.corpora.theses.harvest import harvest
-from corpora_recipes.fetching import downloads, sources
+from corpora_recipes.fetching import sources, transfer
 from corpora_recipes.fetching.manifest import MANIFEST
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
@@ -93,7 +93,7 @@ class Repository:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Repository]:
-    monkeypatch.setattr(downloads, "BACKOFF", 0.0)
+    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
     repository = Repository()
     yield repository
@@ -158,7 +158,7 @@ class TestSeveralServers:
         monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
-        monkeypatch.setattr(downloads, "ATTEMPTS", 2)
+        monkeypatch.setattr(transfer, "ATTEMPTS", 2)
         corpus = corpus_with({"url": "http://localhost:9/oai"}, {"url": server.url})
         sources.fetch(corpus, "upstream", tmp_path / "out")
         assert pages(tmp_path / "out" / "127.0.0.1") == ALL
@@ -204,7 +204,7 @@ def test_resumes_after_a_break(server: Repository, tmp_path: Path) -> None:
 
 def test_busy_server(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
-    monkeypatch.setattr("urllib3.util.retry.time.sleep", waits.append)
+    monkeypatch.setattr(transfer, "sleep", waits.append)
     server.before = [lambda query: (503, {"Retry-After": "12"}, "busy")]
     harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
     assert 12 in waits

@@ -1,0 +1,63 @@
+"""sources.lock: what the files were that nobody publishes a digest of, when they were fetched."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
+
+# In the working folder, beside params.yaml.
+LOCK = Path("sources.lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A file as it was when it was fetched for the first time.
+
+    Attributes:
+        date: of that fetch, as YYYY-MM-DD.
+        file: its upstream name.
+        sha256: its SHA-256, in hexadecimal.
+        size: in bytes.
+        came_from: the address that gave it; "" if it is the one under which the lock has it.
+    """
+
+    date: str
+    file: str
+    sha256: str
+    size: int
+    came_from: str = ""
+
+
+def read_lock() -> dict[str, Locked]:
+    """Return the first address of each locked file, and the file.
+
+    Raises:
+        InputError: the lock is damaged.
+    """
+    try:
+        return {url: Locked(**entry) for url, entry in json.loads(LOCK.read_text("utf-8")).items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            LOCK,
+            expected="the JSON that fetch wrote",
+            found=str(error),
+            todo="restore the file, or remove it to accept what the servers have now",
+        ) from None
+
+
+def add_to_lock(url: str, file: Locked) -> None:
+    """Lock a file.
+
+    Raises:
+        InputError: the lock is damaged.
+    """
+    # Read again: fetches of other corpora may have written to it in the meantime.
+    lock = read_lock() | {url: file}
+    with whole_file(LOCK) as temporary:
+        entries = {url: asdict(entry) for url, entry in lock.items()}
+        text = json.dumps(entries, ensure_ascii=False, indent=2, sort_keys=True)
+        temporary.write_text(text + "\n", "utf-8")
