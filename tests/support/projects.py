@@ -13,7 +13,7 @@ from imports import REPOSITORY
 CACHES = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis")
 # In the project's folder; evaluation/data is a room.
 MADE_HERE = shutil.ignore_patterns(
-    ".git", ".venv*", ".uv", "data", "dist", "reports", "dvc.lock", "tmp"
+    ".git", ".venv*", ".uv", "data", "dist", "reports", "fuzz", "dvc.lock", "tmp"
 )
 TRACING = Path(__file__).with_name("tracing")
 
