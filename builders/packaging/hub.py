@@ -73,6 +73,8 @@ def package(
                 "title": " + ".join(origin.title for origin in group.origins),
                 "benchmark": benchmark_of(dataset, corpora),
             }
+            if dataset.edition_of:
+                audits[dataset.name]["edition_of"] = dataset.edition_of
     before = earlier or out
     facts = facts_of(before)
     kept = 0

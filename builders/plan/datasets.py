@@ -38,6 +38,7 @@ class Dataset(ABC):
         licence: of its texts.
         sample: whether its texts are those of the small sample in the project.
         version: raised when its rows change.
+        edition_of: the older dataset that it is compared with in the report, or "".
         options: the values of the task's options.
     """
 
@@ -48,6 +49,7 @@ class Dataset(ABC):
     licence: str
     sample: bool
     version: str
+    edition_of: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
 
     def columns(self) -> dict[str, Column]:
@@ -240,7 +242,7 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
             todo="write one of these tasks",
         )
     task = TASKS[entry["task"]]
-    known = ["task", "version", *_keys(task, records)]
+    known = ["task", "version", *_keys(task, records), "edition_of"]
     if unknown := sorted(set(map(str, entry)) - set(known)):
         raise InputError(
             where,
@@ -258,6 +260,7 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
         "licence": licence_of(corpus, sources),
         "sample": corpus.is_sample(sources),
         "version": version,
+        "edition_of": _edition_of(entry, where),
         "options": _options(task, records, entry, where),
     }
     if isinstance(task, PassageTask):
@@ -270,6 +273,19 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
         facts = collection_facts(corpus, collection, common["language"])
         return ExampleDataset(task=task, collection=collection, facts=facts, **common)
     return RelationDataset(task=task, **common)
+
+
+def _edition_of(entry: Mapping[str, object], where: str) -> str:
+    """Return the name of the older dataset; ``check_editions`` looks at whether it fits."""
+    named = entry.get("edition_of", "")
+    if not isinstance(named, str):
+        raise InputError(
+            f"{where}.edition_of",
+            expected="the name of the older dataset",
+            found=repr(named),
+            todo="correct the name, or remove the key",
+        )
+    return named
 
 
 def _keys(task: Task, records: str) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.plan.datasets import RANKINGS, Dataset, datasets_of
+from builders.plan.editions import check_editions
 from builders.plan.origins import Origin, origins_of
 from builders.plan.params import rankings_params
 from builders.plan.rankings import RankingDataset, rankings_of
@@ -62,7 +63,7 @@ def groups_of(
 
     Raises:
         InputError: a corpus has neither a dataset nor a ranking that uses it; and see
-            ``datasets_of`` and ``rankings_of``.
+            ``datasets_of``, ``check_editions`` and ``rankings_of``.
     """
     composed = rankings_of(rankings, corpora, sources, path)
     used = {corpus.name for ranking in composed for corpus in ranking.corpora}
@@ -79,6 +80,7 @@ def groups_of(
         BuildGroup(corpus.name, datasets_of(corpus, sources), origins_of([corpus], sources))
         for corpus in corpora
     ]
+    check_editions([(own.origins[0].corpus, own.datasets) for own in built])
     return built + [
         BuildGroup(ranking.name, [ranking], origins_of(ranking.corpora, sources))
         for ranking in composed

@@ -44,16 +44,17 @@ class Difference:
     """The difference of two encoders, each by its main layer.
 
     Attributes:
-        level: the kind of ``what``: a dataset, a group of tasks, or a measure of ranks or clusters.
+        level: the kind of ``what``: a dataset, a group of tasks, a measure of ranks or clusters, or
+            an edition of a dataset, where scores on the older one are subtracted.
         what: name of the dataset; abbreviation of the group, such as "SP"; or key of the measure,
             such as "evalrank_es mrr cosine".
         one: name of an encoder.
-        other: name of another one.
+        other: name of another one; "" if nothing is subtracted.
         value: score of ``one`` minus score of ``other``, -1 … 1 (correlations -2 … 2).
         interval: of the difference, of ``intervals.COVERAGE``.
     """
 
-    level: Literal["dataset", "group", "measure"]
+    level: Literal["dataset", "group", "measure", "edition"]
     what: str
     one: str
     other: str
@@ -112,7 +113,7 @@ def compare(
     found = []
     for one, other in combinations(measured, 2):
         shared = sorted(measured[one].keys() & measured[other].keys())
-        apart = {name: _subtract(measured[one][name], measured[other][name]) for name in shared}
+        apart = {name: subtract(measured[one][name], measured[other][name]) for name in shared}
         names: list[tuple[Literal["dataset", "group"], str, list[str]]] = [
             *(("dataset", dataset, [dataset]) for dataset in shared),
             *(
@@ -126,7 +127,7 @@ def compare(
             value = float(values.mean())
             # The variance of a mean of independent differences.
             far = float(np.sqrt(np.square(reaches).sum())) / len(datasets)
-            ends = _around(value, far, float(largest.mean()))
+            ends = around(value, far, float(largest.mean()))
             found.append(Difference(level, what, one, other, value, ends))
     return found
 
@@ -250,19 +251,24 @@ def _compare_means(
         left_out = leave_out_means(apart, documents)
         for what, own, without in zip(whats, apart, left_out, strict=True):
             value = float(own.mean())
-            ends = _around(value, reach(value, without), 1.0)
+            ends = around(value, reach(value, without), 1.0)
             found.append(Difference("measure", what, one, other, value, ends))
     return found
 
 
-def _subtract(one: Measured, other: Measured) -> tuple[float, float, float]:
-    """Return the difference of two scores, half its interval's width, the largest difference."""
-    value = one.value - other.value
-    far = reach(value, one.left_out - other.left_out)
-    return value, far, 2.0 if one.metric == "pearson" else 1.0
+def subtract(one: Measured, other: Measured | None) -> tuple[float, float, float]:
+    """Return the difference of two scores on the same documents; or the first, without another.
+
+    Returns:
+        The difference, half its interval's width, and the largest difference there can be.
+    """
+    value, left_out = one.value, one.left_out
+    if other is not None:
+        value, left_out = value - other.value, left_out - other.left_out
+    return value, reach(value, left_out), 2.0 if one.metric == "pearson" else 1.0
 
 
-def _around(value: float, far: float, largest: float) -> tuple[float, float]:
+def around(value: float, far: float, largest: float) -> tuple[float, float]:
     """Return the ends of an interval around a difference, within what differences can be."""
     return max(value - far, -largest), min(value + far, largest)
 

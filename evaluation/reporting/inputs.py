@@ -26,6 +26,7 @@ from evaluation.reporting.comparison import (
     compare_ranks,
     measure_all,
 )
+from evaluation.reporting.editions import FLOOR, Edition, compare_editions
 from evaluation.reporting.layout import spaced
 from evaluation.results.invariance import read_invariance
 from evaluation.results.paradigms import ParadigmResults
@@ -62,6 +63,7 @@ class Inputs:
         neighbour_differences: every two encoders compared by them.
         missing: the datasets of params.yaml whose corpora must be asked for and are not there, with
             how to get them.
+        editions: every encoder's scores on a dataset and on the one that it is an edition of.
     """
 
     encoders: tuple[Results, ...]
@@ -78,6 +80,7 @@ class Inputs:
     paradigms: tuple[ParadigmResults, ...] = ()
     neighbour_differences: tuple[Difference, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
+    editions: tuple[Edition, ...] = ()
 
     @property
     def groups(self) -> dict[Group, list[str]]:
@@ -200,6 +203,8 @@ def read_inputs(
     seed = encoders[0].seed
     order = _order(list(mean_ranks(measured, shipped or tuple(datasets), seed)))
     by_rank = sorted(ordered, key=lambda own: order(own[0].name))
+    in_order = {own.name: measured[own.name] for own, _ in by_rank}
+    floor = next((own.name for own in encoders if own.encoder["encoder"] == FLOOR), None)
     ranked_first = sorted(ordered_ranks, key=lambda own: order(own[0].name))
     clustered.sort(key=lambda own: order(own.name))
     return Inputs(
@@ -210,10 +215,7 @@ def read_inputs(
             for name, scores in datasets.items()
         },
         differences=tuple(
-            compare(
-                {own.name: measured[own.name] for own, _ in by_rank},
-                {average.what: average.datasets for average in averages},
-            )
+            compare(in_order, {average.what: average.datasets for average in averages})
         ),
         audit=facts,
         baselines={name: baselines_of(audited, name) for name in datasets},
@@ -226,6 +228,7 @@ def read_inputs(
         neighbour_differences=(*compare_ranks(ranked_first), *compare_paradigms(clustered)),
         # An audit of instances, which is not that of a package, has none.
         missing=audited.get("missing", {}),
+        editions=tuple(compare_editions(in_order, _editions(facts, datasets), floor)),
     )
 
 
@@ -238,6 +241,12 @@ def _order(names: Sequence[str]) -> Callable[[str], tuple[int, str]]:
 def _benchmark(audit: Mapping[str, Mapping[str, Any]], dataset: str) -> str:
     """Return the benchmark of a dataset; ``OWN`` where the package names none."""
     return str(audit.get(dataset, {}).get("benchmark") or OWN)
+
+
+def _editions(audit: Mapping[str, Mapping[str, Any]], datasets: Datasets) -> dict[str, str]:
+    """Return each probed dataset that is an edition of another one, and that other one."""
+    named = {name: str(audit[name].get("edition_of", "")) for name in datasets}
+    return {new: old for new, old in named.items() if old}
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:

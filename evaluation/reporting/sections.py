@@ -14,6 +14,7 @@ from evaluation.reporting.tables.averages import averages
 from evaluation.reporting.tables.compared import best_pairs, differences, pairs
 from evaluation.reporting.tables.downstream import downstream, downstream_datasets
 from evaluation.reporting.tables.drawn import browser, figure, heatmaps
+from evaluation.reporting.tables.editions import editions
 from evaluation.reporting.tables.encoders import encoders, vocabulary
 from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
 from evaluation.reporting.tables.layers import layers
@@ -70,6 +71,7 @@ SECTIONS = (
     Section("pairs", "Compared", pairs, PAGE, filters="pair"),
     Section("best_pairs", "Compared", best_pairs, TEXTS),
     Section("differences", "Compared", differences, SCREEN, filters="group pair", long=True),
+    Section("editions", "Editions", editions),
     Section("baselines", "Baselines", baselines, filters="group", folded=True),
     Section("evalrank", "EvalRank", evalrank),
     Section("rank_differences", "EvalRank", rank_differences, SCREEN, "pair", long=True),
