@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from corpora_recipes.facts import CorpusFacts
+from corpora_recipes.facts import ANY_TREEBANK, CorpusFacts
 from corpora_recipes.params import known_keys, load_params
 from corpora_recipes.recipe import COMMON_KEYS, RECIPES, Corpus, load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
@@ -99,6 +99,8 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
         keys = {"name", "licence", "citation", "homepage", "description", "redistributable"}
         given = {key: options[key] or defaults.get(key, "") for key in keys & options.keys()}
         facts = replace(facts, **given)
+    if facts.treebanks and options["treebank"] != ANY_TREEBANK:
+        facts = _of_treebank(facts, options["treebank"], language, where)
     return Corpus(
         name=name,
         recipe=recipe,
@@ -111,6 +113,22 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
         sources=sources,
         params=str(path),
     )
+
+
+def _of_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> CorpusFacts:
+    """Return the facts of a recipe for several treebanks, with those of one of them."""
+    spoken = language.partition("-")[0]
+    fitting = [key for key, own in facts.treebanks.items() if own.language == spoken]
+    if name not in fitting:
+        raise InputError(
+            f"{where}.treebank",
+            expected=f"one of {', '.join([ANY_TREEBANK, *fitting])} (treebanks in {language})",
+            found=repr(name),
+            todo="correct the name, or `language`",
+        )
+    own = facts.treebanks[name]
+    keys = ("name", "licence", "licence_url", "citation", "homepage", "redistributable")
+    return replace(facts, **{key: getattr(own, key) for key in keys})
 
 
 def _old_form(name: str, entry: dict[str, Any], where: str) -> InputError:

@@ -11,6 +11,9 @@ from corpora_recipes.records import Kind
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import parse_yaml
 
+# The value of the option ``treebank`` for the first one of the language that is there.
+ANY_TREEBANK = "any"
+
 _NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false"}
 
 
@@ -93,6 +96,33 @@ class CollectionFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class TreebankFacts:
+    """The facts on one of several treebanks that a recipe reads.
+
+    Attributes:
+        name: of the treebank, for readers.
+        language: of its texts.
+        licence: of its texts.
+        citation: the paper to cite.
+        homepage: of the treebank.
+        sources: its raw files.
+        licence_url: of the text of the licence.
+        redistributable: whether its texts may be redistributed.
+        tokenised: whether its texts are tokens with spaces between them.
+    """
+
+    name: str
+    language: str
+    licence: str
+    citation: str
+    homepage: str
+    sources: tuple[Source, ...]
+    licence_url: str | None = None
+    redistributable: bool = False
+    tokenised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusFacts:
     """The facts in a recipe's corpus.yaml.
 
@@ -114,7 +144,9 @@ class CorpusFacts:
         manual: how to get them if they cannot be downloaded.
         drop_limits: ``<unit>.<reason>`` to the highest normal share of drops.
         collections: of a corpus of examples, by name.
-        labels: the classes of the relations in a corpus of trees.
+        labels: the classes of the relations in a corpus of trees; empty if its rows name them.
+        treebanks: of a recipe that reads several treebanks of one format, by the value of its
+            option ``treebank``.
         special: facts that only this recipe reads.
     """
 
@@ -135,6 +167,7 @@ class CorpusFacts:
     drop_limits: Mapping[str, float] = field(default_factory=dict)
     collections: Mapping[str, CollectionFacts] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
+    treebanks: Mapping[str, TreebankFacts] = field(default_factory=dict)
     special: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -67,6 +67,19 @@ _COMPILED = [
     (key, [(re.compile(pattern), put) for pattern, put in rules]) for key, rules in _RULES.items()
 ]
 
+# English, of texts that are known to be tokens. A hyphen before one of these words is a dash.
+_DASHED = (
+    r"(?:an?|and|but|or|so|as|if|it|he|she|they|we|you|I|is|are|was|not|just|no|yes|that|which|this"
+    r"|these|those|who|what|when|where|why|how|then|there|because|with|for|from|on|in|about|my|our"
+    r"|your|his|her|their)\b"
+)
+_ENGLISH = [
+    (re.compile(r"(?<=\w) (?=n[’']t(?!\w))"), ""),
+    (re.compile(r"(?<=\w) (?=[’'](?:s|re|ve|ll|d|m)(?!\w))"), ""),
+    (re.compile(r"\b([Gg]on|[Ww]an) (?=na\b)"), r"\1"),
+    (re.compile(rf"(?<=\w) - (?=\w)(?!{_DASHED})"), "-"),
+]
+
 # Marks that open and close alike, each with the one that only opens in the manner of TeX.
 _QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
 _QUOTE = r"(?:\"|''?|``?)"
@@ -110,7 +123,7 @@ def _patterns(language: str) -> _Patterns:
     )
 
 
-def detokenize(text: str, language: str) -> str:
+def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
     """Join what a tokeniser parted: "¿ Qué es eso ?" → "¿Qué es eso?".
 
     Nothing but blanks goes. Straight quotation marks and apostrophes open and close in turn as the
@@ -122,23 +135,28 @@ def detokenize(text: str, language: str) -> str:
         text: one line. It is taken for tokenised if a mark of punctuation stands alone that no
             writer sets apart, and no comma or bracket follows a word at once.
         language: ISO 639 code; French and German keep the blanks that they set around marks.
+        tokens: whether the text is known to be tokens, also if nothing in it shows that. Then what
+            English tokenisers part at apostrophes and hyphens is joined, too.
 
     Returns:
         The natural text, or the same text if no tokeniser parted it. To do it again changes
         nothing.
     """
     patterns = _patterns(language.partition("-")[0])
-    if not patterns.parted.search(f" {text} ") or _NATURAL.search(text):
+    if not tokens and (not patterns.parted.search(f" {text} ") or _NATURAL.search(text)):
         return text
     joined = _BLANKS.sub(" ", text).strip(" ")
+    english = tokens and language.partition("-")[0] == "en"
     for key, rules in _COMPILED:
-        if key in joined:
+        if key in joined and not (english and key == "—"):  # which Spanish sets close
             for pattern, put in rules:
                 joined = pattern.sub(put, joined)
+    for pattern, put in _ENGLISH if english else ():
+        joined = pattern.sub(put, joined)
     if _ALONE.search(joined):
         joined = _join_quotes(joined)
     joined = patterns.after_opening.sub(r"\1", patterns.before_closing.sub("", joined))
-    return joined if joined == text else detokenize(joined, language)
+    return joined if joined == text else detokenize(joined, language, tokens=tokens)
 
 
 def _join_quotes(text: str) -> str:
@@ -155,33 +173,29 @@ def _join_quotes(text: str) -> str:
     return joined
 
 
-def _opening(words: Sequence[str], places: Sequence[int]) -> list[bool]:
+def _opening(words: Sequence[str], places: Sequence[int]) -> tuple[bool, ...]:
     """Tell of each quotation mark whether it opens: the choice for all that costs least.
 
     Args:
         words: the tokens of a line.
         places: where the marks are, all of a kind.
     """
-    # By how many quotations are open: the cost, and a bit for each mark, 1 if it opens.
-    best: dict[int, tuple[int, int]] = {0: (0, 0)}
-    before = None
+    best: dict[int, tuple[int, tuple[bool, ...]]] = {0: (0, ())}  # by how many quotations are open
     for place in places:
         if_opening, if_closing = _costs(words, place)
-        following: dict[int, tuple[int, int]] = {}
+        following: dict[int, tuple[int, tuple[bool, ...]]] = {}
         for depth, (cost, chosen) in best.items():
             # A mark should not open a third quotation nor close none, and must not close an empty
             # one.
             opened = cost + if_opening + 2 * depth
-            options = [(min(depth + 1, 2), (opened, 2 * chosen + 1))]
-            if not (chosen & 1 and place - 1 == before):
-                closed = cost + if_closing + (0 if depth else 3 if before is None else 2)
-                options.append((max(depth - 1, 0), (closed, 2 * chosen)))
+            options = [(min(depth + 1, 2), (opened, (*chosen, True)))]
+            if not (chosen[-1:] == (True,) and place - 1 in places):
+                closed = cost + if_closing + (0 if depth else 2 if chosen else 3)
+                options.append((max(depth - 1, 0), (closed, (*chosen, False))))
             for left, option in options:
                 following[left] = min(following.get(left, option), option)
         best = following
-        before = place
-    chosen = min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
-    return [bit == "1" for bit in f"{chosen:0{len(places)}b}"][: len(places)]
+    return min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
 
 
 def _costs(words: Sequence[str], place: int) -> tuple[int, int]:

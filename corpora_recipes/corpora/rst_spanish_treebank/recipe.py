@@ -7,45 +7,27 @@ its validation and test were the same texts. Here validation texts come from ``t
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from corpora_recipes.formats.rs3 import CrossingError, read_rs3_and_titles
-from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.formats.treebanks import Texts, held_out, in_blocks
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 
-FILES_A_BLOCK = 32
 VALIDATION_SHARE = 1 / 6
 
 _LOST_CHARACTER = re.compile(r"[^\W\d_]\?[^\W\d_]")
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
-    """A block: some files of the treebank.
-
-    Attributes:
-        key: the first of the names.
-        raw: the folder of the raw corpus.
-        names: paths in that folder, such as "train/as00001.rs3".
-        validation: the names of the validation texts.
-    """
-
-    key: str
-    raw: Path
-    names: tuple[str, ...]
-    validation: frozenset[str]
-
-
-def blocks(raw: Path, corpus: Corpus) -> Sequence[Files]:
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
     """List the files of the sources that corpus.yaml names, a few to a block.
 
     Raises:
         InputError: no file of one of the sources was found.
     """
-    found: list[Files] = []
+    found: list[Texts] = []
     for source in corpus.facts.sources:
         names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
         if not names:
@@ -55,24 +37,26 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Files]:
                 found="none",
                 todo=" ".join(corpus.facts.manual.split()),
             )
-        validation = _validation(names, corpus)
-        chunks = (names[i : i + FILES_A_BLOCK] for i in range(0, len(names), FILES_A_BLOCK))
-        found += [
-            Files(chunk[0], raw, tuple(chunk), validation.intersection(chunk)) for chunk in chunks
-        ]
+        found += in_blocks(raw, corpus.recipe, names, _splits(names, corpus))
     return found
 
 
-def _validation(names: Sequence[str], corpus: Corpus) -> frozenset[str]:
-    """Choose the validation texts by keyed hash: a sixth of the training texts, at least one."""
-    train = [name for name in names if name.startswith("train/")]
-    train.sort(
-        key=lambda n: keyed_hash(corpus.seed, corpus.name, n.removesuffix(".rs3"), "validation")
-    )
-    return frozenset(train[: max(1, round(VALIDATION_SHARE * len(train)))])
+def _splits(names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
+    """Return the splits: a sixth of the training texts, at least one, is for validation."""
+    train = [name.removesuffix(".rs3") for name in names if name.startswith("train/")]
+    number = max(1, round(VALIDATION_SHARE * len(train)))
+    validation = held_out(train, number, corpus, "validation")
+    return {
+        name: "test"
+        if name.startswith("test/")
+        else "validation"
+        if name.removesuffix(".rs3") in validation
+        else "train"
+        for name in names
+    }
 
 
-def read_block(block: Files, corpus: Corpus) -> BlockResult:
+def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """Read the files of a block.
 
     A tree's id is the file's path without its suffix, such as "train/as00001". The trees of
@@ -101,8 +85,5 @@ def read_block(block: Files, corpus: Corpus) -> BlockResult:
             result.drops.dropped["documents", "lost_character"] += 1
             continue
         key = name.removesuffix(".rs3")
-        split: Split = "validation" if name in block.validation else "train"
-        if name.startswith("test/"):
-            split = "test"
-        result.records.append(replace(tree, id=key, split=split))
+        result.records.append(replace(tree, id=key, split=block.splits[name]))
     return result

@@ -149,3 +149,25 @@ def test_it_is_fast() -> None:
         detokenize(line, "es")
     # Lines full of marks: ten times as much as 100,000 sentences in three seconds allow.
     assert (time.process_time() - begin) / len(lines) < 3e-4
+
+
+@pytest.mark.parametrize(
+    ("parted", "natural"),
+    [
+        ("that 's why the keeper left", "that's why the keeper left"),
+        ("it ’s late and they wo n’t come", "it’s late and they won’t come"),
+        ("I 'm gon na sing", "I'm gonna sing"),
+        ("a well - known two - year plan", "a well-known two-year plan"),
+        ("the keeper - a tall man", "the keeper - a tall man"),
+        ("the lamp — or what was left — fell", "the lamp — or what was left — fell"),
+        ("( of 1874 )", "(of 1874)"),
+    ],
+)
+def test_what_is_known_to_be_tokens_needs_no_sign_of_it(parted: str, natural: str) -> None:
+    assert detokenize(parted, "en", tokens=True) == natural
+    assert detokenize(natural, "en", tokens=True) == natural
+
+
+def test_rules_of_english_are_for_english() -> None:
+    assert detokenize("el plan - modelo", "es", tokens=True) == "el plan - modelo"
+    assert detokenize("a well - known plan", "en") == "a well - known plan"

@@ -10,10 +10,10 @@ import pytest
 from rs3_text import group, rs3, segment, shape
 
 from corpora_recipes.corpora.rst_spanish_treebank.recipe import (
-    FILES_A_BLOCK,
     blocks,
     read_block,
 )
+from corpora_recipes.formats.treebanks import FILES_A_BLOCK
 from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.reading.counts import settle
 from corpora_recipes.recipe import (

@@ -1,0 +1,187 @@
+"""Shared by recipes of treebanks: which of several is read, and which split a text belongs to."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from corpora_recipes.facts import ANY_TREEBANK, Source, TreebankFacts
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import Split
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import read_whole
+
+FILES_A_BLOCK = 32
+
+# As GUM names its splits. It has a "test2" too, texts of further genres, which is not used.
+_SPLITS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
+_HEADING = re.compile(r"#+\s*(.*?)\s*")
+_ITEM = re.compile(r"\s*[*-]\s+(\S+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A block: some annotated texts of a treebank.
+
+    Attributes:
+        key: the first of the names.
+        raw: the folder of the raw corpus.
+        treebank: its name in corpus.yaml.
+        names: paths of the annotations in that folder.
+        splits: name to the split of a text; a text without one is not used.
+    """
+
+    key: str
+    raw: Path
+    treebank: str
+    names: tuple[str, ...]
+    splits: Mapping[str, Split]
+
+
+def possible_treebanks(corpus: Corpus) -> dict[str, TreebankFacts]:
+    """Return the treebanks that an entry can mean: the one it names, or all of its language."""
+    named, language = corpus.options["treebank"], corpus.language.partition("-")[0]
+    return {
+        name: facts
+        for name, facts in corpus.facts.treebanks.items()
+        if named == name or (named == ANY_TREEBANK and facts.language == language)
+    }
+
+
+def treebank_sources(corpus: Corpus) -> list[Source]:
+    """Return the raw files of the treebanks that an entry can mean; none of several is needed."""
+    possible = possible_treebanks(corpus)
+    listed = [source for facts in possible.values() for source in facts.sources]
+    return [replace(s, optional=True) for s in listed] if len(possible) > 1 else listed
+
+
+def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
+    """Find the first treebank that an entry can mean and that is in a folder.
+
+    Args:
+        raw: the folder of the raw corpus.
+        corpus: the entry.
+
+    Returns:
+        Its name, and the paths in the folder of the files that match its patterns, sorted within
+        each pattern.
+
+    Raises:
+        InputError: none is there.
+    """
+    possible = possible_treebanks(corpus)
+    for name, facts in possible.items():
+        patterns = [source.file for source in facts.sources if source.is_pattern]
+        found = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
+        if any(found):
+            return name, [path for paths in found for path in paths]
+    listed = {name: [source.file for source in facts.sources] for name, facts in possible.items()}
+    raise InputError(
+        raw,
+        expected="; or ".join(f"{name}: {', '.join(files)}" for name, files in listed.items())
+        or f"a treebank in {corpus.language}",
+        found="none of them",
+        todo=" ".join(corpus.facts.manual.split()),
+    )
+
+
+def in_blocks(
+    raw: Path, treebank: str, names: Sequence[str], splits: Mapping[str, Split]
+) -> list[Texts]:
+    """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its own."""
+    chunks = (tuple(names[i : i + FILES_A_BLOCK]) for i in range(0, len(names), FILES_A_BLOCK))
+    return [
+        Texts(some[0], raw, treebank, some, {name: splits[name] for name in some if name in splits})
+        for some in chunks
+    ]
+
+
+def held_out(keys: Collection[str], number: int, corpus: Corpus, part: str) -> frozenset[str]:
+    """Choose texts for a part of a corpus by keyed hash; one text less changes one at most.
+
+    Args:
+        keys: of the texts.
+        number: how many are chosen.
+        corpus: the entry.
+        part: what they are for, such as "validation".
+    """
+    order = sorted(keys, key=lambda key: keyed_hash(corpus.seed, corpus.name, key, part))
+    return frozenset(order[:number])
+
+
+def carved(keys: Collection[str], corpus: Corpus) -> dict[str, Split]:
+    """Return key to split for texts without official splits: a fifth, one or more, for each test.
+
+    Validation and test have a fifth of the texts each (60/20/20, as Araujo et al. 2022, appendix
+    A), chosen by keyed hash, so that even a few texts give three splits.
+    """
+    number = max(1, round(len(keys) / 5))
+    test = held_out(keys, number, corpus, "test")
+    validation = held_out(set(keys) - test, number, corpus, "validation")
+    return {
+        key: "test" if key in test else "validation" if key in validation else "train"
+        for key in keys
+    }
+
+
+def listed_splits(path: Path) -> dict[str, Split]:
+    """Read a list of the texts of each split, in Markdown, as GUM has it (splits.md).
+
+    Args:
+        path: a file with the headings ``## train``, ``## dev`` and ``## test``, each with a list
+            of names below; texts below other headings belong to no split.
+
+    Returns:
+        Name of a text to its split.
+
+    Raises:
+        InputError: one of the headings has no text.
+    """
+    splits = dict(_items(path))
+    if missing := [name for name, split in _SPLITS.items() if split not in splits.values()]:
+        raise InputError(
+            path,
+            expected=f"a list of texts below each of {', '.join(f'## {name}' for name in _SPLITS)}",
+            found=f"none below {', '.join(missing)}",
+            todo="take the file as its publisher gives it",
+        )
+    return splits
+
+
+def _items(path: Path) -> Iterator[tuple[str, Split]]:
+    split: Split | None = None
+    for line in path.read_text("utf-8-sig").splitlines():
+        if heading := _HEADING.fullmatch(line):
+            split = _SPLITS.get(heading[1].lower())
+        elif split and (item := _ITEM.fullmatch(line)):
+            yield item[1], split
+
+
+def read_text(path: Path) -> str:
+    """Return a text in UTF-8, or if it is not UTF-8 in windows-1252, each line end as a line feed.
+
+    A byte order mark stays: TED-MDB counts it as a character.
+
+    Raises:
+        InputError: the file is in neither encoding.
+    """
+    data = read_whole(path)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        try:
+            text = data.decode("cp1252")
+        except UnicodeDecodeError as error:
+            raise InputError(
+                path,
+                expected="text in UTF-8 or windows-1252",
+                found=f"byte 0x{data[error.start]:02X} at offset {error.start}",
+                todo="convert the file to UTF-8",
+            ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_withheld(text: str) -> bool:
+    """Return whether a text is underscores that stand for words which may not be published."""
+    return "_" in text and not any(map(str.isalnum, text))
