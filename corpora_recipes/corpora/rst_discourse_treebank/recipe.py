@@ -1,0 +1,182 @@
+"""Reads the RST Discourse Treebank, GUM and the Potsdam Commentary Corpus into discourse trees.
+
+The folder holds one or more of these, and the entry's option ``treebank`` says which is read (any:
+the first of the entry's language)::
+
+    rst_dt/TRAINING/*.dis  rst_dt/TEST/*.dis
+    gum/lisp_nary/*.dis (or lisp_binary/*.dis, or rs4/*.rs4)  gum/splits.md
+    pcc/rs3/*.rs3
+
+If a text is there in several of these forms, the first is read. Splits are the treebank's own.
+The RST Discourse Treebank has no validation: 35 of its 347 training texts are taken for it, by
+keyed hash; the published benchmark took as many (Chen, Chu and Gimpel 2019, section 3.1) and does
+not say which. The Potsdam corpus has no splits: a fifth of its texts each is validation and test.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from corpora_recipes.facts import Source
+from corpora_recipes.formats.dis import IrregularError, read_dis
+from corpora_recipes.formats.rs3 import CrossingError, read_rs3_and_titles
+from corpora_recipes.formats.treebanks import (
+    Texts,
+    carved,
+    find_treebank,
+    held_out,
+    in_blocks,
+    is_withheld,
+    listed_splits,
+    treebank_sources,
+)
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.yaml_text import load_yaml
+from corpora_recipes.text.detokenizing import detokenize
+
+VALIDATION_SHARE = 35 / 347
+CLASSES = Path(__file__).with_name("classes.yaml")
+
+_SUFFIX = re.compile(r"(?:\.out)?\.(?:dis|rs[34])")
+_ENDING = re.compile(r"(?:-[ens])+$")
+
+
+def sources(corpus: Corpus) -> Sequence[Source]:
+    """List the raw files of the treebanks that the entry can mean."""
+    return treebank_sources(corpus)
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
+    """List the texts of the treebank, a few to a block.
+
+    Raises:
+        InputError: no treebank of the entry's language is there, the training or the test texts
+            are missing, or GUM's list of splits is damaged.
+    """
+    treebank, paths = find_treebank(raw, corpus)
+    texts: dict[str, str] = {}
+    for path in paths:
+        texts.setdefault(_key(path), path)
+    splits = _splits(raw, treebank, list(texts), corpus)
+    by_path = {path: splits[key] for key, path in texts.items() if key in splits}
+    return in_blocks(raw, treebank, list(texts.values()), by_path)
+
+
+def _key(path: str) -> str:
+    """Return the name of a text, such as wsj_0601 for rst_dt/TRAINING/wsj_0601.out.dis."""
+    return _SUFFIX.sub("", PurePosixPath(path).name)
+
+
+def _splits(raw: Path, treebank: str, keys: Sequence[str], corpus: Corpus) -> Mapping[str, Split]:
+    if (listed := raw / treebank / "splits.md").is_file():
+        return listed_splits(listed)
+    if treebank != "rst_dt":
+        return carved(keys, corpus)
+    parts = {part: {_key(p.name) for p in raw.glob(f"rst_dt/{part}/*.dis")} for part in _PARTS}
+    for part, names in parts.items():
+        if not names:
+            raise InputError(
+                raw / "rst_dt" / part,
+                expected="*.dis files of the RST Discourse Treebank",
+                found="none",
+                todo=" ".join(corpus.facts.manual.split()),
+            )
+    train = parts["TRAINING"]
+    validation = held_out(train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation")
+    return {
+        key: "test" if key in parts["TEST"] else "validation" if key in validation else "train"
+        for key in keys
+    }
+
+
+_PARTS = ("TRAINING", "TEST")
+
+
+def read_block(block: Texts, corpus: Corpus) -> BlockResult:
+    """Read the texts of a block.
+
+    A tree's id is the treebank and the name of the text, such as "gum/GUM_bio_byron". Its relations
+    are the treebank's classes; with ``classes: false``, what was annotated.
+    Dropped documents: ``no_split`` (GUM's texts of further genres), ``crossing`` (see
+    ``read_rs3``), ``irregular`` (see ``read_dis``), ``withheld_text`` (underscores for words that
+    may not be published), ``single_edu``. Dropped EDUs: ``unrelated_title``.
+
+    Raises:
+        InputError: a file is damaged, or a relation belongs to no class.
+    """
+    result = BlockResult()
+    for name in block.names:
+        result.drops.seen["documents"] += 1
+        try:
+            result.records.append(_tree(name, block, corpus, result))
+        except Dropped as drop:
+            result.drops.dropped["documents", drop.reason] += 1
+    return result
+
+
+def _tree(name: str, block: Texts, corpus: Corpus, result: BlockResult) -> DiscourseTree:
+    if name not in block.splits:
+        raise Dropped("no_split")
+    path = block.raw / name
+    titles = 0
+    try:
+        if path.suffix == ".dis":
+            tree = read_dis(path)
+        else:
+            tree, titles = read_rs3_and_titles(path)
+    except CrossingError:
+        raise Dropped("crossing") from None
+    except IrregularError:
+        raise Dropped("irregular") from None
+    if any(map(is_withheld, tree.edus)):
+        raise Dropped("withheld_text")
+    if len(tree.edus) == 1:
+        raise Dropped("single_edu")
+    result.drops.seen["edus"] += len(tree.edus) + titles
+    result.drops.dropped["edus", "unrelated_title"] += titles
+    edus = tree.edus
+    if corpus.facts.treebanks[block.treebank].tokenised:
+        edus = [detokenize(edu, corpus.language, tokens=True) for edu in edus]
+    root = tree.root
+    if corpus.options["classes"]:
+        root = _classified(root, _classes(block.treebank), path)
+    key = f"{block.treebank}/{_key(name)}"
+    return replace(tree, id=key, edus=edus, root=root, split=block.splits[name])
+
+
+@cache
+def _classes(treebank: str) -> Mapping[str, str]:
+    """Return relation to class; empty if the relations are the classes."""
+    classes = load_yaml(CLASSES).get(treebank, {})
+    return {relation: name for name, relations in classes.items() for relation in relations}
+
+
+def _classified(root: DiscourseNode, classes: Mapping[str, str], path: Path) -> DiscourseNode:
+    """Return a tree with classes in place of relations."""
+    if not classes:
+        return root
+    order = [root]
+    for node in order:  # the list grows while it is walked through
+        order.extend(node.children)
+    made: dict[int, DiscourseNode] = {}
+    for node in reversed(order):
+        if not node.children:
+            made[id(node)] = node
+            continue
+        relation = node.relation.lower()
+        found = classes.get(relation) or classes.get(_ENDING.sub("", relation))
+        if found is None:
+            raise InputError(
+                path,
+                expected=f"relations of {', '.join(dict.fromkeys(classes.values()))}",
+                found=repr(node.relation),
+                todo=f"correct the file, add the relation to {CLASSES.name} of the recipe, or set "
+                "`classes: false`",
+            )
+        children = tuple(made[id(child)] for child in node.children)
+        made[id(node)] = replace(node, relation=found, children=children)
+    return made[id(root)]

@@ -1,0 +1,253 @@
+"""Tests of reading the RST Discourse Treebank, GUM and the Potsdam Commentary Corpus."""
+
+import pickle
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rs3_text import rs3, segment, shape
+
+from corpora_recipes.corpora.rst_discourse_treebank.recipe import blocks, read_block
+from corpora_recipes.formats.treebanks import Texts
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.records import DiscourseTree, Drops
+from corpora_recipes.running.errors import InputError
+
+SAMPLE = RECIPES / "rst_discourse_treebank" / "sample"
+PAIR = """\
+( Root (span 1 2)
+  ( Nucleus (leaf 1) (rel2par span) (text _!They left early_!) )
+  ( Satellite (leaf 2) (rel2par {relation}) (text _!{text}_!) )
+)
+"""
+
+
+def the_corpus(language: str = "en", treebank: str = "any", classes: bool = True) -> Corpus:
+    return Corpus(
+        name="rst_discourse_treebank",
+        recipe="rst_discourse_treebank",
+        language=language,
+        documents=None,
+        seed=1111,
+        options={"treebank": treebank, "classes": classes},
+        datasets={},
+        facts=load_facts("rst_discourse_treebank"),
+    )
+
+
+def read(raw: Path, corpus: Corpus) -> tuple[dict[str, DiscourseTree], Drops]:
+    trees: dict[str, DiscourseTree] = {}
+    total = Drops()
+    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
+        trees.update({tree.id: tree for tree in records})
+        total.add(drops)
+    return trees, total
+
+
+def write(raw: Path, name: str, relation: str = "purpose-e", text: str = "to see it.") -> None:
+    path = raw / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(PAIR.format(relation=relation, text=text), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def sample() -> tuple[dict[str, DiscourseTree], Drops]:
+    return read(SAMPLE, the_corpus())
+
+
+def test_the_sample_is_the_treebank_of_the_ldc(sample) -> None:
+    trees, drops = sample
+    assert drops.as_dict() == {
+        "documents": {"seen": 17, "kept": 17, "dropped": {}},
+        "edus": {"seen": 216, "kept": 216, "dropped": {"unrelated_title": 0}},
+    }
+    splits = Counter(tree.split for tree in trees.values())
+    assert splits == {"train": 12, "validation": 1, "test": 4}
+    assert {key for key, tree in trees.items() if tree.split == "test"} == {
+        "rst_dt/wsj_1994",
+        "rst_dt/wsj_2095",
+        "rst_dt/wsj_2196",
+        "rst_dt/wsj_2197",
+    }
+    assert "rst_dt/file1" in trees
+
+
+def test_relations_of_the_sample_are_the_classes_of_carlson_and_marcu(sample) -> None:
+    trees, _ = sample
+    assert shape(trees["rst_dt/wsj_0291"].root) == (
+        "Textual-organization(1* Topic-Change(Contrast(Cause(Explanation(2* 3)* Summary(4* 5))* "
+        "Joint(6* 7*)*)* Temporal(Cause(Contrast(8* 9*)* 10*)* Temporal(11* 12))*)*)"
+    )
+    fine, _ = read(SAMPLE, the_corpus(classes=False))
+    assert shape(fine["rst_dt/wsj_0291"].root).startswith(
+        "TextualOrganization(1* Topic-Shift(Contrast(consequence-s(explanation-argumentative(2* 3)*"
+    )
+
+
+def test_oddities_of_the_sample(sample) -> None:
+    trees, _ = sample
+    raw = {name: (SAMPLE / "rst_dt/TRAINING" / name).read_text() for name in ("wsj_0998.out.dis",)}
+    assert "//TT_ERR" in raw["wsj_0998.out.dis"]
+    assert trees["rst_dt/wsj_0392"].edus[10:] == [
+        '"We measured the depth twice,',
+        'and the numbers do not lie," the harbour master said.',
+    ]
+    units = [edu for tree in trees.values() for edu in tree.edus]
+    assert not [edu for edu in units if "<" in edu]
+
+
+def test_gum_in_the_sample() -> None:
+    trees, drops = read(SAMPLE, the_corpus(treebank="gum"))
+    assert drops.as_dict() == {
+        "documents": {"seen": 13, "kept": 11, "dropped": {"no_split": 1, "withheld_text": 1}},
+        "edus": {"seen": 139, "kept": 139, "dropped": {"unrelated_title": 0}},
+    }
+    assert Counter(tree.split for tree in trees.values()) == {
+        "train": 6,
+        "validation": 2,
+        "test": 3,
+    }
+    assert trees["gum/GUM_news_channel"].edus[10:] == [
+        "“We measured the depth twice,",
+        "and the numbers do not lie,” the harbour master said.",
+    ]
+    # Read from .rs4, with its signals and secondary edges.
+    assert shape(trees["gum/GUM_news_orchestra"].root) == (
+        "Elaboration(Explanation(1* Causal(2* 3))* Joint(Causal(4* 5)* Joint(Adversative(6* 7*)* "
+        "Joint(8* 9*)* Context(10* 11)* Evaluation(12* 13)*)*))"
+    )
+
+
+def test_a_text_in_two_forms_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path, "gum/lisp_binary/GUM_a.dis", "causal-cause")
+    write(tmp_path, "gum/lisp_nary/GUM_a.dis", "purpose-goal")
+    write(tmp_path, "gum/lisp_binary/GUM_b.dis", "causal-cause")
+    (tmp_path / "gum/splits.md").write_text("## train\n* GUM_a\n## dev\n* GUM_b\n## test\n* GUM_c")
+    trees, _ = read(tmp_path, the_corpus())
+    assert {key: tree.root.relation for key, tree in trees.items()} == {
+        "gum/GUM_a": "Purpose",
+        "gum/GUM_b": "Causal",
+    }
+
+
+def test_the_potsdam_corpus_has_an_empty_relation_and_no_splits(tmp_path: Path) -> None:
+    header = (
+        '<rel name="" type="rst"/><rel name="reason" type="rst"/><rel name="list" type="multinuc"/>'
+    )
+    folder = tmp_path / "pcc/rs3"
+    folder.mkdir(parents=True)
+    for number in range(5):
+        text = rs3(
+            segment(1, text="Die Fähre kommt später ,"),
+            segment(2, "1:reason", f"weil der Nebel {number} Stunden bleibt ."),
+            header=header,
+        )
+        (folder / f"maz-9000{number}.rs3").write_text(text, "utf-8")
+    trees, drops = read(tmp_path, the_corpus("de"))
+    assert Counter(tree.split for tree in trees.values()) == {
+        "train": 3,
+        "validation": 1,
+        "test": 1,
+    }
+    tree = trees["pcc/maz-90001"]
+    assert shape(tree.root) == "reason(1* 2)"
+    assert tree.edus == ["Die Fähre kommt später,", "weil der Nebel 1 Stunden bleibt."]
+    assert drops.dropped["documents", "single_edu"] == 0
+
+
+def test_drops_are_counted(tmp_path: Path) -> None:
+    for number in range(20):
+        write(tmp_path, f"rst_dt/TRAINING/wsj_06{number:02}.out.dis")
+    write(tmp_path, "rst_dt/TRAINING/file5.dis", text="____ ___ .")
+    write(tmp_path, "rst_dt/TEST/wsj_0701.out.dis", "span")
+    (tmp_path / "rst_dt/TEST/wsj_0702.out.dis").write_text("( Root (leaf 1) (text _!Alone._!) )")
+    trees, drops = read(tmp_path, the_corpus())
+    assert Counter(tree.split for tree in trees.values()) == {"train": 18, "validation": 2}
+    assert drops.as_dict()["documents"] == {
+        "seen": 23,
+        "kept": 20,
+        "dropped": {"irregular": 1, "single_edu": 1, "withheld_text": 1},
+    }
+
+
+def test_validation_is_35_of_347(tmp_path: Path) -> None:
+    for number in range(347):
+        (tmp_path / "rst_dt/TRAINING").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"rst_dt/TRAINING/wsj_{number:04}.out.dis").touch()
+    write(tmp_path, "rst_dt/TEST/wsj_2399.out.dis")
+    splits = Counter(
+        split for block in blocks(tmp_path, the_corpus()) for split in block.splits.values()
+    )
+    assert splits == {"train": 312, "validation": 35, "test": 1}
+
+
+@pytest.mark.parametrize("missing", ["TRAINING", "TEST"])
+def test_a_missing_part(tmp_path: Path, missing: str) -> None:
+    (part,) = {"TRAINING", "TEST"} - {missing}
+    write(tmp_path, f"rst_dt/{part}/wsj_0601.out.dis")
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, the_corpus())
+    assert raised.value.where == str(tmp_path / "rst_dt" / missing)
+    assert "RSTtrees-WSJ-main-1.0" in raised.value.todo
+
+
+def test_a_relation_of_no_class(tmp_path: Path) -> None:
+    write(tmp_path, "rst_dt/TRAINING/wsj_0601.out.dis", "causal-cause")
+    write(tmp_path, "rst_dt/TEST/wsj_0701.out.dis")
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, the_corpus())
+    assert raised.value.where.endswith("wsj_0601.out.dis")
+    assert raised.value.found == "'causal-cause'"
+    assert "classes.yaml" in raised.value.todo
+    trees, _ = read(tmp_path, the_corpus(classes=False))
+    assert trees["rst_dt/wsj_0601"].root.relation == "causal-cause"
+
+
+@pytest.mark.parametrize(
+    ("relation", "found"),
+    [
+        ("Cause-Result", "Cause"),
+        ("consequence-n-e", "Cause"),
+        ("elaboration-set-member-e", "Elaboration"),
+        ("evaluation-s", "Evaluation"),
+        ("Temporal-Same-Time", "Temporal"),
+        ("TextualOrganization", "Textual-organization"),
+        ("comment-topic", "Topic-Comment"),
+        ("attribution-n", "Attribution"),
+    ],
+)
+def test_endings_and_capitals_do_not_matter(tmp_path: Path, relation: str, found: str) -> None:
+    write(tmp_path, "rst_dt/TRAINING/wsj_0601.out.dis", relation)
+    block = Texts(
+        "x", tmp_path, "rst_dt", ("rst_dt/TRAINING/wsj_0601.out.dis",),
+        {"rst_dt/TRAINING/wsj_0601.out.dis": "train"},
+    )  # fmt: skip
+    (tree,) = read_block(block, the_corpus()).records
+    assert isinstance(tree, DiscourseTree)
+    assert tree.root.relation == found
+
+
+def test_a_damaged_file_stops_the_run(tmp_path: Path) -> None:
+    write(tmp_path, "rst_dt/TRAINING/wsj_0601.out.dis")
+    write(tmp_path, "rst_dt/TEST/wsj_0701.out.dis")
+    path = tmp_path / "rst_dt/TEST/wsj_0701.out.dis"
+    path.write_text(path.read_text().rstrip().removesuffix(")"))
+    with pytest.raises(InputError, match=r"wsj_0701\.out\.dis:1\n.*parentheses"):
+        read(tmp_path, the_corpus())
+
+
+def test_the_seed_moves_validation_texts() -> None:
+    first, second = (
+        {name for block in found for name, split in block.splits.items() if split == "validation"}
+        for found in (blocks(SAMPLE, replace(the_corpus(), seed=seed)) for seed in (1, 2))
+    )
+    assert len(first) == len(second) == 1
+    assert first != second
+
+
+def test_blocks_go_to_workers() -> None:
+    assert load_recipe("rst_discourse_treebank").blocks is blocks
+    found = blocks(SAMPLE, the_corpus())
+    assert pickle.loads(pickle.dumps(found)) == found
