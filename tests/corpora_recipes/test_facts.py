@@ -29,7 +29,10 @@ def with_least(more: str) -> str:
 def test_every_recipe_has_facts_and_code(name) -> None:
     facts = load_facts(name)
     assert bool(facts.collections) == (facts.records == "examples")
-    assert bool(facts.labels) == (facts.records == "trees")
+    # Of several treebanks, each has its own classes.
+    assert bool(facts.labels or facts.treebanks) >= (facts.records == "trees")
+    assert not facts.labels or facts.records == "trees"
+    assert bool(facts.treebanks) == ("treebank" in facts.options)
     assert facts.description.endswith(".")
     assert load_recipe(name).read_block.__module__.startswith(f"corpora_recipes.corpora.{name}.")
 

@@ -101,6 +101,20 @@ def test_what_is_said_of_a_shipped_corpus_is_not_said_of_a_users_own(write_param
     assert not mine.is_sample("sample")
 
 
+def test_the_facts_of_a_treebank_are_those_of_the_one_that_is_named(write_params) -> None:
+    def named(**changes):
+        own = {"recipe": "rst_discourse_treebank", "language": "en"}
+        return load_corpus(write_params({"rst": {"corpus": own | changes}}), "rst").facts
+
+    assert named().licence.startswith("that of the treebank that is read")
+    assert named(treebank="gum").name.startswith("GUM")
+    potsdam = named(treebank="pcc", language="de")
+    assert (potsdam.licence, potsdam.labels) == ("CC BY-NC-SA 4.0", ())
+    for wrong in ({"treebank": "pcc"}, {"treebank": "gum", "language": "de"}, {"treebank": "rst"}):
+        with pytest.raises(InputError, match=r"treebank\n +expected: one of any, "):
+            named(**wrong)
+
+
 def test_a_missing_file_says_what_to_do(tmp_path) -> None:
     with pytest.raises(InputError, match="--params"):
         load_params(tmp_path / "params.yaml")

@@ -1,0 +1,321 @@
+"""Reads discourse relations from the Penn Discourse Treebank and from treebanks in its format.
+
+The folder holds one or more of these, and the entry's option ``treebank`` says which is read (any:
+the first of the entry's language)::
+
+    pdtb2/SS/wsj_SSNN.pipe                         48 columns, with the texts
+    pdtb3/gold/SS/wsj_SSNN   pdtb3/raw/SS/wsj_SSNN   34 columns, and the text in another file
+    gdtb/gold/00/NAME        gdtb/raw/00/NAME        gdtb/splits.md
+    ted_mdb/LANGUAGE/ann/01/NAME   ted_mdb/LANGUAGE/raw/01/NAME
+
+A line is a relation between two arguments, its columns separated by bars. The columns are those of
+the annotation manuals (The PDTB Research Group 2008, "The PDTB 2.0 annotation manual"; Webber,
+Prasad, Lee and Joshi 2019, "The Penn Discourse Treebank 3.0 annotation manual"). In 34 columns an
+argument is one span of characters or several, ``195..236;241..260``, the end exclusive; each line
+end of the raw text is one character, whatever the file has.
+
+Splits of the Wall Street Journal are its sections: 2 to 14, 15 to 18 and 19 to 23 (Chen, Chu and
+Gimpel 2019, section 3.1); GDTB has a list of its own. In other treebanks a fifth of the texts each
+is validation and test, chosen by keyed hash, and texts that were annotated twice stay together.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from corpora_recipes.facts import Source
+from corpora_recipes.formats.examples import collect, natural
+from corpora_recipes.formats.tables import Row
+from corpora_recipes.formats.treebanks import (
+    Texts,
+    carved,
+    find_treebank,
+    in_blocks,
+    is_withheld,
+    listed_splits,
+    read_text,
+    treebank_sources,
+)
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Example, Record, Split
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.detokenizing import detokenize
+
+# Folders of annotations; the raw texts are beside them, in "raw".
+ANNOTATIONS = ("gold", "ann")
+SECTIONS: tuple[tuple[range, Split], ...] = (
+    (range(2, 15), "train"),
+    (range(15, 19), "validation"),
+    (range(19, 24), "test"),
+)
+# Types of relations that have a dataset, to its collection in corpus.yaml.
+COLLECTIONS = {"Explicit": "explicit", "Implicit": "implicit"}
+OTHER_TYPES = ("AltLex", "AltLexC", "EntRel", "NoRel", "Hypophora")
+
+# A sense of two levels or more below one of the four classes of both hierarchies.
+_SENSE = re.compile(r"((?:Comparison|Contingency|Expansion|Temporal)\.[^.]+)(?:\..*)?")
+_SPAN = re.compile(r"(\d+)\.\.(\d+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """A line of either format.
+
+    Attributes:
+        rejected: whether the annotators discarded it.
+        connective: as it stands in the text, or as the annotators inserted it.
+        senses: as annotated, without empty ones.
+        texts: of the first and of the second argument.
+        starts: the first character of each.
+    """
+
+    rejected: bool
+    connective: str
+    senses: tuple[str, ...]
+    texts: tuple[str, str]
+    starts: tuple[int, int]
+
+
+def sources(corpus: Corpus) -> Sequence[Source]:
+    """List the raw files of the treebanks that the entry can mean."""
+    return treebank_sources(corpus)
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
+    """List the annotated texts, a few to a block.
+
+    Raises:
+        InputError: no treebank of the entry's language is there, a text is missing, or GDTB's list
+            of splits is damaged.
+    """
+    treebank, paths = find_treebank(raw, corpus)
+    names = [path for path in paths if _has_texts(treebank) or _folder(path) in ANNOTATIONS]
+    return in_blocks(raw, treebank, names, _splits(raw, treebank, names, corpus))
+
+
+def _has_texts(treebank: str) -> bool:
+    """Return whether the lines of a treebank hold the texts themselves: 48 columns."""
+    return treebank == "pdtb2"
+
+
+def _folder(name: str) -> str:
+    """Return the folder that says what a file is: gold/00/NAME."""
+    return PurePosixPath(name).parts[-3]
+
+
+def _text_of(raw: Path, name: str) -> str:
+    """Return the raw text of an annotated text."""
+    path = PurePosixPath(name)
+    file = raw / path.parents[2] / "raw" / path.parent.name / path.name
+    if not file.is_file():
+        raise InputError(
+            file,
+            expected=f"the text that {path.name} annotates",
+            found="no such file",
+            todo="put the folder raw beside the annotations, as its publisher gives both",
+        )
+    return read_text(file)
+
+
+def _splits(raw: Path, treebank: str, names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
+    if (file := raw / treebank / "splits.md").is_file():
+        listed = listed_splits(file)
+        return {name: listed[key] for name in names if (key := PurePosixPath(name).stem) in listed}
+    if treebank in ("pdtb2", "pdtb3"):
+        return {name: split for name in names if (split := _section_split(name)) is not None}
+    same: dict[str, str] = {}
+    first = {name: same.setdefault(_text_of(raw, name), name) for name in names}
+    splits = carved(set(first.values()), corpus)
+    return {name: splits[first[name]] for name in names}
+
+
+def _section_split(name: str) -> Split | None:
+    section = PurePosixPath(name).parent.name
+    number = int(section) if section.isdecimal() else -1
+    return next((split for numbers, split in SECTIONS if number in numbers), None)
+
+
+def read_block(block: Texts, corpus: Corpus) -> BlockResult:
+    """Read the relations of some texts into examples.
+
+    The collection is the type of the relation, the texts are the first and the second argument
+    as annotated, which is not always their order in the text, and the label is the second level of
+    the first sense. A relation of several senses is one example, whether one line has them or
+    several: ``second_sense`` has the next one. An example's id is the treebank, the text and the
+    line, such as "gdtb/GUM_news_nasa/17".
+
+    Dropped examples: ``no_split`` (texts in no split), ``other_type`` (neither explicit nor
+    implicit), ``rejected`` (by the annotators), ``no_sense``, ``other_sense`` (of one level, or
+    none of the hierarchy), ``empty_text`` (an argument without text), ``withheld_text``
+    (underscores for words that may not be published), ``second_sense`` (a line with another sense
+    of the relation of an earlier line), ``repeated`` (a line with the same sense).
+
+    Raises:
+        InputError: a line has another number of columns or an unknown type, a span is malformed or
+            beyond the text, or a text is missing.
+    """
+    result = BlockResult()
+    for name in block.names:
+        relation = _reader(block, name)
+        own = collect(_rows(block, name), partial(_example, relation, block, name, corpus))
+        own.records[:] = _merged(own)
+        result.records += own.records
+        result.drops.add(own.drops)
+    return result
+
+
+def _reader(block: Texts, name: str) -> Callable[[Row], _Relation]:
+    """Return the function that reads a line of a text."""
+    if _has_texts(block.treebank):
+        return _of_pdtb2
+    return partial(_of_pdtb3, _text_of(block.raw, name))
+
+
+def _rows(block: Texts, name: str) -> Iterator[Row]:
+    """Yield the lines of an annotation; the columns of a row are named by their numbers."""
+    file = block.raw / name
+    columns = 48 if _has_texts(block.treebank) else 34
+    for number, line in enumerate(read_text(file).removeprefix("\ufeff").split("\n"), 1):
+        if not line.strip():
+            continue
+        fields = line.split("|")
+        row = Row(str(file), number, {str(place): field for place, field in enumerate(fields)})
+        if len(fields) != columns:
+            raise row.error(
+                f"{columns} columns between bars",
+                f"{len(fields)} in {line[:100]!r}",
+                "take the file as its publisher gives it, or correct the line",
+            )
+        yield row
+
+
+def _example(
+    read: Callable[[Row], _Relation], block: Texts, name: str, corpus: Corpus, row: Row
+) -> Example:
+    kind = row.fields["0"].strip()
+    if name not in block.splits:
+        raise Dropped("no_split")
+    if kind in OTHER_TYPES:
+        raise Dropped("other_type")
+    if kind not in COLLECTIONS:
+        known = ", ".join([*COLLECTIONS, *OTHER_TYPES])
+        raise row.error(f"one of {known} in the first column", repr(kind[:40]))
+    relation = read(row)
+    if relation.rejected:
+        raise Dropped("rejected")
+    if not relation.senses:
+        raise Dropped("no_sense")
+    levels = [found[1] for sense in relation.senses if (found := _SENSE.fullmatch(sense))]
+    if not levels:
+        raise Dropped("other_sense")
+    if any(map(is_withheld, relation.texts)):
+        raise Dropped("withheld_text")
+
+    def text(written: str) -> str:
+        tokens = corpus.facts.treebanks[block.treebank].tokenised
+        return natural(detokenize(written, corpus.language, tokens=True) if tokens else written)
+
+    key = f"{block.treebank}/{PurePosixPath(name).stem}"
+    others = [level for level in levels if level != levels[0]]
+    return Example(
+        id=f"{key}/{row.line}",
+        collection=COLLECTIONS[kind],
+        texts=(text(relation.texts[0]), text(relation.texts[1])),
+        label=levels[0],
+        score=None,
+        document_id=key,
+        columns={
+            "second_sense": others[0] if others else "",
+            "connective": " ".join(relation.connective.split()),
+            "first_in_text": "Arg2" if relation.starts[1] < relation.starts[0] else "Arg1",
+        },
+        split=block.splits[name],
+    )
+
+
+def _of_pdtb2(row: Row) -> _Relation:
+    column = row.fields
+    senses = tuple(sense for n in range(11, 15) if (sense := column[str(n)].strip()))
+    starts = [_spans(column[place], row) for place in ("22", "32")]
+    return _Relation(
+        rejected=False,
+        connective=column["5"] or column["9"],
+        senses=senses,
+        texts=(column["24"], column["34"]),
+        starts=(_start(starts[0]), _start(starts[1])),
+    )
+
+
+def _of_pdtb3(text: str, row: Row) -> _Relation:
+    column = row.fields
+    senses = tuple(sense for n in (8, 9, 11, 12) if (sense := column[str(n)].strip()))
+    connective, *arguments = (_spans(column[place], row, text) for place in ("1", "14", "20"))
+    return _Relation(
+        rejected=column["27"].strip() == "Rejected",
+        connective=_covered(connective, text) or column["7"],
+        senses=senses,
+        texts=(_covered(arguments[0], text), _covered(arguments[1], text)),
+        starts=(_start(arguments[0]), _start(arguments[1])),
+    )
+
+
+def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, int]]:
+    """Return the spans of a column, each its first character and the one after its last.
+
+    Args:
+        written: such as "195..236;241..260"; nothing if it is empty.
+        row: for messages.
+        text: that they must lie in; None if it is not at hand.
+    """
+    spans = []
+    for part in filter(None, written.strip().split(";")):
+        found = _SPAN.fullmatch(part)
+        if found is None or int(found[1]) >= int(found[2]):
+            raise row.error("spans such as 195..236;241..260", repr(written[:60]))
+        spans.append((int(found[1]), int(found[2])))
+        if text is not None and spans[-1][1] > len(text):
+            raise row.error(
+                f"spans within the {len(text)} characters of the raw text",
+                repr(part),
+                "take the raw text and the annotation of the same release",
+            )
+    return spans
+
+
+def _covered(spans: Sequence[tuple[int, int]], text: str) -> str:
+    """Return the text of some spans, without the commas that were set around what is between.
+
+    From "It rained, however, all day" without its connective, one of two commas is left; from
+    "However, it rained", none.
+    """
+    covered = ""
+    for start, end in spans:
+        piece = " ".join(text[start:end].split())
+        if not covered or covered[-1] in ",;:":
+            piece = piece.lstrip(",;: ")
+        covered = f"{covered} {piece}".strip()
+    return covered
+
+
+def _start(spans: Sequence[tuple[int, int]]) -> int:
+    return min((start for start, _ in spans), default=0)
+
+
+def _merged(read: BlockResult) -> Iterator[Record]:
+    """Yield one example for the lines with the same two texts, and count the other lines."""
+    merged: dict[tuple[str, ...], Example] = {}
+    for record in read.records:
+        assert isinstance(record, Example)
+        key = (record.collection, *record.texts)
+        first = merged.setdefault(key, record)
+        if first is record:
+            continue
+        senses = (first.label, first.columns["second_sense"])
+        reason = "repeated" if record.label in senses else "second_sense"
+        read.drops.dropped["examples", reason] += 1
+        if reason == "second_sense" and not senses[1]:
+            columns: Mapping[str, str] = {**first.columns, "second_sense": record.label or ""}
+            merged[key] = replace(first, columns=columns)
+    yield from merged.values()

@@ -1,0 +1,373 @@
+"""Tests of reading the Penn Discourse Treebank and treebanks in its format."""
+
+import pickle
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpora_recipes.corpora.pdtb.recipe import blocks, read_block
+from corpora_recipes.formats.treebanks import Texts
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.records import Drops, Example
+from corpora_recipes.running.errors import InputError
+
+SAMPLE = RECIPES / "pdtb" / "sample"
+TEXT = "The shop stayed open, although it rained. Few people came; nobody bought a thing."
+CLASSES = (
+    "Comparison.Contrast",
+    "Contingency.Cause",
+    "Expansion.Conjunction",
+    "Temporal.Asynchronous",
+)
+
+
+def the_corpus(language: str = "en", treebank: str = "any") -> Corpus:
+    return Corpus(
+        name="pdtb",
+        recipe="pdtb",
+        language=language,
+        documents=None,
+        seed=1111,
+        options={"treebank": treebank},
+        datasets={},
+        facts=load_facts("pdtb"),
+    )
+
+
+def read(raw: Path, corpus: Corpus) -> tuple[dict[str, Example], Drops]:
+    examples: dict[str, Example] = {}
+    total = Drops()
+    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
+        examples.update({record.id: record for record in records if isinstance(record, Example)})
+        total.add(drops)
+    return examples, total
+
+
+def span(text: str, *parts: str) -> str:
+    """Return the spans of parts of a text, as an annotation writes them."""
+    return ";".join(f"{text.index(part)}..{text.index(part) + len(part)}" for part in parts)
+
+
+def row(kind: str, first: str, second: str, sense: str = "", **columns: str) -> str:
+    """Write a line of 34 columns; further columns as ``c27="Rejected"``."""
+    fields = [""] * 34
+    fields[0], fields[8], fields[14], fields[20] = kind, sense, first, second
+    for name, value in columns.items():
+        fields[int(name.removeprefix("c"))] = value
+    return "|".join(fields)
+
+
+def read_rows(
+    folder: Path, *rows: str, text: str = TEXT, language: str = "en"
+) -> tuple[list[Example], dict[str, int]]:
+    """Return the examples of the lines of one text, and the drops by reason."""
+    name = "ted_mdb/English/ann/01/talk.txt"
+    for part, content in (("ann", "\n".join(rows) + "\n"), ("raw", text)):
+        path = folder / name.replace("ann", part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode())
+    block = Texts("x", folder, "ted_mdb_en", (name,), {name: "train"})
+    result = read_block(block, the_corpus(language))
+    records = [record for record in result.records if isinstance(record, Example)]
+    return records, {reason: n for (_, reason), n in result.drops.dropped.items() if n}
+
+
+OPEN = span(TEXT, "The shop stayed open")
+RAINED = span(TEXT, "it rained")
+FEW = span(TEXT, "Few people came")
+NOBODY = span(TEXT, "nobody bought a thing")
+CONCESSION = "Comparison.Concession.Arg2-as-denier"
+
+
+# The sample
+
+
+def test_the_sample_is_the_treebank_of_the_ldc() -> None:
+    examples, drops = read(SAMPLE, the_corpus())
+    assert drops.as_dict() == {
+        "examples": {"seen": 138, "kept": 133, "dropped": {"no_split": 3, "other_type": 2}}
+    }
+    splits = Counter((example.collection, example.split) for example in examples.values())
+    assert splits == {
+        ("explicit", "train"): 42,
+        ("explicit", "validation"): 12,
+        ("explicit", "test"): 16,
+        ("implicit", "train"): 35,
+        ("implicit", "validation"): 13,
+        ("implicit", "test"): 15,
+    }
+    of_class = Counter(e.label for e in examples.values() if e.collection == "explicit")
+    assert [label for label, number in sorted(of_class.items()) if number >= 10] == list(CLASSES)
+    assert examples["pdtb2/wsj_0695/2"] == Example(
+        id="pdtb2/wsj_0695/2",
+        collection="explicit",
+        texts=("it climbs to two thousand metres", "a swift falls asleep"),
+        label="Temporal.Asynchronous",
+        score=None,
+        document_id="pdtb2/wsj_0695",
+        columns={"second_sense": "", "connective": "Before", "first_in_text": "Arg2"},
+        split="train",
+    )
+    assert examples["pdtb2/wsj_0695/5"].columns["connective"] == "in other words"
+    assert examples["pdtb2/wsj_0392/1"].columns["second_sense"] == "Contingency.Cause"
+
+
+def test_gdtb_in_the_sample() -> None:
+    examples, drops = read(SAMPLE, the_corpus(treebank="gdtb"))
+    assert drops.as_dict()["examples"] == {
+        "seen": 90,
+        "kept": 78,
+        "dropped": {"no_split": 8, "other_type": 2, "second_sense": 1, "withheld_text": 1},
+    }
+    assert {example.split for example in examples.values()} == {"train", "validation", "test"}
+    after = examples["gdtb/GUM_news_channel/1"]
+    assert (after.label, after.columns["second_sense"]) == (
+        "Temporal.Asynchronous",
+        "Contingency.Cause",
+    )
+    # Tokens are joined to natural text.
+    assert examples["gdtb/GUM_news_channel/5"].texts == (
+        "“We measured the depth twice",
+        "the numbers do not lie,” the harbour master said",
+    )
+
+
+# 48 columns
+
+
+def test_sections_are_splits(tmp_path: Path) -> None:
+    for section in range(25):
+        folder = tmp_path / f"pdtb2/{section:02}"
+        folder.mkdir(parents=True)
+        (folder / f"wsj_{section:02}01.pipe").touch()
+    (found,) = blocks(tmp_path, the_corpus())
+    splits = {name.split("/")[1]: split for name, split in found.splits.items()}
+    sizes = {split: [s for s, own in splits.items() if own == split] for split in splits.values()}
+    assert sizes == {
+        "train": [f"{n:02}" for n in range(2, 15)],
+        "validation": ["15", "16", "17", "18"],
+        "test": ["19", "20", "21", "22", "23"],
+    }
+
+
+def test_senses_of_both_connectives(tmp_path: Path) -> None:
+    fields = [""] * 48
+    fields[0], fields[9], fields[10] = "Implicit", "so", "and"
+    fields[11], fields[13] = "Expansion", "Contingency.Cause.result"
+    fields[14] = "Expansion.Conjunction"
+    fields[22], fields[24] = "0..9", "It rained"
+    fields[32], fields[34] = "11..15;16..23", "the  path was wet"
+    (tmp_path / "pdtb2/02").mkdir(parents=True)
+    (tmp_path / "pdtb2/02/wsj_0201.pipe").write_text("|".join(fields) + "\r\n")
+    (example,) = read(tmp_path, the_corpus())[0].values()
+    assert example.texts == ("It rained", "the path was wet")
+    # A sense of one level is no class of the second.
+    assert example.label == "Contingency.Cause"
+    assert example.columns["second_sense"] == "Expansion.Conjunction"
+
+
+@pytest.mark.parametrize("columns", [47, 49, 34])
+def test_a_row_with_another_number_of_columns(tmp_path: Path, columns: int) -> None:
+    (tmp_path / "pdtb2/02").mkdir(parents=True)
+    path = tmp_path / "pdtb2/02/wsj_0201.pipe"
+    path.write_text("|".join(["Explicit"] + [""] * (columns - 1)))
+    with pytest.raises(InputError) as raised:
+        read(tmp_path, the_corpus())
+    assert raised.value.where == f"{path}, line 1"
+    assert raised.value.expected == "48 columns between bars"
+    assert raised.value.found.startswith(f"{columns} in 'Explicit|")
+
+
+# 34 columns
+
+
+def test_an_explicit_relation(tmp_path: Path) -> None:
+    connective = span(TEXT, "although")
+    ((example,), drops) = read_rows(
+        tmp_path, row("Explicit", OPEN, RAINED, CONCESSION, c1=connective)
+    )
+    assert drops == {}
+    assert example == Example(
+        id="ted_mdb_en/talk/1",
+        collection="explicit",
+        texts=("The shop stayed open", "it rained"),
+        label="Comparison.Concession",
+        score=None,
+        document_id="ted_mdb_en/talk",
+        columns={"second_sense": "", "connective": "although", "first_in_text": "Arg1"},
+        split="train",
+    )
+
+
+def test_discontinuous_arguments_lose_the_commas_around_their_gap(tmp_path: Path) -> None:
+    text = "The shop, however, stayed open. However, it rained, as we said, all day."
+    ((example,), _) = read_rows(
+        tmp_path,
+        row(
+            "Implicit",
+            span(text, "The shop,", ", stayed open"),
+            span(text, ", it rained,", ", all day"),
+            CONCESSION,
+            c7="but",
+        ),
+        text=text,
+    )
+    assert example.texts == ("The shop, stayed open", "it rained, all day")
+    assert example.columns["connective"] == "but"
+
+
+def test_the_second_argument_may_stand_first(tmp_path: Path) -> None:
+    ((example,), _) = read_rows(tmp_path, row("Explicit", NOBODY, FEW, CONCESSION))
+    assert example.columns["first_in_text"] == "Arg2"
+    assert example.texts == ("nobody bought a thing", "Few people came")
+
+
+@pytest.mark.parametrize(
+    ("columns", "second"),
+    [
+        ({"c9": "Temporal.Synchronous"}, "Temporal.Synchronous"),
+        ({"c11": "Comparison.Concession"}, ""),
+        ({"c9": "Expansion", "c12": "Expansion.Manner.Arg2-as-manner"}, "Expansion.Manner"),
+    ],
+)
+def test_a_second_sense_of_the_same_line(
+    tmp_path: Path, columns: dict[str, str], second: str
+) -> None:
+    ((example,), _) = read_rows(tmp_path, row("Explicit", OPEN, RAINED, CONCESSION, **columns))
+    assert (example.label, example.columns["second_sense"]) == ("Comparison.Concession", second)
+
+
+def test_a_second_sense_on_a_line_of_its_own(tmp_path: Path) -> None:
+    senses = (CONCESSION, "Temporal.Synchronous", "Comparison.Concession", "Contingency.Cause")
+    rows = [row("Explicit", OPEN, RAINED, sense) for sense in senses]
+    ((example,), drops) = read_rows(tmp_path, *rows)
+    assert (example.id, example.label) == ("ted_mdb_en/talk/1", "Comparison.Concession")
+    assert example.columns["second_sense"] == "Temporal.Synchronous"
+    assert drops == {"second_sense": 2, "repeated": 1}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (row("EntRel", OPEN, RAINED), "other_type"),
+        (row("AltLexC", OPEN, RAINED, CONCESSION), "other_type"),
+        (row("Hypophora", OPEN, RAINED, "Hypophora"), "other_type"),
+        (row("Explicit", OPEN, RAINED, CONCESSION, c27="Rejected"), "rejected"),
+        (row("Explicit", "", "", "", c27="Rejected"), "rejected"),
+        (row("Explicit", OPEN, RAINED), "no_sense"),
+        (row("Implicit", OPEN, RAINED, "NoRel"), "other_sense"),
+        (row("Implicit", OPEN, RAINED, "Expansion"), "other_sense"),
+        (row("Implicit", OPEN, RAINED, "Undecided"), "other_sense"),
+        (row("Implicit", OPEN, RAINED, "Q/A"), "other_sense"),
+        (row("Implicit", OPEN, RAINED, "Cmparison.Concession"), "other_sense"),
+        (row("Explicit", OPEN, "", CONCESSION), "empty_text"),
+    ],
+)
+def test_drops_are_counted(tmp_path: Path, line: str, reason: str) -> None:
+    kept, drops = read_rows(tmp_path, line, row("Implicit", FEW, NOBODY, "Contingency.Cause"))
+    assert [example.id for example in kept] == ["ted_mdb_en/talk/2"]
+    assert drops == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    ("sense", "label"),
+    [
+        ("Contingency.Cause+Belief.Reason+Belief", "Contingency.Cause+Belief"),
+        ("Contingency.Cause.Result ", "Contingency.Cause"),
+        ("Comparison.Pragmatic contrast", "Comparison.Pragmatic contrast"),
+        ("Expansion.Level-of-detail.Arg1-as-detail", "Expansion.Level-of-detail"),
+    ],
+)
+def test_classes_are_senses_of_two_levels(tmp_path: Path, sense: str, label: str) -> None:
+    ((example,), _) = read_rows(tmp_path, row("Implicit", FEW, NOBODY, sense))
+    assert example.label == label
+
+
+def test_withheld_text_is_never_a_row(tmp_path: Path) -> None:
+    text = "___ ____ ______ ____ ________ __ ______."
+    kept, drops = read_rows(tmp_path, row("Explicit", "0..8", "9..20", CONCESSION), text=text)
+    assert (kept, drops) == ([], {"withheld_text": 1})
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_line_end_of_the_raw_text_counts_once(tmp_path: Path, line_end: str) -> None:
+    text = "Dükkân açıktı.\nYağmur yağdı.\nKimse gelmedi."
+    line = row("Implicit", span(text, "Yağmur yağdı"), span(text, "Kimse gelmedi"), CONCESSION)
+    ((example,), _) = read_rows(tmp_path, line, text=text.replace("\n", line_end))
+    assert example.texts == ("Yağmur yağdı", "Kimse gelmedi")
+
+
+def test_a_byte_order_mark_counts_as_a_character(tmp_path: Path) -> None:
+    text = "\ufeffFew came. Nobody bought a thing."
+    line = row("Implicit", "0..9", span(text, "Nobody bought a thing"), CONCESSION)
+    ((example,), _) = read_rows(tmp_path, line, text=text)
+    assert example.texts == ("Few came", "Nobody bought a thing")
+
+
+@pytest.mark.parametrize(
+    ("spans", "expected", "found"),
+    [
+        ("0..9000", f"within the {len(TEXT)} characters", "'0..9000'"),
+        ("0..4;5", "spans such as", "'0..4;5'"),
+        ("9..4", "spans such as", "'9..4'"),
+        ("-4..9", "spans such as", "'-4..9'"),
+        ("٣..٥", "spans such as", "'٣..٥'"),
+    ],
+)
+def test_spans_that_cannot_be(tmp_path: Path, spans: str, expected: str, found: str) -> None:
+    good = row("Implicit", FEW, NOBODY, CONCESSION)
+    with pytest.raises(InputError) as raised:
+        read_rows(tmp_path, good, row("Implicit", OPEN, spans, CONCESSION))
+    assert raised.value.where.endswith("ann/01/talk.txt, line 2")
+    assert expected in raised.value.expected
+    assert raised.value.found == found
+
+
+def test_an_unknown_type(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"one of Explicit, Implicit, AltLex.*\n.*'Explict'"):
+        read_rows(tmp_path, row("Explict", OPEN, RAINED, CONCESSION))
+
+
+def test_a_missing_text(tmp_path: Path) -> None:
+    read_rows(tmp_path, row("Implicit", FEW, NOBODY, CONCESSION))
+    raw = tmp_path / "ted_mdb/English/raw/01/talk.txt"
+    raw.unlink()
+    with pytest.raises(InputError) as raised:
+        blocks(tmp_path, the_corpus())
+    assert raised.value.where == str(raw)
+
+
+def test_texts_that_were_annotated_twice_are_in_one_split(tmp_path: Path) -> None:
+    for name, text in {"a_inter": "Bir.", "a_intra": "Bir.", "b": "İki.", "c": "Üç."}.items():
+        for part in ("ann", "raw"):
+            folder = tmp_path / "ted_mdb/Turkish" / part / "01"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{name}.txt").write_text(text if part == "raw" else "", "utf-8")
+    (found,) = blocks(tmp_path, the_corpus("tr"))
+    assert found.treebank == "ted_mdb_tr"
+    splits = {Path(name).stem: split for name, split in found.splits.items()}
+    assert splits["a_inter"] == splits["a_intra"]
+    assert set(splits.values()) == {"train", "validation", "test"}
+
+
+def test_blocks_go_to_workers() -> None:
+    assert load_recipe("pdtb").blocks is blocks
+    found = blocks(SAMPLE, the_corpus())
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+@given(st.lists(st.text("ab,;é \n", min_size=1, max_size=9), min_size=2, max_size=2))
+def test_any_two_spans_are_read_back(tmp_path_factory, parts: list[str]) -> None:
+    text = "|".join(parts)
+    folder = tmp_path_factory.mktemp("spans")
+    first, second = f"0..{len(parts[0])}", f"{len(parts[0]) + 1}..{len(text)}"
+    kept, drops = read_rows(folder, row("Implicit", first, second, CONCESSION), text=text)
+    expected = [" ".join(part.lstrip(",;: \n").split()) for part in parts]
+    if all(expected):
+        assert [example.texts for example in kept] == [tuple(expected)]
+    else:
+        assert drops == {"empty_text": 1}
