@@ -303,7 +303,11 @@ def open_session() -> "requests.Session":
     """Open a session with at most CONNECTIONS connections per server; threads may share it."""
     import requests
 
-    session = requests.Session()
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            """Leave redirects to ``request``: requests reads their bodies, however long."""
+
+    session = Session()
     for scheme in ("http://", "https://"):
         adapter = requests.adapters.HTTPAdapter(pool_maxsize=CONNECTIONS, pool_block=True)
         session.mount(scheme, adapter)
@@ -353,12 +357,14 @@ def request(
     here = url
     for _ in range(1 + REDIRECTS):
         with _answered(session, method, here, headers, silence or SILENCE, url) as response:
-            # requests would read the body of a redirect, however long it is.
-            target = session.get_redirect_target(response)
-            if target is None:
+            if not response.is_redirect:
                 yield response
                 return
-        here = urljoin(here, target)
+            target = response.headers["Location"].encode("latin-1").decode("utf-8", "replace")
+        try:
+            here = urljoin(here, target)
+        except ValueError:
+            here = target  # no address, as the next request says
     raise InputError(
         url,
         expected="the file",
@@ -384,7 +390,8 @@ def _answered(
         return session.request(
             method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
         )
-    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+    # ValueError: of addresses that requests does not check.
+    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
         why = reason(error)
         untrusted = isinstance(_root(error), ssl.SSLCertVerificationError)
         passing = isinstance(error, requests.ConnectionError | requests.Timeout)
