@@ -173,29 +173,33 @@ def _join_quotes(text: str) -> str:
     return joined
 
 
-def _opening(words: Sequence[str], places: Sequence[int]) -> tuple[bool, ...]:
+def _opening(words: Sequence[str], places: Sequence[int]) -> list[bool]:
     """Tell of each quotation mark whether it opens: the choice for all that costs least.
 
     Args:
         words: the tokens of a line.
         places: where the marks are, all of a kind.
     """
-    best: dict[int, tuple[int, tuple[bool, ...]]] = {0: (0, ())}  # by how many quotations are open
+    # By how many quotations are open: the cost, and a bit for each mark, 1 if it opens.
+    best: dict[int, tuple[int, int]] = {0: (0, 0)}
+    before = None
     for place in places:
         if_opening, if_closing = _costs(words, place)
-        following: dict[int, tuple[int, tuple[bool, ...]]] = {}
+        following: dict[int, tuple[int, int]] = {}
         for depth, (cost, chosen) in best.items():
             # A mark should not open a third quotation nor close none, and must not close an empty
             # one.
             opened = cost + if_opening + 2 * depth
-            options = [(min(depth + 1, 2), (opened, (*chosen, True)))]
-            if not (chosen[-1:] == (True,) and place - 1 in places):
-                closed = cost + if_closing + (0 if depth else 2 if chosen else 3)
-                options.append((max(depth - 1, 0), (closed, (*chosen, False))))
+            options = [(min(depth + 1, 2), (opened, 2 * chosen + 1))]
+            if not (chosen & 1 and place - 1 == before):
+                closed = cost + if_closing + (0 if depth else 3 if before is None else 2)
+                options.append((max(depth - 1, 0), (closed, 2 * chosen)))
             for left, option in options:
                 following[left] = min(following.get(left, option), option)
         best = following
-    return min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
+        before = place
+    chosen = min((cost + 2 * depth, chosen) for depth, (cost, chosen) in best.items())[1]
+    return [bit == "1" for bit in f"{chosen:0{len(places)}b}"][: len(places)]
 
 
 def _costs(words: Sequence[str], place: int) -> tuple[int, int]:

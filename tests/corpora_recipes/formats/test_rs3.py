@@ -1,5 +1,6 @@
 """Tests of reading RSTTool files with all their oddities."""
 
+import pickle
 from itertools import count
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -12,6 +13,7 @@ from rs3_text import HEADER, group, rs3, segment, shape
 from corpora_recipes.formats.rs3 import CrossingError, read_rs3
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import DEEPEST_TREE
 
 
 @pytest.fixture
@@ -544,8 +546,8 @@ def test_what_is_written_is_read_back(tmp_path_factory, form, data):
     assert read_rs3(path) == tree
 
 
-def test_deep_trees_need_no_recursion(parse):
-    depth = 3000
+def test_deep_trees_reach_another_process(parse):
+    depth = DEEPEST_TREE + 1
     body = [segment(1)]
     body += [segment(i, f"{i - 1}:Elaboración") for i in range(2, depth + 1)]
     tree = parse(*body)
@@ -554,3 +556,6 @@ def test_deep_trees_need_no_recursion(parse):
     while node.children:
         node, levels = node.children[1], levels + 1
     assert levels == depth - 1
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    with pytest.raises(InputError, match="at most 150 relations in each other"):
+        parse(*body, segment(depth + 1, f"{depth}:Elaboración"))
