@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from builders.auditing.report import SMALL_TEST
 from evaluation.measures.intervals import LEAST_DOCUMENTS
 from evaluation.reporting.layout import Table
-from evaluation.reporting.published import PUBLISHED
+from evaluation.reporting.published import PAPERS
 
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
 TIED, SAMPLE = "≈", "(s)"
@@ -17,8 +17,9 @@ NOTES = {
     "Majority (for a correlation, 0) and Best trivial; of an average, not above their mean.",
     FEW: f"The test has fewer than {LEAST_DOCUMENTS} documents: the interval is one over rows, and "
     "says nothing about other documents.",
-    OTHERS: "As reported by Araujo et al. (2022), on the files published then (some of their rows "
-    "differ from these) and with another probe. " + PUBLISHED["errata"],
+    OTHERS: "As reported, on other rows and with another probe: "
+    + ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS)
+    + ".",
     LEAKS: "In the source, some test texts also occur in train or validation; the audit says how "
     "many.",
     SAMPLE: "Do not report: measured on the small sample that is part of Probeta to try it out, "

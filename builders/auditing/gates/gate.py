@@ -20,7 +20,8 @@ class Check:
         limit: the highest value that passes; None if the value is only stated.
         verdict: "pass"; "within chance" if the value is beyond the limit by no more than ``ERRORS``
             standard errors; ``SURFACE_FORM``; "miss"; "inherited", a miss that params.yaml
-            declares; "undeclared", one of source data that it does not declare; and "not applicable".
+            declares; "undeclared", one of source data that it does not declare; and "not
+            applicable".
         correlation: whether the value is a correlation.
     """
 

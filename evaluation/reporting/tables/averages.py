@@ -114,7 +114,7 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
         )
         cells = (sampled(inputs, whole.datasets, place), *(column[name] for column in columns))
         rows.append(Row((Cell(name), *cells), "encoder"))
-        rows += published_means(inputs, name, [whole, *groups])
+    rows += published_means(inputs, [whole, *groups])
     trivial = (percent_cell(fmean(map(inputs.trivial, own.datasets))) for own in (whole, *groups))
     rows.append(Row((Cell("trivial baselines"), Cell(NONE), *trivial)))
     about = [

@@ -1,8 +1,9 @@
 """ParaLex: whether the words of a paradigm are each other's neighbours."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from builders.tasks.groups import PARALEX
+from evaluation.reporting import published
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
@@ -19,7 +20,6 @@ from evaluation.reporting.layout import (
     spaced,
     unused_name,
 )
-from evaluation.reporting.published import PUBLISHED
 from evaluation.reporting.tables.compared import ALIKE, alike, measure_differences
 from evaluation.reporting.tables.marks import BOLD, best_marked, dataset_cell, sampled
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
@@ -31,7 +31,6 @@ def paralex(inputs: Inputs) -> list[Table]:
     if not scores and not not_scored:
         return []
     names = [own.name for own in inputs.paradigms if own.main]
-    published = {name: PUBLISHED["paralex"].get(name, {}) for name in names}
     rows = []
     for (dataset, language, vocabulary, casing), own in scores.items():
         named = dataset_cell(inputs, dataset)
@@ -40,16 +39,10 @@ def paralex(inputs: Inputs) -> list[Table]:
         for name in names:
             cells += (measured[what].get(name, Cell(NONE)) for what in MEASURES)
             cells.append(_counts(own.get(name)))
-            if published[name]:
-                comparable = vocabulary == "own" and dataset not in inputs.samples
-                values = published[name].get(language, {}) if comparable else {}
-                cells += [_reported(values.get(what)) for what in MEASURES]
         rows.append(Row(tuple(cells)))
     columns = []
     for name in names:
         columns += [f"{name}: {what}" for what in (*MEASURES, "words / skipped / left out")]
-        if published[name]:
-            columns += [f"{name}, by Sumbler et al.: {what}" for what in MEASURES]
     bold = (
         f" {BOLD.format('encoder of a row')} {ALIKE.format('words')}, since neighbours "
         "are found more easily among fewer words. The encoders' own vocabularies have different "
@@ -72,6 +65,7 @@ def paralex(inputs: Inputs) -> list[Table]:
         "among which neighbours are searched (and how many are excluded, and why), the clusters "
         "with fewer than three terms left, which score 0, and the terms without a vector or not "
         "in the vocabulary." + (bold if len(names) > 1 else ""),
+        *_reported(inputs, ((dataset, language) for dataset, language, _, _ in scores)),
         *not_scored,
     )
     header = headings("Dataset", "Language", "Vocabulary", "Casing", *columns)
@@ -198,5 +192,22 @@ def _reasons(left_out: Mapping[str, str]) -> str:
     return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
 
 
-def _reported(value: float | None) -> Cell:
-    return Cell(NONE) if value is None else Cell(str(value), value=value / 100)
+def _reported(inputs: Inputs, datasets: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the paper's scores of the languages of whole datasets, in words.
+
+    Args:
+        inputs: what the report shows.
+        datasets: names and languages.
+    """
+    languages = dict.fromkeys(own for name, own in datasets if name not in inputs.samples)
+    shown = []
+    for language in languages:
+        scores = zip(published.VECTORS, published.PARALEX.get(language, ()), strict=False)
+        if known := [f"{name} {score}" for name, score in scores if score is not None]:
+            shown.append(f"{language}: {', '.join(known)}")
+    if not shown:
+        return []
+    return [
+        "Sumbler et al. (2018) report, with each one's own vocabulary and without saying for which "
+        f"of the two measures: {'; '.join(shown)}."
+    ]

@@ -95,11 +95,11 @@ def _group_table(inputs: Inputs, benchmark: str, group: Group, datasets: Sequenc
     }
     rows = [Row((Cell(name), *cells)) for name, cells in facts.items()]
     columns = [_scores(inputs, dataset) for dataset in datasets]
-    for name in inputs.names:
-        rows.append(Row((named(name), *(column[name] for column in columns)), "encoder"))
-        rows += published_scores(inputs, name, datasets)
-    if ranges := published_ranges(inputs, datasets):
-        rows.append(Row((Cell("the paper's encoders", marks=(OTHERS,)), *ranges), "published"))
+    rows += [
+        Row((named(name), *(column[name] for column in columns)), "encoder")
+        for name in inputs.names
+    ]
+    rows += published_scores(inputs, benchmark, datasets)
     header = (Cell(""), *(scored_dataset_cell(inputs, name) for name in datasets))
     own = benchmark == OWN
     title = f"{group.title} ({group.abbreviation})" + f", {OWN}" * own
@@ -141,7 +141,7 @@ def scores(inputs: Inputs) -> list[Table]:
 
 def _benchmark_scores(inputs: Inputs, benchmark: str, about: tuple[str, ...]) -> Table:
     datasets = [name for name in inputs.datasets if inputs.benchmark(name) == benchmark]
-    ranges = published_ranges(inputs, datasets)
+    ranges = published_ranges(inputs, benchmark, datasets)
     rows = []
     for place, name in enumerate(datasets):
         score, (what, value) = inputs.any_score(name), inputs.best_trivial(name)
@@ -160,7 +160,7 @@ def _benchmark_scores(inputs: Inputs, benchmark: str, about: tuple[str, ...]) ->
         rows.append(Row(cells, group=group.abbreviation))
     header = (
         *headings("Dataset", "Group", *inputs.names, "Best trivial", "Majority", "Chance"),
-        *([Cell("Paper's encoders", marks=(OTHERS,))] if ranges else ()),
+        *([Cell("Papers' encoders", marks=(OTHERS,))] if ranges else ()),
         Cell("Test rows"),
     )
     name = f"scores-{unused_name(benchmark, ())}"

@@ -54,6 +54,7 @@ from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
 from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
 from evaluation.reporting.latex import write_latex, written
 from evaluation.reporting.layers import profiles
+from evaluation.reporting.published import PAPERS
 from evaluation.reporting.writing import write_report
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
@@ -406,7 +407,10 @@ def test_latex(tmp_path: Path) -> None:
         r" & {\scriptsize [43.7, 46.8]} \\",
         r"\textbf{use} & \textbf{60.0} \\",
         r" & {\scriptsize [58.5, 61.5]} \\",
-        r"the paper's encoders\textsuperscript{\S{}} & 42.8 \dots{} 52.0 \\",
+        *(
+            rf"{name}, Araujo et al. (2022)\textsuperscript{{\S{{}}}} & {scores['sp_wiki']:.1f} \\"
+            for name, scores in PAPERS[0].scores.items()
+        ),
         r"\bottomrule",
         r"\end{tabular}}",
     ]

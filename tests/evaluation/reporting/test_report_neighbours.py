@@ -39,7 +39,6 @@ from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.latex import write_latex
 from evaluation.reporting.layout import Table
 from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.published import PUBLISHED
 from evaluation.reporting.tables.audit import measurements, verdicts
 from evaluation.reporting.tables.downstream import downstream, downstream_datasets
 from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
@@ -358,7 +357,7 @@ def test_paralex(tmp_path: Path) -> None:
         "paired test cannot distinguish from it. Only encoders with vectors of nine tenths of the "
         "words or more are considered"
     ) in table.about[1]
-    assert table.about[2] == (
+    assert table.about[3] == (
         "Not scored: paralex_fi with char_hash, there is no word ranking of fi."
     )
 
@@ -366,7 +365,7 @@ def test_paralex(tmp_path: Path) -> None:
 def test_paralex_of_one_encoder(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, paradigms=[replace(CLUSTERED, left_out={})])
     table = one(paralex(inputs))
-    assert len(table.about) == 2
+    assert len(table.about) == 3
     assert "bold" not in str(table.about)
     assert not any(cell.strong or cell.marks for row in table.rows for cell in row.cells)
 
@@ -388,30 +387,9 @@ def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
     assert 'data-table="paralex"' not in page
 
 
-def test_the_papers_scores_stand_beside_those_of_the_same_vectors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reported = {"use": {"es": {"suggestion": 51.25}, "en": {"coherence": 1.0}}}
-    monkeypatch.setitem(PUBLISHED, "paralex", reported)
-    own = replace(PARADIGM, vocabulary="own")
-    german = replace(own, dataset="paralex_de", language="de")
-    other = replace(OTHER_CLUSTERED, scores=(german, own, PARADIGM))
-    table = one(paralex(inputs_of(tmp_path, paradigms=[CLUSTERED, other])))
-    assert names(table)[10:] == [
-        "use, by Sumbler et al.: suggestion",
-        "use, by Sumbler et al.: coherence",
-    ]
-    assert [(row[1], row[2], *row[10:]) for row in cells(table)] == [
-        ("es", "own", "51.25", "–"),
-        ("es", "shared", "–", "–"),
-        ("es", "shared", "–", "–"),
-        # No dataset of the benchmark.
-        ("de", "own", "–", "–"),
-    ]
-
-
-def test_no_numbers_of_papers_that_were_not_at_hand() -> None:
-    assert PUBLISHED["paralex"] == {}
+def test_the_papers_scores_of_languages(tmp_path: Path) -> None:
+    about = one(paralex(inputs_of(tmp_path, paradigms=[CLUSTERED]))).about[2]
+    assert about.endswith("es: fastText 53, Polyglot 64, ConceptNet Numberbatch 63.")
 
 
 def test_clusters(tmp_path: Path) -> None:

@@ -1,0 +1,43 @@
+"""Scores of papers: they are of our datasets, and averages are those of their parts."""
+
+from statistics import fmean
+
+import pytest
+
+from builders.tasks import TASKS
+from builders.tasks.benchmarks import BENCHMARKS
+from evaluation.reporting.published import PAPERS, PARALEX, PEOPLE, VECTORS
+
+SPANISH, ENGLISH = PAPERS
+
+
+@pytest.mark.parametrize("encoder", SPANISH.scores)
+def test_the_averages_are_those_of_their_parts(encoder: str) -> None:
+    """As corrected: a misprinted average or part would differ."""
+    scores = SPANISH.scores[encoder]
+    entries = {name: entry for own in SPANISH.benchmarks for name, entry in BENCHMARKS[own].items()}
+    groups: dict[str, list[float]] = {}
+    for name, entry in entries.items():
+        if name in scores:
+            abbreviation = TASKS[entry["task"]].group.abbreviation
+            groups.setdefault(abbreviation, []).append(scores[name])
+    printed = scores.keys() - entries.keys()
+    assert printed >= {"SC", "SPC", "SS", "SP", "BSO", "DC"}
+    for group in printed:
+        assert fmean(groups[group]) == pytest.approx(scores[group], abs=0.02), group
+
+
+def test_scores_of_english() -> None:
+    assert ENGLISH.scores[PEOPLE]["sp_roc"] == 94
+    assert ENGLISH.scores["BERT-Large"] | {"rst": 59.1, "SP": 53.8} == ENGLISH.scores["BERT-Large"]
+    assert len(ENGLISH.scores) == 15
+    groups = {group.abbreviation for group in (task.group for task in TASKS.values())}
+    later = {name for name in ENGLISH.scores["BERT-Large"] if name not in groups}
+    assert {"ssp_abs", "pdtb_explicit", "pdtb_implicit", "rst", "dc_ubuntu"} <= later
+
+
+def test_scores_of_words() -> None:
+    assert len(PARALEX) == 46
+    assert PARALEX["es"] == [53, 64, 63]
+    assert PARALEX["no"] == [50, 66, 80]
+    assert {len(scores) for scores in PARALEX.values()} == {len(VECTORS)}
