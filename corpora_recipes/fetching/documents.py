@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from corpora_recipes.fetching.addresses import first_that_works
-from corpora_recipes.fetching.transfer import BeyondEnd, Broken, Changed, Transfer, open_session
+from corpora_recipes.fetching.session import Broken, open_session
+from corpora_recipes.fetching.transfer import BeyondEnd, Changed, Transfer
 from corpora_recipes.running.errors import InputError
 
 LARGEST = 1 << 24  # bytes

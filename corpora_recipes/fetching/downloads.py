@@ -15,15 +15,8 @@ from corpora_recipes.fetching.addresses import first_that_works
 from corpora_recipes.fetching.content import wrong_kind
 from corpora_recipes.fetching.lock import LOCK, Locked, add_to_lock, read_lock
 from corpora_recipes.fetching.pins import ANY, described, found, matches
-from corpora_recipes.fetching.transfer import (
-    BeyondEnd,
-    Broken,
-    Changed,
-    Transfer,
-    Version,
-    WrongRange,
-    open_session,
-)
+from corpora_recipes.fetching.session import Broken, open_session
+from corpora_recipes.fetching.transfer import BeyondEnd, Changed, Transfer, Version, WrongRange
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
 

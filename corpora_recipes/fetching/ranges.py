@@ -16,15 +16,8 @@ from typing import Any, BinaryIO
 
 from corpora_recipes.fetching.addresses import first_that_works
 from corpora_recipes.fetching.lock import LOCK
-from corpora_recipes.fetching.transfer import (
-    Answer,
-    BeyondEnd,
-    Broken,
-    Changed,
-    Transfer,
-    Version,
-    open_session,
-)
+from corpora_recipes.fetching.session import Broken, open_session
+from corpora_recipes.fetching.transfer import Answer, BeyondEnd, Changed, Transfer, Version
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 
@@ -90,7 +83,7 @@ def read_manifest(file: Path) -> Manifest | None:
 class RangeFetcher:
     """Fetches ranges of one file; a context manager, whose ``fetch`` is thread-safe.
 
-    The number of connections is bounded by ``transfer.CONNECTIONS``. All ranges are of one version
+    The number of connections is bounded by ``patience.CONNECTIONS``. All ranges are of one version
     of the file: another address is used only for the version that the first one gave.
 
     Attributes:

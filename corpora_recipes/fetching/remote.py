@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from corpora_recipes.fetching.transfer import (
+from corpora_recipes.fetching.session import (
     Broken,
     open_session,
     range_of,

@@ -16,7 +16,7 @@ from corpora_recipes.corpora.opensubtitles.archive import (
 )
 from corpora_recipes.corpora.opensubtitles.films import Film, choose, list_films
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import transfer
+from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.partial_file import PartialFile
 from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, parts_folder
 from corpora_recipes.fetching.remote import look_at
@@ -122,7 +122,7 @@ class _Archive:
             else:
                 ranges.append((start, stop))
                 together.append([film])
-        fetchers = ThreadPoolExecutor(transfer.CONNECTIONS)
+        fetchers = ThreadPoolExecutor(patience.CONNECTIONS)
         try:
             fetched = fetchers.map(self._file.fetch, *zip(*ranges, strict=True))
             for some, _ in zip(together, fetched, strict=True):

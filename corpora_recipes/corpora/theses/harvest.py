@@ -16,6 +16,12 @@ from tqdm import tqdm
 from corpora_recipes.fetching.downloads import download
 from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_XML
+
+# Of a server: the largest has some hundreds of thousands of records, 100 on a page.
+MOST_PAGES = 50_000
+# In a row: some servers leave out hidden records without filling up the page.
+MOST_EMPTY = 20
 
 
 def harvest(
@@ -34,7 +40,7 @@ def harvest(
 
     Raises:
         InputError: no response, a response that is not OAI-PMH, a protocol error such as an expired
-            token, or pages in the folder from a different request.
+            token, pages that go in circles, or pages in the folder from a different request.
     """
     pages = sorted(folder.glob("page-*.xml"))
     query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
@@ -48,22 +54,78 @@ def harvest(
             token = _show(bar, parse_page(pages[-1]))
             if not token:
                 return
-        for number in range(len(pages), 10**9):
+        seen = _Seen()
+        for number in range(len(pages), MOST_PAGES):
             if token:
+                seen.token(token)
                 query = {"verb": "ListRecords", "resumptionToken": token}
             page = folder / f"page-{number:04d}.xml"
-            download([f"{url}?{urlencode(query)}"], page, check=_check_page, check_sees_end=True)
-            previous, token = token, _show(bar, parse_page(page))
+            download(
+                [f"{url}?{urlencode(query)}"],
+                page,
+                check=_check_page,
+                check_sees_end=True,
+                largest=LARGEST_XML,
+            )
+            root = parse_page(page)
+            try:
+                seen.page(url, root)
+            except InputError:
+                page.unlink()
+                raise
+            token = _show(bar, root)
             if not token:
                 return
-            if token == previous:
-                raise InputError(
-                    page,
-                    expected="a resumption token that differs from that of the previous page",
-                    found=repr(token),
-                    todo="the server goes in circles; contact its administrators",
-                )
             time.sleep(delay)
+        raise _circles(url, f"{MOST_PAGES:,} pages, and a token for more")
+
+
+class _Seen:
+    """What a server has sent, to find out that it sends the same again and again."""
+
+    def __init__(self) -> None:
+        self._tokens: set[str] = set()
+        self._pages: set[int] = set()
+        self._cursor = -1
+        self._empty = 0
+
+    def token(self, token: str) -> None:
+        """Take the token with which the next page will be requested."""
+        self._tokens.add(token)
+
+    def page(self, url: str, root: etree._Element) -> None:
+        """Take a page.
+
+        Raises:
+            InputError: its token was used before, its place in the list is not after that of the
+                page before, its records are those of an earlier page, or too many pages had none.
+        """
+        token = root.find(f"{OAI}ListRecords/{OAI}resumptionToken")
+        if token is not None and (text := (token.text or "").strip()) in self._tokens:
+            raise _circles(url, f"the token {text[:100]!r} once more")
+        cursor = "" if token is None else token.get("cursor", "")
+        if cursor.isdecimal() and len(cursor) < 18:
+            if int(cursor) <= self._cursor:
+                raise _circles(url, f"the place {cursor} in the list, after {self._cursor}")
+            self._cursor = int(cursor)
+        records = root.iterfind(f"{OAI}ListRecords/{OAI}record/{OAI}header/{OAI}identifier")
+        page = hash(tuple(identifier.text for identifier in records))
+        empty = root.find(f"{OAI}ListRecords/{OAI}record") is None
+        self._empty = self._empty + 1 if empty else 0
+        if self._empty > MOST_EMPTY:
+            raise _circles(url, f"{self._empty} pages without a record")
+        if not empty and page in self._pages:
+            raise _circles(url, "the records of an earlier page")
+        self._pages.add(page)
+
+
+def _circles(url: str, found: str) -> InputError:
+    return InputError(
+        url,
+        expected="pages that go on to the end of a list",
+        found=found,
+        todo="the server goes in circles; contact its administrators",
+    )
 
 
 def _check_page(path: Path) -> None:

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks, wanted_blocks
 from corpora_recipes.corpora.wikipedia.index import first_offset
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import transfer
+from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
@@ -98,7 +98,7 @@ class _FetchFirst(Executor):
 
     def __init__(self, parts: RangeFetcher) -> None:
         self.parts = parts
-        self.fetchers = ThreadPoolExecutor(transfer.CONNECTIONS)
+        self.fetchers = ThreadPoolExecutor(patience.CONNECTIONS)
         self.reader = ThreadPoolExecutor(1)
 
     def submit(self, fn: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:

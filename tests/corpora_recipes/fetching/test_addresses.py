@@ -6,7 +6,7 @@ import pytest
 from loopback import DATA, OTHER, Server, status, whole
 
 from corpora_recipes.facts import Pin
-from corpora_recipes.fetching import downloads, transfer
+from corpora_recipes.fetching import downloads, patience, session
 from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
@@ -16,7 +16,7 @@ DEAD = "http://127.0.0.1:1/corpus.bin"
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -56,7 +56,7 @@ def test_if_none_works_each_is_named(server: Server, tmp_path: Path, pin: Pin) -
     assert error.value.where == server.url
     assert f"{server.url}: the server answers 403" in error.value.found
     assert f"{DEAD}: " in error.value.found
-    assert transfer.CONTACT in error.value.todo
+    assert session.CONTACT in error.value.todo
     assert not isinstance(error.value, NotFound)
 
 

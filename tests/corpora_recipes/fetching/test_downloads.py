@@ -9,7 +9,7 @@ import pytest
 from loopback import DATA, OTHER, Server, status, whole
 
 from corpora_recipes.facts import Pin
-from corpora_recipes.fetching import downloads, transfer
+from corpora_recipes.fetching import downloads, patience, session, transfer
 from corpora_recipes.running.errors import InputError
 
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -17,7 +17,7 @@ SHA = hashlib.sha256(DATA).hexdigest()
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -35,7 +35,7 @@ def test_whole_file(server: Server, tmp_path: Path) -> None:
     assert downloads.download([server.url], target) == got(server)
     assert target.read_bytes() == DATA
     assert listing(tmp_path / "new") == ["corpus.bin"]
-    assert server.header("User-Agent") == [transfer.user_agent()]
+    assert server.header("User-Agent") == [session.user_agent()]
     assert server.header("Accept-Encoding") == ["identity"]
 
 
@@ -66,7 +66,7 @@ def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
 def test_many_breaks_are_borne_while_bytes_come(server: Server, tmp_path: Path) -> None:
     server.script = [whole(stop=len(DATA) // 10)]
     downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-    assert len(server.requests) == 10 > transfer.ATTEMPTS
+    assert len(server.requests) == 10 > patience.ATTEMPTS
 
 
 def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_length_that_lies_is_an_error(server: Server, tmp_path: Path) -> None:
     server.script = [whole(ranges=False, length=len(DATA) + 10)]
     with pytest.raises(InputError, match="attempts without progress"):
         downloads.download([server.url], tmp_path / "corpus.bin")
-    assert len(server.requests) == transfer.ATTEMPTS
+    assert len(server.requests) == patience.ATTEMPTS
     assert not (tmp_path / "corpus.bin").exists()
 
 
@@ -167,10 +167,10 @@ def test_a_contact_is_named_and_asked_for(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.script = [status(403)]
-    monkeypatch.delenv(transfer.CONTACT, raising=False)
-    with pytest.raises(InputError, match=transfer.CONTACT):
+    monkeypatch.delenv(session.CONTACT, raising=False)
+    with pytest.raises(InputError, match=session.CONTACT):
         downloads.download([server.url], tmp_path / "corpus.bin")
-    monkeypatch.setenv(transfer.CONTACT, "ana@example.org")
+    monkeypatch.setenv(session.CONTACT, "ana@example.org")
     with pytest.raises(InputError, match="may refuse programs"):
         downloads.download([server.url], tmp_path / "corpus.bin")
     first, second = server.header("User-Agent")
@@ -189,7 +189,7 @@ def test_503_for_ever(server: Server, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="503 Service Unavailable") as error:
         downloads.download([server.url], tmp_path / "corpus.bin")
     assert "run fetch again later" in error.value.todo
-    assert len(server.requests) == transfer.ATTEMPTS
+    assert len(server.requests) == patience.ATTEMPTS
 
 
 def test_retry_after_is_honoured_and_said(

@@ -9,7 +9,7 @@ import pytest
 from misbehaving import CASES, FILE, HALF, MisbehavingServer, always, good, head
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import downloads, transfer
+from corpora_recipes.fetching import downloads, patience
 from corpora_recipes.fetching.documents import read_document
 from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, part_name, parts_folder
 from corpora_recipes.fetching.remote import look_at
@@ -31,7 +31,7 @@ PINS = {"unpinned": {}, "sized": {"size": len(FILE)}, "pinned": {"sha256": SHA}}
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -46,7 +46,7 @@ def test_the_right_file_or_a_clear_error(
 ) -> None:
     case = CASES[name]
     for limit, value in case.limits.items():
-        monkeypatch.setattr(transfer, limit, value)
+        monkeypatch.setattr(patience, limit, value)
     error = case.error if pin != "pinned" or case.pinned is None else case.pinned
     target = tmp_path / "out" / "corpus.zip"
     server = MisbehavingServer(case.way)
@@ -82,7 +82,7 @@ def test_ranges_are_right_or_none(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit, value in CASES[name].limits.items():
-        monkeypatch.setattr(transfer, limit, value)
+        monkeypatch.setattr(patience, limit, value)
     server = MisbehavingServer(CASES[name].way)
     file = tmp_path / "corpus.zip"
     fetched = False
@@ -103,7 +103,7 @@ def test_ranges_are_right_or_none(
 @pytest.mark.parametrize("name", CASES)
 def test_documents_and_looks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for limit, value in CASES[name].limits.items():
-        monkeypatch.setattr(transfer, limit, value)
+        monkeypatch.setattr(patience, limit, value)
     server = MisbehavingServer(CASES[name].way)
     url = f"{server.url}/corpus.zip"
     try:

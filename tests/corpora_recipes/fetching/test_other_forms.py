@@ -10,7 +10,7 @@ import pytest
 from loopback import RangeServer
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.manifest import read_fetched
 from corpora_recipes.fetching.unpacking import unpack
 from corpora_recipes.recipe import BlockResult, Corpus, Recipe, load_facts
@@ -40,7 +40,7 @@ def server() -> Iterator[RangeServer]:
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 

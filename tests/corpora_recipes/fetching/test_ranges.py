@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from loopback import DATA, OTHER, RangeServer, break_off, refuse
 
-from corpora_recipes.fetching import transfer
+from corpora_recipes.fetching import patience, session, transfer
 from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
@@ -35,7 +35,7 @@ def server() -> Iterator[RangeServer]:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, f
     assert server.asked(NAME) == ["bytes=0-9", "bytes=500-999", "bytes=255000-255999"]
     headers = [headers for _, headers in server.requests]
     assert [h.get("If-Range") for h in headers] == [None, '"one"', '"one"']
-    assert {h["User-Agent"] for h in headers} == {transfer.user_agent()}
+    assert {h["User-Agent"] for h in headers} == {session.user_agent()}
     assert {h["Accept-Encoding"] for h in headers} == {"identity"}
     assert part_range(part_name(5, 17)) == (5, 17)
 
@@ -104,7 +104,7 @@ def test_a_range_that_never_comes_is_an_error_and_leaves_nothing(
     server: RangeServer, file: Path
 ) -> None:
     fetch(server, file, (0, 10))
-    server.faults[NAME] = [break_off(100), *[break_off(0)] * transfer.ATTEMPTS]
+    server.faults[NAME] = [break_off(100), *[break_off(0)] * patience.ATTEMPTS]
     with pytest.raises(InputError, match=r"6 attempts without progress\n.*1,100 bytes, then"):
         fetch(server, file, (1000, 3000))
     assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
@@ -194,7 +194,7 @@ def test_429_with_retry_after_is_waited_for(
     fetch(server, file, (0, 10))
     assert waits == [7, 120]
     assert parts(file)[part_name(0, 10)] == DATA[:10]
-    server.faults[NAME] = [refuse(429)] * transfer.ATTEMPTS
+    server.faults[NAME] = [refuse(429)] * patience.ATTEMPTS
     with pytest.raises(InputError, match="429 Too Many Requests"):
         fetch(server, file, (10, 20))
     assert not (parts_folder(file) / part_name(10, 20)).exists()
@@ -242,7 +242,7 @@ def test_threads_share_two_connections(server: RangeServer, file: Path) -> None:
     with RangeFetcher([server.url + NAME], file) as fetcher, ThreadPoolExecutor(8) as threads:
         fetcher.fetch(0, 1000)
         list(threads.map(lambda n: fetcher.fetch(n * 1000, n * 1000 + 1000), range(30)))
-    assert server.most == transfer.CONNECTIONS == 2
+    assert server.most == patience.CONNECTIONS == 2
     assert len(parts(file)) == 31
     assert fetcher.fetched == 30_000
     joined = b"".join(data for name, data in parts(file).items() if name != "manifest.json")

@@ -12,7 +12,7 @@ import pytest
 from loopback import DATA, OTHER, Server, whole
 
 from corpora_recipes.facts import CorpusFacts, Source
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.manifest import MANIFEST, check_complete
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
@@ -25,7 +25,7 @@ SHA = hashlib.sha256(DATA).hexdigest()
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 

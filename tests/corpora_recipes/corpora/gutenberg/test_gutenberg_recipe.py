@@ -12,7 +12,7 @@ import pytest
 
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.manifest import read_fetched
 from corpora_recipes.reading.counts import settle
 from corpora_recipes.reading.reading import read as read_command
@@ -371,7 +371,7 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.01)
+    monkeypatch.setattr(patience, "BACKOFF", 0.01)
     running = Server()
     yield running
     running.httpd.shutdown()

@@ -13,7 +13,7 @@ import pytest
 from loopback import RangeServer, break_off
 
 from corpora_recipes.corpora.opensubtitles.archive import find_directory, list_members
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import Corpus, load_facts
@@ -63,7 +63,7 @@ def server(archive: bytes) -> Iterator[RangeServer]:
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 
@@ -124,13 +124,13 @@ def test_bytes_fetched_are_those_of_the_films_used(server: RangeServer) -> None:
     assert server.sent[WHOLE] <= 1.3 * members + (size - start)
     # 100 are kept, and one in five is dropped; few lie between two that are near each other.
     assert 110 <= len(used) <= 145
-    assert server.most <= transfer.CONNECTIONS
+    assert server.most <= patience.CONNECTIONS
 
 
 def test_films_come_in_the_order_of_the_archive(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transfer, "CONNECTIONS", 1)
+    monkeypatch.setattr(patience, "CONNECTIONS", 1)
     sources.fetch(corpus(server, 60), "upstream", Path("part"))
     starts = [int(str(asked).removeprefix("bytes=").split("-")[0]) for asked in server.asked(WHOLE)]
     _, start = directory(server.files[WHOLE])

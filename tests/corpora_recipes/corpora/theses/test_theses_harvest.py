@@ -8,10 +8,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from misbehaving import MisbehavingServer, always, head
 
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.corpora.theses.harvest import harvest
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources, transfer
 from corpora_recipes.fetching.manifest import MANIFEST
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
@@ -93,7 +94,7 @@ class Repository:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Repository]:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
     repository = Repository()
     yield repository
@@ -158,7 +159,7 @@ class TestSeveralServers:
         monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str],
     ) -> None:
-        monkeypatch.setattr(transfer, "ATTEMPTS", 2)
+        monkeypatch.setattr(patience, "ATTEMPTS", 2)
         corpus = corpus_with({"url": "http://localhost:9/oai"}, {"url": server.url})
         sources.fetch(corpus, "upstream", tmp_path / "out")
         assert pages(tmp_path / "out" / "127.0.0.1") == ALL
@@ -279,9 +280,76 @@ def test_pages_of_another_request_are_not_gone_on_with(server: Repository, tmp_p
         harvest(server.url, "col_1", "oai_dc", tmp_path / "h", 0)
 
 
-def test_server_that_goes_in_circles(server: Repository, tmp_path: Path) -> None:
-    page = server.answer({"resumptionToken": "oai_dc/// &0"})
-    server.before = [lambda query: page] * 5
-    with pytest.raises(InputError, match="goes in circles"):
+def page(token: str, ids: list[str], cursor: str = "", size: int = 0) -> str:
+    """Return a page with such records and such a token for the next one."""
+    records = "".join(
+        f"<record><header><identifier>{name}</identifier></header><metadata>{'x' * size}"
+        "</metadata></record>"
+        for name in ids
+    )
+    place = f' cursor="{cursor}"' if cursor else ""
+    return (
+        f"{HEAD}<ListRecords>{records}<resumptionToken{place}>{token}</resumptionToken>"
+        "</ListRecords></OAI-PMH>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("of_number", "found", "kept"),
+    [
+        (lambda n: page("A", [f"{n}"]), "the token 'A' once more", 1),
+        (lambda n: page("AB"[n % 2], [f"{n}"]), "the token 'A' once more", 2),
+        (lambda n: page("ABCDE"[n % 5], [f"{n}"]), "the token 'A' once more", 5),
+        (lambda n: page(f"{n}", [f"{n}"], "0"), "the place 0 in the list, after 0", 1),
+        (lambda n: page(f"{n}", [f"{n}"], str(9 - n)), "the place 8 in the list, after 9", 1),
+        (lambda n: page(f"{n}", ["a", "b"]), "the records of an earlier page", 1),
+        (lambda n: page(f"{n}", [f"{n % 3}", "b"]), "the records of an earlier page", 3),
+        (lambda n: page(f"{n}", []), "21 pages without a record", 20),
+        (lambda n: page(f"{n}", [f"{n}"]), "30 pages, and a token for more", 30),
+        (lambda n: page(f"{n}", [f"{n}"], size=5000), "a file of at most 4,000 bytes", 0),
+        (lambda n: page(f"{n}", [f"{n}"], "9" * 6000), "a file of at most 4,000 bytes", 0),
+        (lambda n: page(f"{n}", [f"{n}"], "9" * 2000), "30 pages", 30),
+        (lambda n: "<a>" * 400 + "</a>" * 400, "depth", 0),
+    ],
+)
+def test_a_server_without_an_end(
+    server: Repository,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    of_number: Callable[[int], str],
+    found: str,
+    kept: int,
+) -> None:
+    monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.MOST_PAGES", 30)
+    monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.LARGEST_XML", 4000)
+    server.before = [lambda query, n=n: (200, {}, of_number(n)) for n in range(40)]  # type: ignore[misc]
+    with pytest.raises(InputError) as error:
         harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
-    assert len(server.queries) == 2
+    assert found in f"{error.value.expected} {error.value.found}"
+    assert len(pages(tmp_path / "h")) == kept
+    assert len(str(error.value)) < 1000
+    # Nor does a second run, which goes on from the last page, add pages without end.
+    asked = len(server.queries)
+    with pytest.raises(InputError):
+        harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert len(server.queries) <= 2 * asked + 1
+
+
+def test_hidden_records_leave_empty_pages(server: Repository, tmp_path: Path) -> None:
+    server.before = [lambda query, n=n: (200, {}, page(f"t{n}", [])) for n in range(3)]  # type: ignore[misc]
+    server.before += [lambda query: (200, {}, page("", ["a"]))]
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
+    assert len(pages(tmp_path / "h")) == 4
+
+
+def test_a_page_may_come_without_its_length(server: Repository, tmp_path: Path) -> None:
+    # The end of the XML is the end of the page.
+    text = page("", ["a"])
+    raw = MisbehavingServer(always(head("200 OK", "Content-Type: text/xml") + text.encode()))
+    harvest(f"{raw.url}/oai", None, "oai_dc", tmp_path / "h", 0)
+    assert pages(tmp_path / "h") == ALL[:1]
+    raw.way = always(head("200 OK", "Content-Type: text/xml") + text.encode()[:-5])
+    with pytest.raises(InputError, match="a complete response"):
+        harvest(f"{raw.url}/oai", None, "oai_dc", tmp_path / "i", 0)
+    raw.close()
+    assert pages(tmp_path / "i") == []

@@ -18,7 +18,7 @@ from corpora_recipes.corpora.wikipedia import dump as dump_module
 from corpora_recipes.corpora.wikipedia import recipe
 from corpora_recipes.corpora.wikipedia.created import MOST_BLOCKS, Creation, find_creation
 from corpora_recipes.corpora.wikipedia.page import Revision, parse_revision
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.hashing import keyed_hash, keyed_uniform
 from corpora_recipes.reading.reading import read
@@ -228,7 +228,7 @@ def test_records_and_window_of_every_form_of_dump(
 
 
 def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
     dump = write_dump(tmp_path / "server" / NAME, sample_pages(), per_stream=5)
     index = NAME.replace(".xml.bz2", "-index.txt.bz2")

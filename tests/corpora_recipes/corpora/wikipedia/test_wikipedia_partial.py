@@ -16,7 +16,7 @@ from loopback import RangeServer, break_off, refuse
 from corpora_recipes.corpora.wikipedia import partial
 from corpora_recipes.corpora.wikipedia.dump import list_blocks
 from corpora_recipes.corpora.wikipedia.folder import find_dump
-from corpora_recipes.fetching import sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import Corpus, load_facts
@@ -55,7 +55,7 @@ def server(dump: Path) -> Iterator[RangeServer]:
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "BACKOFF", 0.0)
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
     monkeypatch.chdir(tmp_path)
 
 

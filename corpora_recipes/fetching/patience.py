@@ -1,0 +1,16 @@
+"""How often, how long and how slowly a server may be asked: the limits of every transfer."""
+
+# Wikimedia's dump server allows two per address (dumps.wikimedia.org/backup-index.html).
+CONNECTIONS = 2
+CONNECT = 20.0  # seconds to connect
+SILENCE = 60.0  # seconds without a byte
+ATTEMPTS = 6  # in a row without progress
+BACKOFF = 1.0  # seconds; doubles with every attempt in a row
+WINDOW = 60.0  # seconds over which the rate is measured
+LOWEST_RATE = 1_000  # bytes per second; what is slower is broken off, and asked for again
+SLOW_RATE = 20_000  # bytes per second; what is slower is left for the next address, if any
+LONGEST_WAIT = 10.0  # seconds that a server may ask to wait before another address is tried
+# Seconds at one address, apart from those in which bytes come at the lowest rate or faster.
+DEADLINE = 900.0
+CHUNK = 1 << 18  # bytes read at once
+REDIRECTS = 10

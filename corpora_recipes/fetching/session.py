@@ -1,0 +1,204 @@
+"""Sessions with servers: who we are, one request with its redirects, and what an answer says."""
+
+import os
+import re
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import metadata
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from corpora_recipes.fetching import patience
+from corpora_recipes.running.errors import InputError
+
+if TYPE_CHECKING:
+    import requests
+
+# The environment variable with a contact address for the servers' owners, which Wikimedia asks for
+# (Wikimedia Foundation User-Agent Policy).
+CONTACT = "PROBETA_CONTACT"
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)", re.ASCII)
+_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+
+
+class Broken(Exception):
+    """An attempt failed, and another one may not; the message has the reason.
+
+    Attributes:
+        wait: seconds that the server asks to wait; None if it does not.
+        stalled: whether it was too slow, so that what came is no progress.
+    """
+
+    def __init__(self, why: str, *, wait: float | None = None, stalled: bool = False) -> None:
+        super().__init__(why)
+        self.wait = wait
+        self.stalled = stalled
+
+
+def open_session() -> "requests.Session":
+    """Open a session, which threads may share; ``patience`` has its number of connections."""
+    import requests
+
+    class Session(requests.Session):
+        def get_redirect_target(self, resp: requests.Response) -> None:
+            """Leave redirects to ``request``: requests reads their bodies, however long."""
+
+    session = Session()
+    for scheme in ("http://", "https://"):
+        adapter = requests.adapters.HTTPAdapter(pool_maxsize=patience.CONNECTIONS, pool_block=True)
+        session.mount(scheme, adapter)
+    # With compressed transfer, lengths and ranges would not be those of the file.
+    session.headers.update({"User-Agent": user_agent(), "Accept-Encoding": "identity"})
+    return session
+
+
+def user_agent() -> str:
+    """Return the User-Agent for servers: project, version, purpose, address and contact."""
+    version, addresses = _project()
+    about = ["corpus download for research", *addresses, os.environ.get(CONTACT, "")]
+    return f"Probeta/{version} ({'; '.join(filter(None, about))})"
+
+
+# Every request of a harvest would read the file again.
+@cache
+def _project() -> tuple[str, list[str]]:
+    """Return the project's version, and its address if it has one."""
+    known = metadata("probeta")
+    urls = dict(entry.split(", ", 1) for entry in known.get_all("Project-URL") or [])
+    return known["Version"], [urls["Repository"]] if "Repository" in urls else []
+
+
+@contextmanager
+def request(
+    session: "requests.Session",
+    method: str,
+    url: str,
+    headers: dict[str, str] | None = None,
+    *,
+    silence: float | None = None,
+) -> Iterator["requests.Response"]:
+    """Send a request, follow redirects, and yield the response, its body unread.
+
+    Args:
+        session: of ``open_session``.
+        method: GET or HEAD.
+        url: the address.
+        headers: beside those of the session.
+        silence: seconds without a byte; patience.SILENCE if None.
+
+    Raises:
+        Broken: no answer.
+        InputError: the address is wrong, the server's certificate is, or redirects do not end.
+    """
+    here = url
+    for _ in range(1 + patience.REDIRECTS):
+        with _answered(
+            session, method, here, headers, silence or patience.SILENCE, url
+        ) as response:
+            if not response.is_redirect:
+                yield response
+                return
+            target = response.headers["Location"].encode("latin-1").decode("utf-8", "replace")
+        try:
+            here = urljoin(here, target)
+        except ValueError:
+            here = target  # no address, as the next request says
+    raise InputError(
+        url,
+        expected="the file",
+        found=f"more than {patience.REDIRECTS} redirects, the last one to {here}",
+        todo="check the address in a browser; if it has moved, correct corpus.yaml",
+    )
+
+
+def _answered(
+    session: "requests.Session",
+    method: str,
+    here: str,
+    headers: dict[str, str] | None,
+    silence: float,
+    url: str,
+) -> "requests.Response":
+    """Send one request of ``request`` for ``url``, to ``here``."""
+    import requests
+    import urllib3
+
+    timeouts = (min(patience.CONNECT, silence), silence)
+    try:
+        return session.request(
+            method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
+        )
+    # ValueError: of addresses that requests does not check.
+    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+        why = reason(error)
+        untrusted = isinstance(_root(error), ssl.SSLCertVerificationError)
+        passing = isinstance(error, requests.ConnectionError | requests.Timeout)
+        if passing and not untrusted:
+            raise Broken(why) from None
+        raise InputError(
+            url,
+            expected="an answer from the server",
+            found=why if here == url else f"{why} (redirected to {here})",
+            todo="if your network has certificates of its own, name their file in "
+            "REQUESTS_CA_BUNDLE"
+            if untrusted
+            else "check the address in a browser; if it has moved, correct corpus.yaml",
+        ) from None
+
+
+def validator_of(response: "requests.Response") -> str:
+    """Return a validator for If-Range (RFC 9110, 13.1.5): a strong ETag, or Last-Modified."""
+    etag = response.headers.get("ETag", "")
+    return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified", "")
+
+
+def reason(error: Exception) -> str:
+    """Return in a few words why there was no answer, or no more of it."""
+    import urllib3
+
+    root = _root(error)
+    if isinstance(root, urllib3.exceptions.IncompleteRead):
+        return f"the connection ended after {root.partial:,} bytes"
+    if isinstance(root, socket.gaierror):
+        return f"the name of the server is not known ({root.strerror})"
+    if isinstance(root, ssl.SSLCertVerificationError):
+        return f"TLS: {root.verify_message}"
+    if isinstance(root, ssl.SSLError):
+        return f"TLS: {root.reason or root}"
+    if isinstance(root, TimeoutError | urllib3.exceptions.TimeoutError):
+        return "no answer in time"
+    if isinstance(root, OSError) and root.strerror:
+        return root.strerror
+    return str(root) or type(root).__name__
+
+
+def _root(error: BaseException) -> BaseException:
+    """Return the exception that is at the bottom of those of the libraries."""
+    inner = [getattr(error, "reason", None), *error.args, error.__cause__]
+    found = next((e for e in inner if isinstance(e, BaseException)), None)
+    return error if found is None else _root(found)
+
+
+def range_of(response: "requests.Response") -> tuple[int, int, int | None] | None:
+    """Return first byte, last byte and size of the file (None if unknown) from Content-Range.
+
+    None if there is no such header, or it is nonsense.
+    """
+    match = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if not match:
+        return None
+    return int(match[1]), int(match[2]), None if match[3] == "*" else int(match[3])
+
+
+def said_length(response: "requests.Response") -> int | None:
+    """Return the length that an answer states; None if it does not, or states nonsense."""
+    said = response.headers.get("Content-Length", "")
+    return int(said) if _LENGTH.fullmatch(said) else None
+
+
+def said_status(response: "requests.Response") -> str:
+    """Return the status of an answer in words, for messages."""
+    return f"the server answers {response.status_code} {response.reason}"
