@@ -48,7 +48,7 @@ class Remote:
     modified: str = ""
 
 
-def look_at(url: str, *, patience: float = PATIENCE) -> Remote:
+def look_at(url: str, *, patience: float = PATIENCE, only_head: bool = False) -> Remote:
     """Ask an address about its file: by HEAD, and where that does not tell, for one byte.
 
     It asks once, and never raises an exception for what the server does.
@@ -56,9 +56,12 @@ def look_at(url: str, *, patience: float = PATIENCE) -> Remote:
     Args:
         url: an http or https address.
         patience: seconds to wait for an answer.
+        only_head: whether to ask by HEAD alone.
     """
     with open_session() as session:
         said = _ask(session, "HEAD", url, patience)
+        if only_head:
+            return said
         if said.status is not None and (said.fault or said.size is None or not said.has_ranges):
             byte = _ask(session, "GET", url, patience)
             if not byte.fault or said.fault:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from corpora_recipes.facts import Source
+from corpora_recipes.fetching.cost import Cost
 from corpora_recipes.fetching.downloads import download_locked
 from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
@@ -49,7 +51,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
         InputError: a file is missing, wrong or not available there, or another fetch is running in
             the folder.
     """
-    sources = _origin(corpus, sources)
+    sources = origin_of(corpus, sources)
     # Two fetches would write into one partial download.
     with locked_folder(out, "fetch"):
         try:
@@ -75,7 +77,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
         MissingCorpus: the corpus must be asked for, and its files are not there.
         InputError: a file or folder is missing.
     """
-    sources = _origin(corpus, sources)
+    sources = origin_of(corpus, sources)
     try:
         if sources != "upstream" or corpus.options.get("path") is not None:
             _local_files(corpus, sources, out)
@@ -91,25 +93,35 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
     """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
 
     Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
-    all, what corpus.yaml names instead. What was taken instead stays.
+    all, what corpus.yaml names instead. What was taken instead stays. What it will cost is said
+    before.
 
     Raises:
-        InputError: see ``downloads.download_locked``.
+        InputError: see ``downloads.download_locked``; or the disk is too small.
     """
-    for source in wanted:
-        others = [other for other in source.instead if other.urls]
-        here = [(out / other.file).is_file() for other in others]
-        if others and all(here) and not (out / source.file).is_file():
-            fetch_whole(others, out)
-            continue
-        try:
-            _fetch_source(source, out)
-        except InputError as error:
-            if not others:
-                raise
-            names = ", ".join(other.file for other in others)
-            _say_failed(source, error, f"taking {names} instead")
-            fetch_whole(others, out)
+    files = list(wanted)
+    cost = Cost(files, out)
+    cost.announce()
+    for source in files:
+        begin = time.monotonic()
+        _fetch_or_replace(source, out)
+        cost.took(source.file, time.monotonic() - begin)
+
+
+def _fetch_or_replace(source: Source, out: Path) -> None:
+    others = [other for other in source.instead if other.urls]
+    here = [(out / other.file).is_file() for other in others]
+    if others and all(here) and not (out / source.file).is_file():
+        fetch_whole(others, out)
+        return
+    try:
+        _fetch_source(source, out)
+    except InputError as error:
+        if not others:
+            raise
+        names = ", ".join(other.file for other in others)
+        _say_failed(source, error, f"taking {names} instead")
+        fetch_whole(others, out)
 
 
 def _fetch_source(source: Source, out: Path) -> None:
@@ -159,7 +171,13 @@ def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source
     )
 
 
-def _origin(corpus: Corpus, sources: str) -> str:
+def origin_of(corpus: Corpus, sources: str) -> str:
+    """Return the origin of a corpus's raw files: "sample", "upstream" or a folder.
+
+    Args:
+        corpus: the corpus; a path in its options goes before.
+        sources: `sources` of params.yaml.
+    """
     return "sample" if corpus.is_shipped else corpus.sources or sources
 
 

@@ -160,7 +160,7 @@ class TestInstead:
             sources.fetch(mine, "mirror", Path("out"))
         (mirror / "sub" / "d.txt").write_bytes(b"d")
         (mirror / "b.txt").write_bytes(b"b")
-        sources.check_files(mine, "mirror")
+        sources.check_files(mine, "mirror", Path("out"))
         sources.fetch(mine, "mirror", Path("out"))
         assert files("out") == {"b.txt": b"b", "sub/d.txt": b"d"}
         (mirror / "c.txt").write_bytes(b"c")
