@@ -1,17 +1,10 @@
-"""A corpus that must be asked for and is not there: its error, and its records without rows."""
+"""A corpus that must be asked for and is not there: its error, and how to get it."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import record_schema
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import whole_outputs
-
-# The key in the metadata of a file of records, and in the file of counts beside it.
-_KEY = "missing"
 
 
 class MissingCorpus(InputError):
@@ -38,30 +31,3 @@ def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCo
 def how_to_get(corpus: Corpus) -> str:
     """Return how people get a corpus, on one line."""
     return " ".join(corpus.facts.manual.split())
-
-
-def write_missing(corpus: Corpus, out: Path) -> None:
-    """Write records without rows, and counts that say how to get the corpus.
-
-    Args:
-        corpus: the missing corpus.
-        out: the file of records.
-    """
-    how = how_to_get(corpus)
-    schema = record_schema(corpus.facts.records).with_metadata({_KEY: how})
-    with whole_outputs([out, out.with_suffix(".json")]) as (records, counts):
-        with parquet_writer(records, schema):
-            pass
-        counts.write_text(json.dumps({_KEY: how}, ensure_ascii=False, indent=2) + "\n", "utf-8")
-
-
-def why_missing(records: Path) -> str:
-    """Return how to get the corpus of a file of records, "" if it is there or no such file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        found = (pq.read_schema(records).metadata or {}).get(_KEY.encode(), b"")
-    except (OSError, pa.ArrowInvalid):
-        return ""  # what reads the records says what is wrong with them
-    return str(found, "utf-8")

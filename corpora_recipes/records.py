@@ -13,6 +13,8 @@ Kind = Literal["documents", "dialogues", "trees", "examples"]
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 # The key of a file of records under which its window is, as JSON, if there is one.
 WINDOW = b"probeta_window"
+# And how to get its corpus, if people must ask for it and it is not there.
+MISSING = b"probeta_missing"
 
 
 @dataclass(frozen=True, slots=True)

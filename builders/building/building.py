@@ -18,8 +18,7 @@ from builders.plan.datasets import (
 )
 from builders.store.dataset_files import write_dataset, write_report
 from builders.store.missing import write_missing
-from builders.store.record_files import window_of
-from corpora_recipes.missing import why_missing
+from builders.store.record_files import why_missing, window_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.outputs import whole_folder
 

@@ -13,9 +13,9 @@ from builders.composing.composing import compose
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import write_report
 from builders.store.missing import said_missing, write_missing
+from builders.store.record_files import why_missing
 from builders.store.shards import copy_shards, digest_of_files, shards_in
 from corpora_recipes.hashing import sha256_of
-from corpora_recipes.missing import why_missing
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder

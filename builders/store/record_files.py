@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.parquet import strings
-from corpora_recipes.records import WINDOW, Example, Record, from_row, record_schema
+from corpora_recipes.records import MISSING, WINDOW, Example, Record, from_row, record_schema
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +23,18 @@ def window_of(path: Path) -> dict[str, Any] | None:
 
     window = (pq.read_schema(path).metadata or {}).get(WINDOW)
     return None if window is None else dict(json.loads(window))
+
+
+def why_missing(path: Path) -> str:
+    """Return how to get the corpus of a file of records, "" if it is there or no such file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        found = (pq.read_schema(path).metadata or {}).get(MISSING, b"")
+    except (OSError, pa.ArrowInvalid):
+        return ""  # who reads the records says what is wrong with them
+    return str(found, "utf-8")
 
 
 def record_batches(

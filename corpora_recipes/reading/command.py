@@ -68,8 +68,9 @@ def run(options: argparse.Namespace) -> None:
     corpus = load_corpus(options.params, options.corpus)
     if options.fetch:
         from corpora_recipes.fetching.sources import fetch
-        from corpora_recipes.missing import MissingCorpus, write_missing
+        from corpora_recipes.missing import MissingCorpus
         from corpora_recipes.params import load_params
+        from corpora_recipes.reading.without_rows import write_missing
 
         try:
             fetch(corpus, load_params(options.params)["sources"], options.raw)
