@@ -22,14 +22,16 @@ def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
         InputError: a key or value is unknown, or the protocol does not run on the engine.
     """
     where = f"{path}: probing"
-    given = known_keys(params["probing"], where, ("protocol", "engine", "pair_features"))
+    given = known_keys(
+        params["probing"], where, ("protocol", "engine", "pair_features", "ablations")
+    )
 
-    def chosen(key: str, choices: Sequence[str]) -> Any:
+    def chosen(key: str, choices: Sequence[Any]) -> Any:
         value = given.get(key, choices[0])
         if value not in choices:
             raise InputError(
                 f"{where}.{key}",
-                expected=f"one of {', '.join(choices)}",
+                expected=f"one of {', '.join(map(str, choices))}",
                 found=repr(value),
                 todo="correct it, or leave it out",
             )
@@ -40,4 +42,5 @@ def probing_params(params: Mapping[str, Any], path: Path) -> Probing:
         protocol=protocol,
         engine=chosen("engine", PROTOCOLS[protocol].engines),
         pair_features=chosen("pair_features", get_args(PairFeatures)),
+        ablations=chosen("ablations", (False, True)),
     )

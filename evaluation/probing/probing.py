@@ -29,6 +29,7 @@ from evaluation.measures.intervals import (
 from evaluation.measures.metrics import Metric, measure, measures
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
+from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import Problem, Protocol
 from evaluation.results.kept import unchanged
@@ -60,11 +61,13 @@ class Probing:
         protocol: a key of ``evaluation.probing.protocols.PROTOCOLS``.
         engine: one of the protocol's.
         pair_features: the features of pair_classification.
+        ablations: whether tasks that have one are also probed with their ablation.
     """
 
     protocol: str = "standard"
     engine: str = "numpy"
     pair_features: PairFeatures = "difference_product"
+    ablations: bool = False
 
     def as_protocol(self) -> dict[str, Any]:
         """Return the protocol for results."""
@@ -73,7 +76,7 @@ class Probing:
             "version": PROTOCOLS[self.protocol].version,
             "engine": self.engine,
             "pair_features": self.pair_features,
-        }
+        } | ({"ablations": True} if self.ablations else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +244,11 @@ def probe_dataset(
         all_measures = [
             measures(metric, gold, predicted, own.asked.subsets) for predicted in own.predictions
         ]
+        ablated = {}
+        if probing.ablations and (ablation := ABLATIONS.get(dataset.task)):
+            left = answer(*ablation.of(dataset, parts), seed, probing)
+            found = [measure(metric, gold, predicted) for predicted in left.predictions]
+            ablated = {ablation.name: float(np.mean(found))}
     classes = metric == "accuracy"
     score = Score(
         dataset=dataset.name,
@@ -259,7 +267,8 @@ def probe_dataset(
         interval=score_interval(metric, float(values.mean()), left_out, len(gold)),
         measures={
             what: float(np.mean([one[what] for one in all_measures])) for what in all_measures[0]
-        },
+        }
+        | ablated,
         majority=measure(metric, gold, own.majority) if classes else None,
         chance=1 / len(dataset.labels) if classes else None,
         chosen=own.chosen,

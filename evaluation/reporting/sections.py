@@ -9,6 +9,7 @@ from typing import Literal
 
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Table
+from evaluation.reporting.tables.ablations import ablations
 from evaluation.reporting.tables.audit import inherited, invariance, measurements, verdicts
 from evaluation.reporting.tables.averages import averages
 from evaluation.reporting.tables.compared import best_pairs, differences, pairs
@@ -65,6 +66,7 @@ SECTIONS = (
     Section("scores", "Scores", scores, PAGE, filters="group"),
     Section("groups", "Scores", group_tables, TEXTS, figure="scores"),
     Section("correlations", "Scores", correlations),
+    Section("ablations", "Scores", ablations),
     Section("figure", "Figure", figure, PAGE),
     Section("heatmaps", "Layers", heatmaps, PAGE),
     Section("layers", "Layers", layers, TEXTS, figure="layers"),

@@ -21,11 +21,13 @@ from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
+from evaluation.data.features import differences_from_first
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.data.texts import unique_texts
 from evaluation.embedding.embedding import embed
 from evaluation.encoders import make_encoder
 from evaluation.probing import probing
+from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.params import probing_params
 from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
 from evaluation.probing.protocols import standard
@@ -293,6 +295,24 @@ def test_pair_features_are_an_option(
         "pair_features": "four_part",
     }
     assert widths == [64, 128]
+
+
+def test_ablations(folders: tuple[Path, Path]) -> None:
+    plain, _ = run(folders)
+    found, _ = run(folders, probing=Probing(ablations=True))
+    assert found.protocol == plain.protocol | {"ablations": True}
+    ablated = {score.dataset: score for score in found.scores}
+    for score in plain.scores:
+        own = ablated[score.dataset]
+        names = own.measures.keys() - score.measures.keys()
+        expected = {"sp": {"without context"}, "dc": {"without hidden layer"}}
+        assert names == expected.get(score.dataset, set())
+        assert replace(own, measures=score.measures) == score
+    # Without its own features, coherence is probed on the six embeddings: worse, but no guess.
+    assert 0.3 < ablated["dc"].measures["without hidden layer"] <= 1
+    x = np.arange(20.0, dtype=np.float32).reshape(2, 2, 5)[:, :1].repeat(5, axis=1)
+    left = ABLATIONS["sentence_position"].features(differences_from_first(x))
+    assert (left == x[:, 0]).all()
 
 
 def test_each_layer_is_probed_for_itself(folders: tuple[Path, Path], tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.markdown import table_lines, write_markdown
 from evaluation.reporting.published import PAPERS
+from evaluation.reporting.tables.ablations import ablations
 from evaluation.reporting.tables.audit import measurements, verdicts
 from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
@@ -512,6 +513,20 @@ def test_the_papers_averages_stand_beside_whole_benchmarks(tmp_path: Path, missi
     if not missing:
         assert rows[7][1:] == ["–", "–", "52.6"]  # of mBERT, whose printed average is another
         assert table.rows[7].cells[0].marks == ("§",)
+
+
+def test_ablations(tmp_path: Path) -> None:
+    known = replace(SP, measures=SP.measures | {"without context": 0.314})
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(known, DR)), TWO)
+    assert [cell.text for cell in one(ablations(inputs)).header] == [
+        "Dataset",
+        "Ablation",
+        *("char_hash", "char_hash: ablated", "use", "use: ablated"),
+    ]
+    assert cells(one(ablations(inputs))) == [
+        ["sp_wiki", "without context", "45.2", "31.4", "60.0", "–"]
+    ]
+    assert ablations(inputs_of(tmp_path, ONE)) == []
 
 
 def test_no_note_without_need(tmp_path: Path) -> None:
