@@ -47,7 +47,7 @@ with suppress(ImportError):
 
 
 # Files whose tests use `project`: with -n, one process has them all, so that it is made once.
-OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_traces.py")
+OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py", "test_traces.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

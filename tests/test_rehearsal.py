@@ -1,0 +1,109 @@
+"""The whole pipeline from the servers that publish the corpora, which are on loopback."""
+
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from imports import REPOSITORY
+from internet import Internet
+from projects import copy_of_project, run
+
+STAGES = Path(__file__).with_name("support") / "stages.py"
+# Corpora that their publishers send on request: they are in a mirror.
+ON_REQUEST = ("tass", "rst_spanish_treebank")
+# Servers of theses of which the sample has nothing.
+SILENT = ("repositorio.uautonoma.cl", "repositorio.ucn.cl", "repositoriobibliotecas.uv.cl")
+
+
+@pytest.fixture(scope="module")
+def internet() -> Iterator[Internet]:
+    internet = Internet(REPOSITORY / "params.yaml")
+    yield internet
+    internet.close()
+
+
+@pytest.fixture(scope="module")
+def rehearsal(internet: Internet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the project in which all stages have run with `sources: upstream`."""
+    folder = copy_of_project(tmp_path_factory.mktemp("rehearsal") / "probeta")
+    internet.at_home(folder)
+    path = folder / "params.yaml"
+    params = yaml.safe_load(path.read_text("utf-8"))
+    params["sources"] = "upstream"
+    for name in ("theses", "gutenberg"):
+        params["corpora"][name]["corpus"]["delay_seconds"] = 0.0
+    for name in ON_REQUEST:
+        sample = REPOSITORY / "corpora_recipes" / "corpora" / name / "sample"
+        shutil.copytree(sample, folder / "asked_for" / name)
+        params["corpora"][name]["corpus"]["sources"] = "asked_for"
+    # What takes long has nothing to do with where corpora come from.
+    params["encoders"] = {"char_hash": {"encoder": "char_hash"}}
+    params["rankings"] = {name: params["rankings"][name] for name in ("evalrank_es", "evalrank_en")}
+    del params["corpora"]["word_pairs"]
+    path.write_text(yaml.safe_dump(params, allow_unicode=True, sort_keys=False), "utf-8")
+    stages(folder, internet)
+    return folder
+
+
+def stages(folder: Path, internet: Internet, *commands: str) -> str:
+    """Run commands, by default those of all stages, without any other server; return stderr."""
+    line = shlex.join([sys.executable, str(STAGES), *commands])
+    done = run(line, folder, **internet.environment)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    return done.stderr
+
+
+def rows(folder: Path) -> dict[str, list[dict[str, object]]]:
+    """Return the rows of each file of a package, without what sources of texts decide."""
+    found = {}
+    for path in sorted(folder.rglob("*.parquet")):
+        table = pq.read_table(path)
+        found[path.relative_to(folder).as_posix()] = [
+            {key: value for key, value in row.items() if key != "licence"}
+            for row in table.to_pylist()
+        ]
+    return found
+
+
+def test_the_rows_of_the_samples_come_from_the_servers(
+    rehearsal: Path, project: Path, internet: Internet
+) -> None:
+    expected, found = rows(project / "dist/hub"), rows(rehearsal / "dist/hub")
+    left_out = {name for name in expected if name.startswith("evalrank_words")}
+    assert expected.keys() - found.keys() == left_out
+    for name, its in found.items():
+        assert its == expected[name], name
+    assert len(found) > 80
+    unknown = {url.split("/")[2] for url in internet.unknown}
+    assert unknown == set(SILENT)
+
+
+def test_the_report_is_of_no_sample(rehearsal: Path) -> None:
+    report = (rehearsal / "reports" / "report.md").read_text("utf-8")
+    assert "do not report" not in report.lower()
+    metrics = json.loads((rehearsal / "reports" / "metrics.json").read_text("utf-8"))
+    assert metrics
+
+
+def test_every_second_source_with_the_first_one_dead(
+    rehearsal: Path, internet: Internet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = internet.first_of_several()
+    assert {"gutenberg", "mlsum", "muchocine", "sts", "theses", "xnli"} <= first.keys()
+    monkeypatch.setattr(internet, "dead", tuple(url for urls in first.values() for url in urls))
+    reading = "probeta read {0} --fetch --raw data/second/{0} --out data/second/{0}.parquet"
+    stages(rehearsal, internet, *map(reading.format, first))
+    for name in first:
+        again = pq.read_table(rehearsal / "data" / "second" / f"{name}.parquet").to_pylist()
+        before = pq.read_table(rehearsal / "data" / "records" / f"{name}.parquet").to_pylist()
+        if name == "theses":
+            # No server has what another one has.
+            before = [row for row in before if row["id"].startswith("oai:repositorio.uc.cl:")]
+        assert again == before, name
+        assert again
