@@ -25,7 +25,12 @@ MOST_EMPTY = 20
 
 
 def harvest(
-    url: str, record_set: str | None, metadata_prefix: str, folder: Path, delay: float
+    url: str,
+    record_set: str | None,
+    metadata_prefix: str,
+    folder: Path,
+    delay: float,
+    since: str | None = None,
 ) -> None:
     """Fetch all records of a server, or of one set, into ``folder`` as page-0000.xml and so on.
 
@@ -37,6 +42,7 @@ def harvest(
         metadata_prefix: the form of the records, such as "oai_dc".
         folder: where the pages are stored.
         delay: seconds to wait between two requests.
+        since: fetch only records changed on this day, as in 2026-01-01, or later. None for all.
 
     Raises:
         InputError: no response, a response that is not OAI-PMH, a protocol error such as an expired
@@ -46,6 +52,8 @@ def harvest(
     query = {"verb": "ListRecords", "metadataPrefix": metadata_prefix}
     if record_set is not None:
         query["set"] = record_set
+    if since is not None:
+        query["from"] = since
     token = ""
     bar: tqdm[Any]
     with tqdm(desc=f"harvest {folder.name}", unit="record", disable=None) as bar:
@@ -137,7 +145,8 @@ def _check_page(path: Path) -> None:
         hints = {
             "badResumptionToken": "its place in the list has expired: remove this server's folder "
             "of pages and fetch again",
-            "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets lists the sets",
+            "noRecordsMatch": "correct `set` in `servers`; ?verb=ListSets lists them. Or choose an "
+            "earlier day in `created_after`",
             "cannotDisseminateFormat": "correct `metadata_prefix` in `servers`",
         }
         raise InputError(
@@ -160,12 +169,14 @@ def _check_request(root: etree._Element, page: Path, query: dict[str, str]) -> N
     request = root.find(f"{OAI}request")
     if request is None or "metadataPrefix" not in request.attrib:
         return
-    for name in ("metadataPrefix", "set"):
-        if request.get(name) != query.get(name):
+    for name in ("metadataPrefix", "set", "from"):
+        given, wanted = request.get(name), query.get(name)
+        # An earlier day has the records of the later ones too.
+        if given != wanted and not (name == "from" and (given or "") < (wanted or "")):
             raise InputError(
                 page,
-                expected=f"pages with {name} {query.get(name)}",
-                found=f"{name} {request.get(name)}",
+                expected=f"pages with {name} {wanted}",
+                found=f"{name} {given}",
                 todo="remove the folder of pages and fetch again",
             )
 

@@ -27,7 +27,9 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -39,7 +41,7 @@ from corpora_recipes.corpora.theses.harvest import harvest
 from corpora_recipes.facts import Source
 from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
-from corpora_recipes.records import Document, Drops, split_at_drops
+from corpora_recipes.records import Document, Drops, Window, split_at_drops
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import clean, damage, has_markup
 from corpora_recipes.text.language import identify
@@ -56,6 +58,8 @@ _OCR = re.compile(
     r"(?<!\S)(?:d el?|l [ao]s?|e [ln]|q ue|p or|c on|u n|s e)(?!\S)|\w~|\w·(?!\w)|\w\((?!\S)",
     re.IGNORECASE,
 )
+# As ISO 8601, or at least the year.
+_DATE = re.compile(r"\A\d{4}-\d\d(?:-\d\d)?|(?<!\d)(?:19|20)\d\d(?!\d)")
 # A closing mark, or a word in lower case, except the letter of an item: "b) el agua".
 _LOST_BEGINNING = re.compile(r"[,;:.)\]!?](?!\.)|[a-záéíóúñ]+[\s,;.:](?<!\A\w.)")
 
@@ -81,6 +85,8 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
     Raises:
         InputError: no server gave a page, or one stopped before its end; see ``harvest``.
     """
+    # A record that was made after the day was not changed before it.
+    day = _created_after(corpus)
     silent: dict[str, InputError] = {}
     broken: list[InputError] = []
     for name, server in _folders(corpus).items():
@@ -91,6 +97,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
                 server.get("metadata_prefix", "oai_dc"),
                 out / name,
                 corpus.options["delay_seconds"],
+                since=day,
             )
         except InputError as error:
             if any((out / name).glob("page-*.xml")):
@@ -148,6 +155,33 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:
     return [Page(path.relative_to(raw).as_posix(), path) for path in paths]
 
 
+def window(blocks: Sequence[Page], corpus: Corpus) -> Window | None:
+    """Return after which day the theses were made; None if all are taken."""
+    day = _created_after(corpus)
+    known_by = "the earliest date in each record; a year or a month counts from its first day"
+    return Window(day, "", 0, known_by) if day else None
+
+
+def _created_after(corpus: Corpus) -> str | None:
+    """Return the day of the option.
+
+    Raises:
+        InputError: it is no day.
+    """
+    day: str | None = corpus.options["created_after"]
+    if day is None:
+        return None
+    with suppress(ValueError):
+        if date.fromisoformat(day).isoformat() == day:
+            return day
+    raise InputError(
+        f"{corpus.where}.corpus.created_after",
+        expected="a day such as 2026-01-01",
+        found=repr(day),
+        todo="correct the value",
+    )
+
+
 def read_block(block: Page, corpus: Corpus) -> BlockResult:
     """Read one page.
 
@@ -171,6 +205,7 @@ class _Rules:
 
     language: str
     types: Sequence[str]
+    created_after: str | None
     not_abstracts: Sequence[re.Pattern[str]]
     boilerplate: Sequence[re.Pattern[str]]
     sentence_breaks: Sequence[re.Pattern[str]]
@@ -182,6 +217,7 @@ class _Rules:
         return cls(
             corpus.language.split("-")[0],
             [str(name).casefold() for name in corpus.options["types"]],
+            _created_after(corpus),
             [re.compile(rule["pattern"], flags) for rule in rules["not_abstracts"]],
             [re.compile(rule["pattern"], flags) for rule in rules["boilerplate"]],
             [re.compile(rule["pattern"]) for rule in rules["sentence_breaks"]],
@@ -203,6 +239,8 @@ def _read(record: etree._Element, block: Page, rules: _Rules, drops: Drops) -> D
     fields = _fields(record, block)
     if not _is_thesis(fields, rules):
         raise Dropped("not_a_thesis")
+    if rules.created_after is not None:
+        _check_date(fields, rules.created_after)
     paragraphs = _paragraphs(_abstract(fields, rules), rules, drops)
     sections = split_at_drops("", 1, paragraphs)
     if not sections:
@@ -266,6 +304,25 @@ def _is_thesis(fields: Sequence[_Field], rules: _Rules) -> bool:
     """Return whether a type of the record names a thesis, or none is given."""
     types = [f.text.casefold() for f in fields if f.element == "type" and f.text.strip()]
     return not types or any(name in given for given in types for name in rules.types)
+
+
+def _check_date(fields: Sequence[_Field], day: str) -> None:
+    """Drop a record unless the earliest of its dates is after a day.
+
+    A thesis can be older than its record. Of dates without a day, or in another form, the year and
+    perhaps the month are known: none of it may be before the day.
+
+    Raises:
+        Dropped: "created_before", or "no_date".
+    """
+    texts = [f.text.strip() for f in fields if f.element == "date"]
+    dates = [match[0] for match in map(_DATE.search, texts) if match]
+    if not dates:
+        raise Dropped("no_date")
+    for known in dates:
+        first = f"{known}-01-01"[:10]
+        if first < day or known == day:
+            raise Dropped("created_before")
 
 
 def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:

@@ -68,7 +68,7 @@ class Repository:
             if query.get("set") == "nothing":
                 return oai_error("noRecordsMatch")
             prefix, start = query["metadataPrefix"], 0
-            chosen = f' set="{query["set"]}"' if "set" in query else ""
+            chosen = "".join(f' {key}="{query[key]}"' for key in ("set", "from") if key in query)
             attributes = f' metadataPrefix="{prefix}"{chosen}'
         else:
             if self.expired or "metadataPrefix" in query:
@@ -278,6 +278,28 @@ def test_pages_of_another_request_are_not_gone_on_with(server: Repository, tmp_p
         harvest(server.url, None, "xoai", tmp_path / "h", 0)
     with pytest.raises(InputError, match="pages with set col_1"):
         harvest(server.url, "col_1", "oai_dc", tmp_path / "h", 0)
+
+
+def test_records_since_a_day(server: Repository, tmp_path: Path) -> None:
+    corpus = corpus_with({"url": server.url}, created_after="2026-01-01")
+    sources.fetch(corpus, "upstream", tmp_path / "out")
+    first = {"verb": "ListRecords", "metadataPrefix": "oai_dc", "from": "2026-01-01"}
+    assert server.queries[0] == first
+    assert [sorted(query) for query in server.queries[1:]] == [["resumptionToken", "verb"]] * 2
+    # What begins earlier, or at the beginning, has these records too.
+    for begun, wanted, fits in (
+        ("2026-01-01", "2026-02-01", True),
+        (None, "2026-01-01", True),
+        ("2026-01-01", "2025-12-31", False),
+        ("2026-01-01", None, False),
+    ):
+        folder = tmp_path / f"{begun}-{wanted}"
+        harvest(server.url, None, "oai_dc", folder, 0, begun)
+        if fits:
+            harvest(server.url, None, "oai_dc", folder, 0, wanted)
+        else:
+            with pytest.raises(InputError, match="pages with from"):
+                harvest(server.url, None, "oai_dc", folder, 0, wanted)
 
 
 def page(token: str, ids: list[str], cursor: str = "", size: int = 0) -> str:

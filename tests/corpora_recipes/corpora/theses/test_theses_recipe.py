@@ -292,6 +292,56 @@ class TestTypes:
         assert [d.id for d in read(raw, types=["tesina"])[0]] == ["oai:h:Tesina"]
 
 
+class TestCreatedAfter:
+    @pytest.mark.parametrize(
+        ("dates", "reason"),
+        [
+            (["2026-01-02"], None),
+            (["2026-01-02T00:00:01Z", "2026-06-01"], None),
+            # A day in the year or month that is given may be any: none of them is before.
+            (["2026"], None),
+            (["2026-01"], None),
+            (["Marzo de 2026"], None),
+            (["2026-01-01"], "created_before"),
+            (["2026-01-01T12:00:00Z"], "created_before"),
+            (["2025"], "created_before"),
+            # Published earlier, and given to the repository later.
+            (["2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "2012"], "created_before"),
+            (["12/03/2019"], "created_before"),
+            ([], "no_date"),
+            (["", "sin fecha"], "no_date"),
+        ],
+    )
+    def test_the_earliest_date_decides(
+        self, tmp_path: Path, dates: list[str], reason: str | None
+    ) -> None:
+        simple = oai_dc(*(("date", text) for text in dates), ("description", LONG))
+        leaves = [("dc.date.issued.none", text) for text in dates]
+        own = xoai(*leaves, ("dc.description.abstract.es", LONG))
+        for metadata in (simple, own):
+            raw = page(tmp_path / "page-0000.xml", record(metadata)).parent
+            counts = read(raw, created_after="2026-01-01")[1]["documents"]["dropped"]
+            assert counts == ({reason: 1} if reason else {})
+            assert read(raw)[1]["documents"]["dropped"] == {}
+
+    def test_within_a_year(self, tmp_path: Path) -> None:
+        text = oai_dc(("date", "2026"), ("description", LONG))
+        raw = page(tmp_path / "page-0000.xml", record(text)).parent
+        counts = read(raw, created_after="2026-05-31")[1]["documents"]["dropped"]
+        assert counts == {"created_before": 1}
+
+    def test_the_window(self) -> None:
+        assert recipe.window([], corpus()) is None
+        found = recipe.window([], corpus(created_after="2026-01-01"))
+        assert found is not None
+        assert (found.after, found.until) == ("2026-01-01", "")
+
+    @pytest.mark.parametrize("day", ["2026", "20260101", "2026-02-30", "ayer", ""])
+    def test_no_day(self, day: str) -> None:
+        with pytest.raises(InputError, match="a day such as 2026-01-01"):
+            recipe.window([], corpus(created_after=day))
+
+
 class TestWhichDescription:
     def test_spanish_abstract_beats_a_longer_english_one(self, tmp_path: Path) -> None:
         for values in (
