@@ -14,11 +14,19 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
 SECTIONS = ("corpora", "rankings", "audit", "encoders", "probing", "evalrank", "paralex")
+# Names of corpora, datasets and rankings; those of encoders are only folders, and never configs.
+NAME = r"[a-z0-9_]{1,100}"
+ENCODER_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
+_EXPECTED = {
+    NAME: "a name of lower-case letters, digits and _, 100 at most",
+    ENCODER_NAME: "a name of letters, digits, _ and -, 100 at most, which begins with one of the "
+    "first two",
+}
 TOP_KEYS = ("seed", "sources", *SECTIONS)
 
 
 def load_params(path: Path) -> dict[str, Any]:
-    """Read params.yaml and check its top level, and the names of its corpora and datasets.
+    """Read params.yaml and check its top level and all names in it.
 
     Returns:
         ``seed`` (int), ``sources`` (str, "sample" if the file has none), and each of ``SECTIONS``,
@@ -51,6 +59,9 @@ def load_params(path: Path) -> dict[str, Any]:
                 todo="see params.yaml in the repository for an example",
             )
     _check_names(params["corpora"], f"{path}: corpora")
+    for section, pattern in (("rankings", NAME), ("encoders", ENCODER_NAME)):
+        for name in params[section]:
+            check_name(name, f"{path}: {section}.{name}", pattern)
     return params
 
 
@@ -105,18 +116,25 @@ def some_of(
     return list(values)
 
 
-def check_name(name: object, where: str) -> None:
-    """Check the name of a corpus, dataset or ranking, which is used for folders and in the shell.
+def check_name(name: object, where: str, pattern: str = NAME) -> None:
+    """Check a name, which is used for a stage and folders, and which DVC writes into a shell.
+
+    Args:
+        name: a key of params.yaml, a text unless YAML reads it as a number or a date.
+        where: its place, for messages.
+        pattern: ``NAME`` or ``ENCODER_NAME``.
 
     Raises:
-        InputError: it has characters other than lower-case letters, digits and _.
+        InputError: it is no text, or the pattern does not allow it.
     """
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9_]+", name):
+    if not isinstance(name, str) or not re.fullmatch(pattern, name):
+        kind = "" if isinstance(name, str) else f", which YAML reads as {type(name).__name__}"
         raise InputError(
             where,
-            expected="a name of lower-case letters, digits and _",
-            found=repr(name),
-            todo="rename it: the name is used for a stage and a folder",
+            expected=_EXPECTED[pattern],
+            found=f"{name!r}{kind}",
+            todo="rename it: it is the name of a stage and of folders"
+            + (", or put it in quotes" if kind else ""),
         )
 
 

@@ -1,7 +1,6 @@
 """The encoders of params.yaml, and the arguments of the verbs that take one."""
 
 import argparse
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,17 +42,10 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
         path: of params.yaml, for messages.
 
     Raises:
-        InputError: a name has characters that a folder should not have, or an entry is no mapping.
+        InputError: an entry is no mapping.
     """
     for name, entry in params["encoders"].items():
         where = f"{path}: encoders.{name}"
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", str(name)):
-            raise InputError(
-                where,
-                expected="a name of letters, digits, _ and -, which begins with one of the former",
-                found=repr(name),
-                todo="rename it: it is the name of a stage and of folders",
-            )
         if not isinstance(entry or {}, dict):
             raise InputError(
                 where,

@@ -282,6 +282,7 @@ def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None
             for stage in ("embed", "probe", "rank", "paradigms")
             for encoder in params["encoders"]
         ),
+        "code",  # it checks the names
         "compose",
         "audit",
         "package",

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from imports import PACKAGES, REPOSITORY, imported, modules, reached
+from projects import copy_of_project, run
 
 from corpora_recipes.running import code
 from evaluation.commands import VERBS
@@ -130,3 +131,18 @@ def test_a_change_makes_stale_what_it_reaches(
     }
     assert found == stale
     assert {recipe for recipe in RECIPES if f"data/code/recipes/{recipe}" in changed} == recipes
+
+
+def test_names_in_params_reach_no_shell(tmp_path: Path) -> None:
+    """DVC writes them into commands; the first stage refuses those that are more than names."""
+    folder = copy_of_project(tmp_path / "probeta")
+    entry = {"corpus": {"recipe": "sqc", "language": "es"}}
+    for section, key in (("corpora", "x; touch here #"), ("encoders", "$(touch here)")):
+        params = {"seed": 1, "corpora": {"sqc": entry}, "encoders": {"char_hash": {}}}
+        params[section][key] = entry if section == "corpora" else {}
+        (folder / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
+        done = run("dvc repro", folder)
+        assert done.returncode != 0
+        assert f"params.yaml: {section}.{key}" in done.stderr, done.stdout + done.stderr
+        assert not list(folder.glob("here*"))
+        assert not (folder / "data" / "records").exists()

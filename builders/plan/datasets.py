@@ -182,7 +182,7 @@ def check_version(version: object, where: str) -> None:
     Raises:
         InputError: it is not three numbers.
     """
-    if not re.fullmatch(r"\d+\.\d+\.\d+", str(version)):
+    if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9}){2}", str(version)):
         raise InputError(
             f"{where}.version",
             expected="three numbers, such as 1.0.0",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.params import check_name, known_keys
+from corpora_recipes.params import known_keys
 from corpora_recipes.running.errors import InputError
 
 
@@ -16,12 +16,11 @@ def rankings_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
         path: of params.yaml, for messages.
 
     Raises:
-        InputError: a name has characters that a folder may not have, or an entry is not a mapping.
+        InputError: an entry is not a mapping.
     """
     rankings: dict[str, dict[str, Any]] = params["rankings"]
     for name, entry in rankings.items():
         where = f"{path}: rankings.{name}"
-        check_name(name, where)
         if not isinstance(entry, dict):
             raise InputError(
                 where,

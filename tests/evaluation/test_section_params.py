@@ -61,8 +61,6 @@ def test_values_that_are_given() -> None:
             {"pair_features": 4},
             ["probing.pair_features", "difference_product, four_part", "4"],
         ),
-        ("encoders", {"a.b": None}, ["encoders.a.b", "letters, digits"]),
-        ("encoders", {"_a": None}, ["encoders._a", "letters, digits"]),
         ("encoders", {"a": 512}, ["encoders.a", "{dimension: 512}"]),
     ],
 )

@@ -21,8 +21,6 @@ def test_sections_that_are_right() -> None:
 @pytest.mark.parametrize(
     ("rankings", "words"),
     [
-        ({"Mine": {}}, ["rankings.Mine", "lower-case"]),
-        ({"x; touch y": {}}, ["rankings.x; touch y", "lower-case"]),
         ({"mine": 5}, ["rankings.mine", "{task: sentence_ranking"]),
     ],
 )

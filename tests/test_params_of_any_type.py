@@ -1,0 +1,157 @@
+"""A value of any type at any place of params.yaml is accepted or refused with a clear message."""
+
+from collections.abc import Callable, Iterator
+from datetime import date
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from imports import REPOSITORY
+
+from builders.plan.datasets import datasets_of
+from builders.plan.listing import datasets_listing
+from corpora_recipes.entries import corpus_of
+from corpora_recipes.fetching.sources import check_files, list_sources
+from corpora_recipes.listing import listing
+from corpora_recipes.params import load_params
+from corpora_recipes.recipe import load_recipe
+from corpora_recipes.running.errors import InputError
+from evaluation.entries import encoder_of, encoders_params
+from evaluation.paradigms.params import paralex_params
+from evaluation.probing.params import probing_params
+from evaluation.ranking.params import evalrank_params
+
+Place = tuple[str | int, ...]
+LONGEST_MESSAGE = 11_000
+
+# Besides the shipped entries: those with options that these do not have.
+MORE = """
+corpora:
+  own: {corpus: {recipe: jsonl, path: texts.jsonl, documents: 5, name: Mine, licence: CC0,
+    redistributable: true, citation: none, homepage: none, description: Mine., sources: sample}}
+  repositories: {corpus: {recipe: theses, delay_seconds: 1.5, servers: [{url: "https://a.org/oai",
+    set: com_1, metadata_prefix: xoai}]}}
+  wiki_en:
+    corpus: {recipe: wikipedia, language: en, extractor: native, sections: lead, date: latest}
+    datasets: {dc_en: {task: discourse_coherence, rows: [20, 20, 20], donors: random,
+      version: 1.0.1}}
+encoders:
+  vectors: {encoder: static, path: vectors.txt, lower: true}
+  beto: {encoder: transformers, model: a/b, pooling: cls, layer: avg, prompts: {SP: "a: "}}
+  sbert: {encoder: sentence_transformers, model: a/b}
+  own_function: {encoder: callable, function: "module:function"}
+"""
+WRONG: tuple[Any, ...] = (
+    *(None, True, False, 0, 1, -1, 10**17, 1.5, float("nan"), float("inf"), date(2026, 1, 1)),
+    *(
+        "",
+        "x",
+        "all",
+        "../x",
+        "a b",
+        "ñ",
+        "$(x)",
+        "{x}",
+        "{0}",
+        "%s",
+        "x" * 5000,
+        "http://[",
+        "\x85",
+    ),
+    *([], [None], [[]], ["x", "x"], [{}], [1, 2, 3], {}, {"x": 1}, {1: 2}, {None: None}),
+    {"task": {"task": {}}},
+)
+"""Values of every type that YAML has, and texts that are odd as paths, patterns and addresses."""
+
+
+@cache
+def shipped() -> dict[str, Any]:
+    params: dict[str, Any] = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
+    for section, entries in yaml.safe_load(MORE).items():
+        params[section] |= entries
+    return params
+
+
+def places(value: Any, above: Place = ()) -> Iterator[Place]:
+    """Yield the place of every value in a tree of mappings and lists."""
+    yield above
+    if isinstance(value, dict | list):
+        for key, inside in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from places(inside, (*above, key))
+
+
+def put(value: Any, place: Place, new: Any, key: Any = None) -> Any:
+    """Return the tree with another value at a place, or with another key for it."""
+    if not place:
+        return new
+    changed = value.copy()
+    first, rest = place[0], place[1:]
+    if not rest and key is not None and isinstance(changed, dict):
+        changed[key] = changed.pop(first)
+    else:
+        changed[first] = put(changed[first], rest, new, key)
+    return changed
+
+
+def loaders(path: Path) -> Iterator[Callable[[], object]]:
+    """Yield what loads the parts of a params.yaml for the verbs."""
+    params = load_params(path)
+    for section in (probing_params, evalrank_params, paralex_params, encoders_params):
+        yield partial(section, params, path)
+    for name in shipped()["encoders"]:
+        yield partial(encoder_of, path, name)
+    for name in shipped()["corpora"]:
+        yield partial(load_entry, params, path, name)
+    yield partial(datasets_listing, path)
+    yield lambda: list(listing(path))
+
+
+def load_entry(params: dict[str, Any], path: Path, name: str) -> None:
+    """Load an entry of ``corpora`` as fetch, read and audit do."""
+    corpus = corpus_of(params, path, name)
+    list_sources(corpus)
+    load_recipe(corpus.recipe).boilerplate(corpus)
+    datasets_of(corpus, params["sources"])
+    check_files(corpus, params["sources"], path.parent / "raw")
+
+
+def refusals(params: Any, path: Path) -> list[InputError]:
+    """Return the errors of those that refuse a params.yaml; another exception is a fault."""
+    path.write_text(yaml.dump(params, Dumper=yaml.CSafeDumper, allow_unicode=True), "utf-8")
+    errors = []
+    try:
+        for load in loaders(path):
+            try:
+                load()
+            except InputError as error:
+                errors.append(error)
+    except InputError as error:
+        errors.append(error)
+    return errors
+
+
+PLACES = list(places(shipped()))
+
+
+@settings(max_examples=40)
+@given(place=st.sampled_from(PLACES), new=st.sampled_from(WRONG), as_key=st.booleans())
+def test_a_value_or_key_of_any_type(
+    place: Place, new: Any, as_key: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    key = new if as_key and isinstance(new, str | int | float | date) else None
+    path = tmp_path_factory.mktemp("params") / "params.yaml"
+    for error in refusals(put(shipped(), place, new, key), path):
+        assert len(str(error)) <= LONGEST_MESSAGE
+
+
+def test_a_wrong_place_is_refused(tmp_path: Path) -> None:
+    """The loaders look at what is put there."""
+    path = tmp_path / "params.yaml"
+    right = len(refusals(shipped(), path))
+    place = ("corpora", "wikipedia", "corpus", "documents")
+    for params in (put(shipped(), place, -1), put(shipped(), place, None, "document")):
+        assert len(refusals(params, path)) > right
