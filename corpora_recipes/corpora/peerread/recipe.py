@@ -100,9 +100,9 @@ def _contents(block: Papers) -> Iterator[tuple[Member, bytes]]:
     if not first.name:
         yield first, first.read()
         return
-    packed = dict(read_members(first.path, [member.name for member in block.files]))
-    for member in block.files:
-        yield member, packed[member.name]
+    packed = read_members(first.path, [member.name for member in block.files])
+    for member, (_, data) in zip(block.files, packed, strict=True):
+        yield member, data
 
 
 def _id(key: str) -> str:

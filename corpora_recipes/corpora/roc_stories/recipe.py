@@ -15,6 +15,7 @@ from corpora_recipes.formats.tables import Row, decoded_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import whole_lines
 from corpora_recipes.text.cleaning import clean, damage, has_markup
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
 
@@ -68,7 +69,7 @@ def _rows(path: Path) -> Iterator[Row]:
     """Yield the rows; each is one line, so that a quotation mark cannot swallow other lines."""
     names: list[str] = []
     with path.open("rb") as file:
-        for number, line in decoded_lines(file, str(path)):
+        for number, line in decoded_lines(whole_lines(file, path), str(path)):
             row = Row(str(path), number, {})
             try:
                 # Not strict, it would take an unclosed quotation mark for one closed at the end.
