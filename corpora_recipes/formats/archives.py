@@ -114,7 +114,7 @@ _DAMAGE = (
     OSError,
     NotImplementedError,
     RuntimeError,
-    # What zipfile and tarfile let through: a file without a name, a number or a date that is none.
+    # What zipfile and tarfile let through: a file without a name, an invalid number or date.
     IndexError,
     KeyError,
     ValueError,

@@ -33,7 +33,7 @@ _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
 
 
 def unescape(text: str) -> str:
-    """Return the text with HTML's character references resolved; U+FFFD where one is none."""
+    """Return the text with HTML's character references resolved; U+FFFD where one is invalid."""
     return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
 
 
