@@ -64,7 +64,7 @@ def read_form(recipe: str, form: Form, folder: Path) -> Literal["read", "refused
 
 def _check(corpus: Corpus, path: Path) -> None:
     """Check rows and counts."""
-    ids = pq.read_table(path)["id"].to_pylist()
+    ids = pq.ParquetFile(path).read(["id"])["id"].to_pylist()
     assert len(set(ids)) == len(ids), "an id is repeated"
     assert all(ids), "an id is empty"
     counts = json.loads(path.with_suffix(".json").read_text("utf-8"))
