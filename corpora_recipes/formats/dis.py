@@ -26,6 +26,7 @@ from pathlib import Path
 from corpora_recipes.formats.treebanks import read_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import DEEPEST_TREE
 
 _TOKEN = re.compile(r"_!(?P<text>.*?)_!|//TT_ERR|[()]|[^\s()]+", re.DOTALL)
 _MARK = re.compile(r"<[sSpP]>")
@@ -81,6 +82,7 @@ def read_dis(path: Path) -> DiscourseTree:
     nodes = list(_preorder(root))
     edus: list[str] = []
     made: dict[int, DiscourseNode] = {}
+    depths: dict[int, int] = {}
     for node in nodes:
         if bool(node.text) == bool(node.children):
             found = "both" if node.text else "neither"
@@ -93,6 +95,11 @@ def read_dis(path: Path) -> DiscourseTree:
         if node.children:
             _check_span(node, node.children[0].first, node.children[-1].last, path)
             made[id(node)] = _joined(node, made, path)
+            below = max(depths.get(id(child), 0) for child in node.children)
+            depths[id(node)] = below + (1 if all(made[id(node)].nuclei) else len(node.children) - 1)
+            if depths[id(node)] > DEEPEST_TREE:
+                expected = f"a tree of at most {DEEPEST_TREE} relations in each other"
+                raise _error(path, node.line, expected, "a deeper one")
     return DiscourseTree(path.stem, edus, made[id(root)])
 
 

@@ -1,5 +1,6 @@
 """Tests of reading the .dis files of the RST Discourse Treebank and of GUM."""
 
+import pickle
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -12,6 +13,7 @@ from rs3_text import shape
 from corpora_recipes.formats.dis import IrregularError, read_dis
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import DEEPEST_TREE
 
 Parse = Callable[[str], DiscourseTree]
 
@@ -200,13 +202,23 @@ def test_what_is_written_is_read_back(tmp_path_factory, form, data) -> None:
     assert read_dis(path) == tree
 
 
-def test_deep_trees_need_no_recursion(parse: Parse) -> None:
-    depth = 3000
-    # Each node has an EDU and the rest of the text.
+def deep(depth: int) -> str:
+    """Write a text in which each relation has a unit and the rest of the text."""
     parts = [
-        leaf(n - 1, "List") + f"( Nucleus (span {n} {depth}) (rel2par List)\n"
-        for n in range(2, depth)
+        leaf(n, "List") + f"( Nucleus (span {n + 1} {depth + 1}) (rel2par List)\n"
+        for n in range(1, depth)
     ]
-    last = leaf(depth - 1, "List") + leaf(depth, "List")
-    tree = parse(root(depth, *parts, last, ")" * len(parts)))
-    assert tree.root.edus() == list(range(depth))
+    last = leaf(depth, "List") + leaf(depth + 1, "List")
+    return root(depth + 1, *parts, last, ")" * len(parts))
+
+
+def test_deep_trees_reach_another_process(parse: Parse) -> None:
+    tree = parse(deep(DEEPEST_TREE))
+    assert pickle.loads(pickle.dumps(tree)) == tree
+    with pytest.raises(InputError, match="at most 150 relations in each other"):
+        parse(deep(DEEPEST_TREE + 1))
+    with pytest.raises(InputError, match="at most 150 relations in each other"):
+        parse(deep(20_000))
+    satellites = [satellite(n, "purpose") for n in range(2, DEEPEST_TREE + 3)]
+    with pytest.raises(InputError, match="at most 150 relations in each other"):
+        parse(root(DEEPEST_TREE + 2, leaf(1, "span"), *satellites))
