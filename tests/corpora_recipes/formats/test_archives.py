@@ -82,6 +82,21 @@ def test_several_members_are_read_at_once(tmp_path) -> None:
     assert list(read_members(path, [])) == []
 
 
+@pytest.mark.parametrize(("pack", "name"), [(a_zip, "x.zip"), (a_tar, "x.tar.gz")])
+def test_members_are_unpacked_one_at_a_time(tmp_path, pack, name) -> None:
+    found = read_members(pack(tmp_path / name, FILES), ["a.txt", "not there", "b/two.txt"])
+    assert next(found) == ("a.txt", FILES["a.txt"])
+    with pytest.raises(InputError, match=r"x.*, not there"):
+        next(found)
+
+
+def test_a_member_without_a_name_is_damage(tmp_path) -> None:
+    path = a_zip(tmp_path / "x.zip", {"a.txt": b""})
+    path.write_bytes(path.read_bytes().replace(b"a.txt", b"\0.txt"))
+    with pytest.raises(InputError, match="an archive that can be unpacked"):
+        members(path, tmp_path)
+
+
 def test_a_damaged_member_is_named(tmp_path) -> None:
     path = a_zip(tmp_path / "x.zip", {"a.txt": b"contents that will be spoilt"})
     data = path.read_bytes().replace(b"spoilt", b"broken")

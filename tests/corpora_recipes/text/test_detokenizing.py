@@ -2,6 +2,7 @@
 
 import re
 import time
+import tracemalloc
 
 import pytest
 from hypothesis import example, given
@@ -171,3 +172,14 @@ def test_what_is_known_to_be_tokens_needs_no_sign_of_it(parted: str, natural: st
 def test_rules_of_english_are_for_english() -> None:
     assert detokenize("el plan - modelo", "es", tokens=True) == "el plan - modelo"
     assert detokenize("a well - known plan", "en") == "a well - known plan"
+
+
+@pytest.mark.parametrize("unit", ["a ' ", "`` a '' ", '" a '])
+def test_many_quotation_marks_take_no_memory_of_their_square(unit: str) -> None:
+    text = f"x , {unit * 4000}"
+    tracemalloc.start()
+    try:
+        assert detokenize(text, "es").startswith("x,")
+        assert tracemalloc.get_traced_memory()[1] < 200 * len(text)
+    finally:
+        tracemalloc.stop()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.cleaning import clean, damage, has_markup, unescape
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
 from corpora_recipes.text.tidying import (
     has_stray_quote,
@@ -359,3 +359,9 @@ def test_parts_of_one_word_are_parted_but_not_those_of_an_address() -> None:
     assert tidy("Vive en casa.Los ríos.Los lagos", "es") == "Vive en casa. Los ríos. Los lagos"
     assert tidy("una casa.El,casa.El,", "es") == "una casa. El,casa. El,"
     assert tidy("una casa.El,a@casa.El,casa.El,", "es") == "una casa. El,a@casa.El,casa.El,"
+
+
+def test_references_of_any_length() -> None:
+    assert unescape("a&aacute;&#233;&#xe9;&amp;lt;R&B&#x110000;") == "aáéé&lt;R&B\ufffd"
+    for digits in ("9" * 8, "9" * 5000, "0" * 5000, "x" + "9" * 5000):
+        assert unescape(f"a&#{digits};b&#{digits}") == "a\ufffdb\ufffd"

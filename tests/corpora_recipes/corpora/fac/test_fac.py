@@ -133,13 +133,14 @@ def test_bom_crlf_and_blank_lines(write):
 
 
 def test_empty_and_damaged_texts_are_counted_drops(write):
-    lines = ["<div> </div>", "ma\ufffda .", "\uf0b7 mala .", "espaÃ±ola ."]
+    number = "9" * 5000  # which Python does not read
+    lines = ["<div> </div>", "ma\ufffda .", "\uf0b7 mala .", "espaÃ±ola .", f"mala &#{number} ; ."]
     drops = read(write("\n".join(lines).encode())).drops.as_dict()["examples"]
     assert drops["dropped"] == {
         "empty_text": 1,
         "mojibake": 1,
         "private_use_character": 1,
-        "replacement_character": 1,
+        "replacement_character": 2,
     }
     assert {f"examples.{reason}" for reason in drops["dropped"]} < set(CORPUS.facts.drop_limits)
 

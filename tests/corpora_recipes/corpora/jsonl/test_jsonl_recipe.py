@@ -179,6 +179,7 @@ class TestErrors:
             ({"id": "b", "sections": [{"text": "x"}]}, "heading, level, paragraphs"),
             ({"id": "b", "sections": [{"heading": "x"}]}, "paragraphs in each section"),
             ({"id": "b", "sections": [{"level": 0, "paragraphs": []}]}, "level, an integer"),
+            ({"id": "b", "sections": [{"level": 2**31, "paragraphs": []}]}, "from 1 to 100"),
             ('{"id": "b", "text": "\\ud83d"}', "half a surrogate pair"),
         ],
     )
@@ -208,6 +209,14 @@ class TestErrors:
         (tmp_path / name).write_bytes(b"PAR1 but no more")
         with pytest.raises(InputError, match="a whole"):
             read(tmp_path)
+
+    def test_a_damaged_byte_in_gzip(self, tmp_path: Path) -> None:
+        data = bytearray(gzip.compress(b"".join(b"%d\n" % n**3 for n in range(500)), mtime=0))
+        for at in range(20, len(data) - 8, 37):
+            damaged = bytes([*data[:at], data[at] ^ 0xFF, *data[at + 1 :]])
+            (tmp_path / "d.jsonl.gz").write_bytes(damaged)
+            with pytest.raises(InputError):
+                read(tmp_path)
 
     def test_truncated_gzip(self, tmp_path: Path) -> None:
         data = gzip.compress(json.dumps(GOOD).encode() * 50)

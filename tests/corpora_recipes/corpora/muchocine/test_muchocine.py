@@ -221,6 +221,12 @@ def test_clean_summary(raw, text):
     assert clean_summary(raw) == text
 
 
+@pytest.mark.parametrize("digits", ["9" * 5000, "x" + "f" * 5000])
+def test_a_reference_of_thousands_of_digits_is_damage(digits):
+    with pytest.raises(Dropped, match="replacement_character"):
+        clean_summary(f"Una comedia&#{digits};")
+
+
 @given(st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]), min_size=1))
 def test_any_text_survives_escaping(text):
     try:
