@@ -1,8 +1,9 @@
-"""Reads mutants of every recipe's sample for hours; `make fuzz`. See CONTRIBUTING.md.
+"""Reads mutants of every recipe's sample, for a minute or for hours; `make fuzz`.
 
 Each recipe has a process of its own. A mutant that ends in another exception than InputError, in
-wrong counts, in more than LONGEST seconds or LARGEST megabytes is a finding: its files are kept,
-with the command that reads it again.
+wrong counts, after more than LONGEST CPU-seconds or above LARGEST megabytes is a finding: its files are
+kept, with the command that reads it again. With --coverage, Atheris (`uv pip install atheris`)
+chooses the mutations that reach new code; otherwise they are independent of each other.
 """
 
 import argparse
@@ -18,20 +19,35 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from hashlib import sha256
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 TESTS = Path(__file__).parent
 sys.path[:0] = [str(TESTS.parent), str(TESTS / "support")]
+GUIDED = "--coverage" in sys.argv and "--worker" in sys.argv
 
-from mutants import Form, mutant  # noqa: E402
-from reading_oracle import read_form  # noqa: E402
+if GUIDED:
+    import atheris
 
-from corpora_recipes.recipe import recipe_names  # noqa: E402
+    # Before the modules are imported, which it instruments.
+    instrumented = atheris.instrument_imports(["corpora_recipes"], enable_loader_override=False)
+else:
+    instrumented = contextlib.nullcontext()
+with instrumented:
+    from mutants import SCRIPT, STEP, mutant
+    from reading_oracle import read_form
 
-# Seconds, and megabytes of memory, that the reading of one mutant may take at most.
+    from corpora_recipes.recipe import load_recipe, recipe_names
+
+# Seconds of CPU time, and megabytes of memory, that one mutant may take at most.
 LONGEST = 10.0
 LARGEST = 500
+# Findings of one kind whose files are kept.
+KEPT = 3
+# Choices that a script makes, at most.
+CHOICES = 60
 
 
 class Slow(BaseException):
@@ -42,125 +58,167 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("recipes", nargs="*", metavar="RECIPE", help="default: all")
     parser.add_argument("--seconds", type=float, default=60, help="per recipe (default: 60)")
-    parser.add_argument("--least", type=int, default=0, help="of mutants, whatever the time")
+    parser.add_argument("--least", type=int, default=0, help="mutants, however long it takes")
     parser.add_argument("--processes", type=int, default=os.cpu_count(), help="default: one a CPU")
     parser.add_argument("--seed", default=str(time.time_ns() // 10**9), help="default: the time")
-    parser.add_argument("--first", type=int, default=0, help="number of the first mutant")
-    parser.add_argument("--count", type=int, help="number of mutants (default: what time allows)")
+    parser.add_argument("--key", help="read this mutant of one recipe alone")
+    parser.add_argument("--coverage", action="store_true", help="guided by coverage, with Atheris")
     parser.add_argument("--findings", type=Path, default=Path("fuzz"), help="default: fuzz/")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.worker:
-        work(options.recipes[0], options)
+    if options.worker or options.key:
+        Worker(options).work()
         return 0
     print(f"seed {options.seed}", flush=True)
-    recipes = options.recipes or recipe_names()
-    waiting = list(reversed(recipes))
+    waiting = list(reversed(options.recipes or recipe_names()))
     running: dict[str, subprocess.Popen[str]] = {}
     findings = 0
     while waiting or running:
         while waiting and len(running) < options.processes:
             recipe = waiting.pop()
-            command = [sys.executable, __file__, *sys.argv[1:], "--seed", options.seed, "--worker"]
-            command = [part for part in command if part not in recipes]
-            running[recipe] = subprocess.Popen(
-                [*command, recipe], stdout=subprocess.PIPE, text=True, start_new_session=False
-            )
+            running[recipe] = start(recipe, options)
         for recipe, process in list(running.items()):
             if process.poll() is None:
                 continue
             assert process.stdout is not None
-            text = process.stdout.read()
+            said = process.stdout.read()
             del running[recipe]
-            if process.returncode:
+            reports = [line for line in said.splitlines() if line.startswith('{"mutants"')]
+            if process.returncode or not reports:
                 findings += 1
-                print(f"{recipe}: the process ended with {process.returncode}\n{text}", flush=True)
+                print(f"{recipe}: the process ended with {process.returncode}\n{said}", flush=True)
                 continue
-            found = json.loads(text.splitlines()[-1])
-            findings += len(found["findings"])
-            print(line(recipe, found), flush=True)
+            report = json.loads(reports[-1])
+            findings += sum(report["findings"].values())
+            print(shown(recipe, report), flush=True)
         time.sleep(0.2)
     return 1 if findings else 0
 
 
-def line(recipe: str, found: dict[str, object]) -> str:
-    counts = "{mutants:,} mutants: {read:,} read, {refused:,} refused".format_map(found)
-    cost = "slowest {slowest:.2f} s ({slowest_key}), {memory} MB, {cpu:.0f} CPU-s".format_map(found)
-    kinds = found["findings"]
-    assert isinstance(kinds, dict)
-    lines = [f"{recipe}: {counts}; {cost}; findings: {sum(kinds.values())}"]
-    lines += [f"  {count} × {kind}" for kind, count in kinds.items()]
-    return "\n".join(lines)
+def start(recipe: str, options: argparse.Namespace) -> subprocess.Popen[str]:
+    """Start the process of a recipe."""
+    command = [sys.executable, __file__, recipe, "--worker", "--seed", options.seed]
+    command += ["--seconds", str(options.seconds), "--least", str(options.least)]
+    command += ["--findings", str(options.findings), *(["--coverage"] * options.coverage)]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if options.coverage else None,
+        text=True,
+    )
 
 
-def work(recipe: str, options: argparse.Namespace) -> None:
-    """Read mutants of one recipe, and print what was found as JSON."""
-    outcomes: Counter[str] = Counter()
-    findings: Counter[str] = Counter()
-    slowest, slowest_key = 0.0, ""
-    signal.signal(signal.SIGALRM, _stop)
-    end = time.monotonic() + options.seconds
-    number = options.first
-    with tempfile.TemporaryDirectory() as name:
-        while (
-            number < options.first + options.count
-            if options.count
-            else time.monotonic() < end or number < options.first + options.least
-        ):
-            key = f"{options.seed}.{number}"
-            number += 1
-            form = mutant(recipe, key)
-            began = time.monotonic()
-            before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            problem = read_one(recipe, form, Path(name), outcomes)
-            took = time.monotonic() - began
-            if took > slowest:
-                slowest, slowest_key = took, key
-            memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            if not problem and memory >> 10 > LARGEST and memory > before:
-                problem = f"memory above {LARGEST} MB"
-            if problem:
-                kind = problem.strip().splitlines()[-1][:200]
-                findings[kind] += 1
-                if findings[kind] <= 3:
-                    keep(options.findings / recipe / key, recipe, key, form, problem)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    report = {
-        "mutants": number - options.first,
-        "read": outcomes["read"],
-        "refused": outcomes["refused"],
-        "slowest": slowest,
-        "slowest_key": slowest_key,
-        "memory": usage.ru_maxrss >> 10,
-        "cpu": usage.ru_utime + usage.ru_stime,
-        "findings": findings,
-    }
-    print(json.dumps(report))
+def shown(recipe: str, report: dict[str, Any]) -> str:
+    """Return a report in words."""
+    counts = "{mutants:,} mutants: {read:,} read, {refused:,} refused".format_map(report)
+    cost = "slowest {slowest:.2f} s ({slowest_key}), {memory} MB, {cpu:.0f} CPU-s"
+    kinds = report["findings"]
+    first = f"{recipe}: {counts}; {cost.format_map(report)}; findings: {sum(kinds.values())}"
+    return "\n".join([first, *(f"  {count} × {kind}" for kind, count in kinds.items())])
 
 
-def read_one(recipe: str, form: Form, folder: Path, outcomes: Counter[str]) -> str:
-    """Read a mutant; return what is wrong, "" if nothing is."""
-    signal.setitimer(signal.ITIMER_REAL, LONGEST)
-    try:
-        # Some recipes say on the screen what they drop.
-        with contextlib.redirect_stderr(io.StringIO()):
-            outcomes[read_form(recipe, form, folder)] += 1
-    except (Exception, Slow):
-        return traceback.format_exc()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    return ""
+class Worker:
+    """Reads mutants of one recipe, and prints what was found as JSON."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        (self.recipe,) = options.recipes
+        self.end = time.monotonic() + options.seconds
+        self.mutants = 0
+        self.outcomes: Counter[str] = Counter()
+        self.findings: Counter[str] = Counter()
+        self.slowest, self.slowest_key = 0.0, ""
+
+    def work(self) -> None:
+        """Read mutants until the time is over."""
+        signal.signal(signal.SIGPROF, _stop)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            if self.options.key:
+                self.read(self.options.key, folder)
+            elif GUIDED:
+                self._guided(folder)
+            else:
+                while not self.is_over:
+                    self.read(f"{self.options.seed}.{self.mutants}", folder)
+        self.report()
+
+    def _guided(self, folder: Path) -> None:
+        with instrumented:
+            load_recipe(self.recipe)
+
+        def read(script: bytes) -> None:
+            if self.is_over:
+                self.report()
+                sys.stdout.flush()
+                os._exit(0)  # libFuzzer knows no other end
+            self.read(SCRIPT + script.hex(), folder)
+
+        atheris.Setup([sys.argv[0], f"-max_len={CHOICES * STEP}", "-len_control=0"], read)
+        atheris.Fuzz()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over, and enough mutants were read."""
+        return time.monotonic() >= self.end and self.mutants >= self.options.least
+
+    def read(self, key: str, folder: Path) -> None:
+        """Read one mutant, and keep it if it is a finding."""
+        form = mutant(self.recipe, key)
+        self.mutants += 1
+        before = _megabytes()
+        began = time.process_time()
+        problem = ""
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        try:
+            # Some recipes say on the screen what they drop.
+            with contextlib.redirect_stderr(io.StringIO()):
+                self.outcomes[read_form(self.recipe, form, folder)] += 1
+        except (Exception, Slow):
+            problem = traceback.format_exc()
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        took = time.process_time() - began
+        if took > self.slowest:
+            self.slowest, self.slowest_key = took, key[:80]
+        if not problem and _megabytes() > max(LARGEST, before):
+            problem = f"memory above {LARGEST} MB"
+        if not problem:
+            return
+        kind = problem.strip().splitlines()[-1][:200]
+        self.findings[kind] += 1
+        if self.findings[kind] > KEPT:
+            return
+        name = key if len(key) < 40 else sha256(key.encode()).hexdigest()[:16]
+        place = self.options.findings / self.recipe / name
+        for file, data in form.files.items():
+            path = place / "raw" / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        again = f"python tests/fuzz.py {self.recipe} --key {key}"
+        place.mkdir(parents=True, exist_ok=True)
+        text = f"{again}\noptions: {form.options}\n\n{problem}"
+        (place / "finding.txt").write_text(text, "utf-8")
+
+    def report(self) -> None:
+        """Print the counts."""
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        report = {
+            "mutants": self.mutants,
+            "read": self.outcomes["read"],
+            "refused": self.outcomes["refused"],
+            "slowest": self.slowest,
+            "slowest_key": self.slowest_key,
+            "memory": _megabytes(),
+            "cpu": usage.ru_utime + usage.ru_stime,
+            "findings": self.findings,
+        }
+        print(json.dumps(report))
 
 
-def keep(folder: Path, recipe: str, key: str, form: Form, problem: str) -> None:
-    """Write the files of a finding, its traceback, and how to read it again."""
-    for name, data in form.files.items():
-        path = folder / "raw" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    seed, _, number = key.partition(".")
-    again = f"python tests/fuzz.py {recipe} --seed {seed} --first {number} --count 1"
-    (folder / "finding.txt").write_text(f"{again}\noptions: {form.options}\n\n{problem}", "utf-8")
+def _megabytes() -> int:
+    """Return the most memory that this process has held, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
