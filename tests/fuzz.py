@@ -1,7 +1,7 @@
 """Reads mutants of every recipe's sample, for a minute or for hours; `make fuzz`.
 
 Each recipe has a process of its own. A mutant that ends in another exception than InputError, in
-wrong counts, after more than LONGEST CPU-seconds or above LARGEST megabytes is a finding: its files are
+wrong counts, after more than LONGEST seconds or above LARGEST megabytes is a finding: its files are
 kept, with the command that reads it again. With --coverage, Atheris (`uv pip install atheris`)
 chooses the mutations that reach new code; otherwise they are independent of each other.
 """
