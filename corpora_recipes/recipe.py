@@ -6,7 +6,7 @@ small corpus in the raw format). To add a corpus format, add such a folder.
 
 import importlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -101,6 +101,23 @@ class Dropped(Exception):
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What `probeta doctor` has found out about a file or a server.
+
+    Attributes:
+        what: the file or the server.
+        fault: why nothing can be fetched; "" if it can.
+        note: what else is good to know.
+        to_download: bytes that are not there yet; None if unknown.
+    """
+
+    what: str
+    fault: str = ""
+    note: str = ""
+    to_download: int | None = None
+
+
 def _listed_sources(corpus: Corpus) -> Sequence[Source]:
     return corpus.facts.sources
 
@@ -134,6 +151,8 @@ class Recipe:
             among them. Default: no check.
         window: ``window(blocks, corpus)`` says between which days the documents were made, if the
             options ask for certain ones. Default: None.
+        examine: ``examine(corpus)`` asks the servers for more than the files of ``sources``, for
+            `probeta doctor`, and yields what they say. Default, None: nothing more is asked.
         boilerplate: ``boilerplate(corpus)`` returns the patterns that the recipe removes, and that
             must not occur in a text of the corpus. Default: no patterns.
     """
@@ -144,6 +163,7 @@ class Recipe:
     fetch_upstream: Callable[[Corpus, Path], None] | None = None
     verify: Callable[[Path, Corpus], None] = _not_verified
     window: Callable[[Sequence[Any], Corpus], Window | None] = _no_window
+    examine: Callable[[Corpus], Iterable[Finding]] | None = None
     boilerplate: Callable[[Corpus], list[re.Pattern[str]]] = _no_boilerplate
 
 

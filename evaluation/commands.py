@@ -41,6 +41,7 @@ class VerbModule(Protocol):
 _DOWNLOADED = "the next run resumes the download"
 VERBS = {
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
+    "doctor": Verb("corpora_recipes.doctor.command", "check that the corpora can be fetched"),
     "code": Verb("evaluation.stage_code", "write down the code of every stage, for DVC"),
     "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus", _DOWNLOADED),
     "read": Verb("corpora_recipes.reading.command", "convert raw files to records (Parquet)"),

@@ -27,6 +27,7 @@ ROOMS = (
     "corpora_recipes.reading",
     "corpora_recipes.corpora",
     "corpora_recipes.listing",
+    "corpora_recipes.doctor",
     "builders.sampling",
     "builders.tasks",
     "builders.plan",

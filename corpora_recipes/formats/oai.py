@@ -21,12 +21,23 @@ def parse_page(path: Path) -> etree._Element:
     """Return the root of a page, an OAI-PMH response.
 
     Raises:
-        InputError: the file is not XML, incomplete, not OAI-PMH, defines entities, or is larger
-            than ``LARGEST_XML``.
+        InputError: see ``parse_response``; or the file is larger than ``LARGEST_XML``.
+    """
+    return parse_response(read_whole(path, LARGEST_XML), path)
+
+
+def parse_response(data: bytes, where: Path | str) -> etree._Element:
+    """Return the root of an OAI-PMH response.
+
+    Args:
+        data: the response.
+        where: its file or address, for messages.
+
+    Raises:
+        InputError: it is not XML, incomplete, not OAI-PMH, or defines entities.
     """
     # Without huge_tree, libxml2 refuses texts above 10 MB, and elements in more than 255 others.
     parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
-    data = read_whole(path, LARGEST_XML)
     try:
         try:
             root = etree.fromstring(data, parser)
@@ -34,14 +45,14 @@ def parse_page(path: Path) -> etree._Element:
             root = etree.fromstring(_FORBIDDEN.sub(b"", data), parser)
     except etree.XMLSyntaxError as error:
         raise InputError(
-            path,
+            where,
             expected="a complete response of an OAI-PMH server (XML)",
-            found=f"{error.msg}; the file begins with {data[:60]!r}",
+            found=f"{error.msg}; it begins with {data[:60]!r}",
             todo="remove the file and fetch again",
         ) from None
     if root.tag != f"{OAI}OAI-PMH":
         raise InputError(
-            path,
+            where,
             expected="a response of an OAI-PMH server, with the root element OAI-PMH",
             found=f"the root element {root.tag}",
             todo="check the server's address; it ends in /oai/request for DSpace",
@@ -51,7 +62,7 @@ def parse_page(path: Path) -> etree._Element:
         # Entities can read other files or grow without bound, and leave gaps if they are not
         # resolved.
         raise InputError(
-            path,
+            where,
             expected="a response of an OAI-PMH server, which has no DOCTYPE",
             found=f"{doctype}, which can define entities",
             todo="remove the file and fetch again",

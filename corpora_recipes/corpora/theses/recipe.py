@@ -40,7 +40,7 @@ from tqdm import tqdm
 from corpora_recipes.corpora.theses.harvest import harvest
 from corpora_recipes.facts import Source
 from corpora_recipes.formats.oai import OAI, parse_page
-from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding
 from corpora_recipes.records import Document, Drops, Window, split_at_drops
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import clean, damage, has_markup
@@ -116,6 +116,20 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             found="none: see above",
             todo="check the network, and run fetch again; `servers` can name other repositories",
         )
+
+
+def examine(corpus: Corpus) -> Iterator[Finding]:
+    """Yield what each server says of itself; a fault only if none has records, as in a fetch."""
+    from corpora_recipes.corpora.theses.examining import examine_server
+
+    found = [
+        examine_server(name, server["url"], server.get("metadata_prefix", "oai_dc"))
+        for name, server in _folders(corpus).items()
+    ]
+    some = any(not own.fault for own in found)
+    for own in found:
+        left_out = own.fault and some
+        yield Finding(own.what, note=f"left out: {own.fault}") if left_out else own
 
 
 def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
