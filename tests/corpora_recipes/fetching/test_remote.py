@@ -1,0 +1,160 @@
+"""What an address says, small documents, and who we say we are."""
+
+import re
+import ssl
+from collections.abc import Iterator
+from email.message import Message
+from http.server import BaseHTTPRequestHandler
+from importlib.metadata import version
+
+import pytest
+import requests
+from loopback import RangeServer
+from misbehaving import MisbehavingServer, always, head
+
+from corpora_recipes.fetching import patience, session
+from corpora_recipes.fetching.addresses import NotFound
+from corpora_recipes.fetching.documents import read_document, read_json
+from corpora_recipes.fetching.remote import Remote, look_at
+from corpora_recipes.running.errors import InputError
+
+DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
+
+
+@pytest.fixture
+def server() -> Iterator[RangeServer]:
+    server = RangeServer({"/a.zip": bytes(1000), "/status.json": b'{"done": [1]}'})
+    server.modified = DATE
+    yield server
+    server.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "BACKOFF", 0.0)
+
+
+class TestLook:
+    def test_a_server_with_ranges(self, server: RangeServer) -> None:
+        url = f"{server.url}/a.zip"
+        assert look_at(url) == Remote(
+            url,
+            fault="",
+            status=206,
+            final_url=url,
+            size=1000,
+            has_ranges=True,
+            validator='"one"',
+            modified=DATE,
+        )
+        assert server.asked("/a.zip") == ["bytes=0-0"]
+
+    def test_a_server_without_ranges(self, server: RangeServer) -> None:
+        server.ranges = False
+        seen = look_at(f"{server.url}/a.zip")
+        assert (seen.status, seen.size, seen.has_ranges) == (200, 1000, False)
+
+    def test_no_such_file(self, server: RangeServer) -> None:
+        seen = look_at(f"{server.url}/b.zip")
+        assert (seen.status, seen.fault) == (404, "the server answers 404 Not Found")
+        assert seen.size is None
+
+    def test_head_is_refused(self, server: RangeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(handler: BaseHTTPRequestHandler, *args: object) -> None:
+            handler.send_response(405)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+
+        head_of = server._head
+        monkeypatch.setattr(
+            server, "_head", lambda h, *a: (refuse if h.command == "HEAD" else head_of)(h, *a)
+        )
+        seen = look_at(f"{server.url}/a.zip")
+        assert (seen.fault, seen.size) == ("", 1000)
+
+    def test_a_redirect_and_a_type(self, server: RangeServer) -> None:
+        html = head(
+            "200 OK", "Content-Type: Text/HTML; charset=x", "Accept-Ranges: bytes", length=9
+        )
+        last = MisbehavingServer(always(html))
+        moved = MisbehavingServer(always(head("301 X", f"Location: {last.url}/b", length=0)))
+        seen = look_at(f"{moved.url}/a")
+        assert (seen.final_url, seen.kind, seen.size) == (f"{last.url}/b", "text/html", 9)
+        assert [request.split()[0] for request in last.requests] == ["HEAD"]
+        last.close()
+        moved.close()
+
+    @pytest.mark.parametrize(
+        ("url", "fault"),
+        [
+            ("http://127.0.0.1:1/a", "Connection refused"),
+            ("http://no.such.host.invalid/a", "the name of the server is not known"),
+            ("ftp://example.org/a", "No connection adapters"),
+            ("address", "Invalid URL"),
+        ],
+    )
+    def test_no_answer(self, url: str, fault: str) -> None:
+        seen = look_at(url)
+        assert fault in seen.fault
+        assert (seen.status, seen.final_url) == (None, "")
+
+    def test_no_tls(self, server: RangeServer) -> None:
+        assert look_at(server.url.replace("http", "https") + "/a.zip").fault.startswith("TLS: ")
+
+    def test_a_certificate_that_is_not_trusted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        inner = ssl.SSLCertVerificationError("x")
+        inner.verify_message = "certificate has expired"
+
+        def refuse(*args: object, **more: object) -> None:
+            raise requests.exceptions.SSLError(inner)
+
+        monkeypatch.setattr(requests.Session, "request", refuse)
+        assert look_at("https://example.org/a").fault == "TLS: certificate has expired"
+        with pytest.raises(InputError) as error:
+            read_document(["https://example.org/a"])
+        assert "REQUESTS_CA_BUNDLE" in error.value.todo
+
+
+class TestDocuments:
+    def test_json(self, server: RangeServer) -> None:
+        dead = "http://127.0.0.1:1/status.json"
+        assert read_json([dead, f"{server.url}/status.json"]) == {"done": [1]}
+        with pytest.raises(InputError, match="JSON"):
+            read_json([f"{server.url}/a.zip"])
+
+    def test_limits(self, server: RangeServer) -> None:
+        assert read_document([f"{server.url}/a.zip"], largest=1000) == bytes(1000)
+        with pytest.raises(InputError, match="at most 999 bytes"):
+            read_document([f"{server.url}/a.zip"], largest=999)
+        with pytest.raises(NotFound):
+            read_document([f"{server.url}/b"])
+
+    def test_a_page_only_where_one_is_asked_for(self) -> None:
+        page = b"<html>list</html>"
+        answer = head("200 OK", "Content-Type: text/html", length=len(page)) + page
+        server = MisbehavingServer(always(answer))
+        assert read_document([f"{server.url}/eswiki/"]) == page
+        with pytest.raises(InputError, match="a web page"):
+            read_document([f"{server.url}/SHA256SUMS"])
+        server.close()
+
+
+def test_the_user_agent_names_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    session._project.cache_clear()
+    monkeypatch.delenv(session.CONTACT, raising=False)
+    known = (
+        rf"Probeta/{re.escape(version('probeta'))} \(corpus download for research(; https://\S+)?\)"
+    )
+    assert re.fullmatch(known, session.user_agent())
+    facts = Message()
+    facts["Version"] = "7.1"
+    facts["Project-URL"] = "Documentation, https://example.org/docs"
+    facts["Project-URL"] = "Repository, https://example.org/probeta"
+    monkeypatch.setattr(session, "metadata", lambda name: facts)
+    session._project.cache_clear()
+    monkeypatch.setenv(session.CONTACT, "ana@example.org")
+    said = (
+        "Probeta/7.1 (corpus download for research; https://example.org/probeta; ana@example.org)"
+    )
+    assert session.user_agent() == said
+    session._project.cache_clear()
