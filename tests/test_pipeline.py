@@ -103,6 +103,15 @@ PINNED_ROWS = {
     "paws_es train": 92,
     "paws_es validation": 23,
     "paws_es test": 23,
+    "pdtb_explicit train": 40,
+    "pdtb_explicit validation": 12,
+    "pdtb_explicit test": 16,
+    "pdtb_implicit train": 31,
+    "pdtb_implicit validation": 11,
+    "pdtb_implicit test": 14,
+    "rst train": 141,
+    "rst validation": 11,
+    "rst test": 47,
     "sent_len train": 54,
     "sent_len validation": 21,
     "sent_len test": 21,
@@ -179,6 +188,9 @@ PINNED_CONTENT = {
     "paralex_en test": "8c16234aa3639ab1d79aa9348994e79f73a0399083807e8b927f74a3a6d65c5b",
     "paralex_es test": "af6acf37afb934406bfad09de586a3c918ed48cb1b2c8c7770060cab1d8b8b5b",
     "paws_es test": "91ab96c85e1a9a890abe1184d42cb29664d4b6b9f9e7d7f7cfbf2394966c5d30",
+    "pdtb_explicit test": "13fad5da4552c0734c4142e37a1bb07d8f3a96d5e690af38e6e2440f3c07ddff",
+    "pdtb_implicit test": "faf421972e7a57c5ee0cdc8c9cac6bec18ce2efbda0426ed423473965fc831b1",
+    "rst test": "af27ed6cf7b16b06eee095299398070a280223d7cbcfaae5df097ca755adbad8",
     "sent_len test": "bc510971a69bd7e63cb2d9a89eac3863e4341001c525902ba053b02ee2b7769c",
     "sick_es_e test": "1a418889675d3488a8f8bf0333160f2be102860595284cc5cb6a1ac1ad32977d",
     "sick_es_r test": "68e6d83866b4128603eabae15e6ce38eae43d99f381f00076147c9774606bfa8",
@@ -240,11 +252,11 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
 
 def test_every_gate_is_met(project: Path) -> None:
     report = json.loads((project / "data" / "audit" / "audit.json").read_text("utf-8"))
-    assert len(report["datasets"]) == 38
+    assert len(report["datasets"]) == 44
     for kind in ("failures", "undeclared"):
         assert {n: f[kind] for n, f in report["datasets"].items() if f[kind]} == {}
     invariance = json.loads((project / "data" / "invariance.json").read_text("utf-8"))
-    assert len(invariance["datasets"]) == 32
+    assert len(invariance["datasets"]) == 38
 
 
 def test_an_undeclared_miss_of_source_data_is_shown(project: Path, tmp_path: Path) -> None:
@@ -291,7 +303,7 @@ def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None
     }
     # Nothing is found out again of the others.
     said = done.stdout
-    assert "40 datasets: 38 kept, 2 new" in said, said
+    assert "46 datasets: 44 kept, 2 new" in said, said
     before, after = digests(project), digests(folder)
     assert {key: after[key] for key in before} == before
     assert {config for config, _ in after} - {config for config, _ in before} == set(

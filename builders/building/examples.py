@@ -7,6 +7,7 @@ from typing import Any
 
 from builders.building.made import Made
 from builders.plan.datasets import ExampleDataset
+from builders.sampling.choosing import choose
 from builders.sampling.folds import Marks, assign, same_text
 from builders.store.dataset_files import Rows
 from builders.store.record_files import no_examples, read_examples
@@ -34,11 +35,13 @@ def example_rows(
             raise no_examples(records, [dataset.collection])
         # Not by the dataset's name: all datasets of a collection share its splits.
         name = f"{corpus.name}/{dataset.collection}"
-        splits = rows_of(examples, dataset.task, dataset.seed, name)
+        chosen, left_out = choose(examples, dataset.task.once, dataset.task.least_in_class)
+        splits = rows_of(chosen, dataset.task, dataset.seed, name)
         rows = [row for part in splits.values() for row in part]
         counts = {
             "read": len(examples),
             "used": len(rows),
+            **left_out,
             "also_in_another_split": sum(bool(row["also_in"]) for row in rows),
         }
         # The card compares these with the official counts.

@@ -15,7 +15,7 @@ from corpora_recipes.running.errors import InputError
 
 
 def relation_rows(datasets: Sequence[RelationDataset], records: Path, corpus: Corpus) -> list[Made]:
-    """Return the same rows for each dataset, as every tree is used.
+    """Return the rows of each dataset: every relation of every tree.
 
     Args:
         datasets: those of the corpus.
@@ -27,19 +27,30 @@ def relation_rows(datasets: Sequence[RelationDataset], records: Path, corpus: Co
     """
     read = read_records(records, corpus.facts.records)
     trees = [record for record in read if isinstance(record, DiscourseTree)]
-    labels = corpus.facts.labels
+    counts = {"texts": {"read": len(trees), "used": len(trees)}}
+    made = []
+    for dataset in datasets:
+        label = dataset.options["label"]
+        known = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
+        rows = _rows(trees, label, known, corpus)
+        found = {row["label"] for part in rows.values() for row in part}
+        made.append(Made(rows, list(known) or sorted(found), counts))
+    return made
+
+
+def _rows(trees: Sequence[DiscourseTree], label: str, known: Sequence[str], corpus: Corpus) -> Rows:
+    """Return the rows by split; their classes are among the known ones, if there are any."""
     rows: Rows = {split: [] for split in SPLITS}
     for tree in trees:
         assert tree.split is not None  # `read` decides every split
-        for number, instance in enumerate(discourse_relations.instances(tree)):
-            if instance.label not in labels:
+        for number, instance in enumerate(discourse_relations.instances(tree, label)):
+            if known and instance.label not in known:
                 raise InputError(
                     f"text {tree.id}",
-                    expected=f"relations whose label is one of {', '.join(labels)}",
+                    expected=f"relations whose label is one of {', '.join(known)}",
                     found=instance.label,
                     todo=f"correct the text, or `labels` in {corpus.recipe}/corpus.yaml",
                 )
             row = {"id": f"{tree.id}#{number}", "document_id": tree.id}
             rows[tree.split].append(asdict(instance) | row)
-    counts = {"texts": {"read": len(trees), "used": len(trees)}}
-    return [Made(rows, list(labels), counts) for _ in datasets]
+    return rows

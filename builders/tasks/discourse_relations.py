@@ -2,28 +2,32 @@
 
 The task Discourse Relations of Chen et al. (2019): an instance is an inner node of a text's
 discourse tree, made binary with right branching (Sagae and Lavie 2005); its two texts are the EDUs
-of the node's two children. The class names the nuclearity, nucleus first, and the relation.
+of the node's two children. What the class names is the option ``label``: in Spanish DiscoEval the
+nuclearity, nucleus first, and the relation; in DiscoEval the nuclearity in the order of the text,
+and the relation (41 classes in the RST Discourse Treebank); or the relation alone (18).
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from builders.tasks.groups import DR
-from builders.tasks.task import Column, Task, Text
+from builders.tasks.task import Column, Option, Task, Text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 
 # Whether each of the two children is a nucleus, in text order, to the column `order`.
 _ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
+NUCLEUS_FIRST, TEXT_ORDER, RELATION = LABELS = ("nucleus_first", "text_order", "relation")
 
 
 @dataclass(frozen=True, slots=True)
 class RelationInstance:
     """An inner node of a binary discourse tree.
 
-    The nucleus is on the left wherever it is in the text; two nuclei are in text order.
+    Where the label is "nucleus_first", the nucleus is on the left wherever it is in the text.
+    Otherwise, and if both are nuclei, the sides are in text order.
 
     Attributes:
-        label: "NS-" or "NN-" and the relation, such as "NS-Elaboración" or "NN-Lista".
+        label: nuclearity and relation, such as "NS-Elaboración", or the relation alone.
         relation: the relation alone.
         order: nuclearity in text order: "NS", "SN" or "NN".
         left: the EDUs of the left side.
@@ -65,26 +69,27 @@ def binarise(tree: DiscourseTree) -> DiscourseNode:
     return made[id(tree.root)]
 
 
-def instances(tree: DiscourseTree) -> list[RelationInstance]:
+def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[RelationInstance]:
     """Return the relations of a text.
 
     Args:
         tree: of n EDUs.
+        label: what classes name, one of ``LABELS``.
 
     Returns:
         The n - 1 inner nodes of the binary tree in pre-order: a node before its children, the
         child that comes first in the text before the other.
     """
-    return [_instance(node, tree) for node in _preorder(binarise(tree)) if node.children]
+    return [_instance(node, tree, label) for node in _preorder(binarise(tree)) if node.children]
 
 
-def _instance(node: DiscourseNode, tree: DiscourseTree) -> RelationInstance:
-    order = _ORDERS[node.nuclei[0], node.nuclei[1]]
+def _instance(node: DiscourseNode, tree: DiscourseTree, label: str) -> RelationInstance:
+    order = nuclearity = _ORDERS[node.nuclei[0], node.nuclei[1]]
     left, right = (child.edus() for child in node.children)
-    if order == "SN":
-        left, right = right, left
+    if label == NUCLEUS_FIRST and order == "SN":
+        left, right, nuclearity = right, left, "NS"
     return RelationInstance(
-        label=f"{'NN' if order == 'NN' else 'NS'}-{node.relation}",
+        label=node.relation if label == RELATION else f"{nuclearity}-{node.relation}",
         relation=node.relation,
         order=order,
         left=[tree.edus[edu] for edu in left],
@@ -107,8 +112,8 @@ def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
 TASK = Task(
     name="discourse_relations",
     group=DR,
-    question="Which discourse relation joins the two spans of a rhetorical structure tree (nucleus "
-    "first)?",
+    question="Which discourse relation joins the two spans of a rhetorical structure tree, and "
+    "which of them is the nucleus?",
     records=("trees",),
     labels=(),
     texts=(
@@ -116,14 +121,15 @@ TASK = Task(
             "left",
             "left_tokens",
             "strings",
-            "elementary discourse units of the nucleus (of the first span of a multinuclear one)",
+            "elementary discourse units of the nucleus if label is nucleus_first; otherwise, or of "
+            "two nuclei, those of the span that comes first in the text",
             count=None,
         ),
         Text(
             "right",
             "right_tokens",
             "strings",
-            "elementary discourse units of the satellite (of the second span)",
+            "elementary discourse units of the other span",
             count=None,
         ),
     ),
@@ -133,8 +139,11 @@ TASK = Task(
 | left | right | class |
 |---|---|---|
 | Se dragó la bocana | para que entraran los barcos. | **NS-Propósito** |""",
+    options={
+        "label": Option(LABELS, "trees", "What a class names (with nuclearity, or the relation)")
+    },
     provenance={
-        "relation": Column("string", "name of the relation in the treebank"),
+        "relation": Column("string", "the relation, or its class in the treebank"),
         "order": Column(
             "string", "NS, SN or NN: nucleus (N) and satellite (S) in the order of the text"
         ),

@@ -13,12 +13,17 @@ class ExampleTask(Task):
 
     Attributes:
         named_by_language: whether the name of each collection is the code of its language.
+        once: whether of examples with the same texts only one is taken, so that no two rows have
+            the same texts and different labels.
+        least_in_class: a class with fewer examples is left out.
     """
 
     records: tuple[str, ...] = ("examples",)
     labels: tuple[str, ...] = ()
     constructed: bool = False
     named_by_language: bool = False
+    once: bool = False
+    least_in_class: int = 0
 
     def fits(self, facts: CollectionFacts) -> bool:
         """Return whether a collection (its part of corpus.yaml) has what the task needs."""

@@ -1,10 +1,11 @@
 """The tasks on labelled examples: one text or a pair of texts, with a class or a score.
 
-Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018).
+Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018), and the tasks on the
+Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1).
 """
 
 from builders.tasks.example_task import ExampleTask
-from builders.tasks.groups import LPT, SC, SPC, SS
+from builders.tasks.groups import LPT, PDTB_E, PDTB_I, SC, SPC, SS, Group
 from builders.tasks.task import Text
 
 _ONE = (Text("sentence", "tokens", "string", "natural text"),)
@@ -12,6 +13,26 @@ _TWO = (
     Text("sentence1", "tokens1", "string", "natural text of the first sentence"),
     Text("sentence2", "tokens2", "string", "natural text of the second"),
 )
+_ARGUMENTS = (
+    Text("sentence1", "tokens1", "string", "natural text of the first argument"),
+    Text("sentence2", "tokens2", "string", "natural text of the second"),
+)
+
+
+def _relation_task(name: str, group: Group, question: str, example: str) -> ExampleTask:
+    """Return a task on the arguments of discourse relations; rare classes are left out."""
+    return ExampleTask(
+        name=name,
+        group=group,
+        question=question,
+        texts=_ARGUMENTS,
+        needs="the two arguments of a discourse relation, with its sense",
+        once=True,
+        # Chen, Chu and Gimpel 2019, section 3.1.
+        least_in_class=10,
+        example=f"| sentence1 | sentence2 | class |\n|---|---|---|\n{example}",
+    )
+
 
 TASKS = (
     ExampleTask(
@@ -76,5 +97,18 @@ TASKS = (
 | sentence | class |
 |---|---|
 | La marea bajo dejó el puente la arena seca. | **inverted** (bigram shift) |""",
+    ),
+    _relation_task(
+        "explicit_relations",
+        PDTB_E,
+        "Which discourse relation holds between the two arguments of a connective, which is taken "
+        "out?",
+        "| they kept the shop open | hardly anybody came | **Comparison.Concession** (though) |",
+    ),
+    _relation_task(
+        "implicit_relations",
+        PDTB_I,
+        "Which discourse relation holds between two arguments that no connective joins?",
+        "| The bridge was closed | A crack had been found in a cable | **Contingency.Cause** |",
     ),
 )

@@ -25,8 +25,10 @@ BSO = Group("BSO", "Binary sentence ordering")
 DC = Group("DC", "Discourse coherence")
 SSP = Group("SSP", "Section prediction")
 DR = Group("DR", "Discourse relations")
+PDTB_E = Group("PDTB-E", "Explicit discourse relations")
+PDTB_I = Group("PDTB-I", "Implicit discourse relations")
 # Nothing is trained for these.
 EVALRANK = Group("EvalRank", "Ranks of paraphrases")
 PARALEX = Group("ParaLex", "Paradigms of words")
 
-GROUPS = (SC, SPC, SS, LPT, SP, BSO, DC, SSP, DR, EVALRANK, PARALEX)
+GROUPS = (SC, SPC, SS, LPT, SP, BSO, DC, SSP, DR, PDTB_E, PDTB_I, EVALRANK, PARALEX)

@@ -66,6 +66,8 @@ FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "discourse_coherence": side_by_side,
     "section_prediction": side_by_side,
     "discourse_relations": four_parts,
+    "explicit_relations": four_parts,
+    "implicit_relations": four_parts,
     "sentence_classification": side_by_side,
     "linguistic_probing": side_by_side,
     "pair_classification": PAIR_FEATURES,

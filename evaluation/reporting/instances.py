@@ -182,13 +182,17 @@ def _coherence(dataset: Dataset, row: Values) -> list[ShownText]:
 
 
 def _relation(dataset: Dataset, row: Values) -> list[ShownText]:
-    """The two spans in the order of the text; ``left`` is the nucleus, or the first of two."""
-    names = ("nucleus", "nucleus") if row["order"] == "NN" else ("nucleus", "satellite")
-    spans = [
-        (row[f"{side}_first"], ShownText(tuple(map(_cut, row[side])), name, _units(row, side)))
-        for side, name in zip(("left", "right"), names, strict=True)
+    """The two spans in the order of the text, which ``order`` has the roles of."""
+    sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
+    satellite = row["order"].find("S")
+    return [
+        ShownText(
+            tuple(map(_cut, row[side])),
+            "satellite" if place == satellite else "nucleus",
+            _units(row, side),
+        )
+        for place, side in enumerate(sides)
     ]
-    return [part for _, part in sorted(spans, key=lambda span: span[0])]
 
 
 def _units(row: Values, side: str) -> str:

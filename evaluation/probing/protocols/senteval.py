@@ -13,9 +13,10 @@ Version 1:
    is never reset), or after 200 passes. The best check's weights answer, the first of equal ones.
 3. The L2 strength is the one of ``STRENGTHS`` with the best accuracy on validation, the smallest of
    these on a tie. What was trained with it answers: it is not trained again.
-4. Section prediction, discourse relations and discourse coherence have no L2. Discourse relations
-   has 15 passes at most and a check after each. Discourse coherence has a hidden layer of 2,000
-   sigmoid units, a check after every 15 passes, and tenacity 8.
+4. Section prediction, discourse relations (also explicit and implicit ones) and discourse coherence
+   have no L2. Discourse relations have 15 passes at most and a check after each. Discourse
+   coherence has a hidden layer of 2,000 sigmoid units, a check after every 15 passes, and tenacity
+   8.
 5. Relatedness: scores as distributions over whole numbers (Tai, Socher and Manning 2015, "Improved
    semantic representations from tree-structured LSTMs", section 4.2), the mean squared error on
    them, no L2, a check of Pearson's correlation after every 50 passes, an end at the 4th without
@@ -70,9 +71,13 @@ from evaluation.probing.protocols.training import Schedule, train_runs
 
 HELD_OUT = 0.05
 
+# Of all relations: those of PDTB and RST in DiscoEval, and of RST in Spanish DiscoEval.
+_RELATIONS = Schedule((0.0,), every=1, passes=15)
 SCHEDULES = {
     "section_prediction": Schedule((0.0,)),
-    "discourse_relations": Schedule((0.0,), every=1, passes=15),
+    "discourse_relations": _RELATIONS,
+    "explicit_relations": _RELATIONS,
+    "implicit_relations": _RELATIONS,
     "discourse_coherence": Schedule((0.0,), every=15, tenacity=8, hidden=2000),
     "relatedness": Schedule((0.0,), every=50, passes=1000, tenacity=3),
 }

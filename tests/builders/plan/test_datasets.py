@@ -61,7 +61,7 @@ def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
     assert kinds == [
         ("documents", [40, 16, 16], {"donors": "same_topic"}, ""),
         ("examples", [10_000, 4_000, 4_000], {}, "opinions"),
-        ("trees", [10_000, 4_000, 4_000], {}, ""),
+        ("trees", [10_000, 4_000, 4_000], {"label": "nucleus_first"}, ""),
     ]
     assert [about["corpus"] for about in abouts] == [c.name for c in corpora]
 

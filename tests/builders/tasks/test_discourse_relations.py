@@ -215,3 +215,20 @@ def test_deep_trees_need_no_recursion():
         root = right("Causa", root, leaf(edu))
     made = instances(tree_of(root))
     assert [i.right_first for i in made] == list(range(size - 1, 0, -1))
+
+
+@pytest.mark.parametrize(
+    ("label", "labels", "first"),
+    [
+        ("nucleus_first", ["NS-Preparación", "NN-Lista"], 1),
+        ("text_order", ["SN-Preparación", "NN-Lista"], 0),
+        ("relation", ["Preparación", "Lista"], 0),
+    ],
+)
+def test_what_a_class_names_is_a_choice(label: str, labels: list[str], first: int):
+    root = left("Preparación", leaf(0), many("Lista", leaf(1), leaf(2)))
+    found = instances(tree_of(root), label)
+    assert [instance.label for instance in found] == labels
+    assert [instance.order for instance in found] == ["SN", "NN"]
+    assert found[0].left_first == first
+    assert found[0].left[0] == f"edu {first}"
