@@ -151,7 +151,7 @@ def listed_splits(path: Path) -> dict[str, Split]:
 
 def _items(path: Path) -> Iterator[tuple[str, Split]]:
     split: Split | None = None
-    for line in path.read_text("utf-8-sig").splitlines():
+    for line in read_text(path).removeprefix("\ufeff").splitlines():
         if heading := _HEADING.fullmatch(line):
             split = _SPLITS.get(heading[1].lower())
         elif split and (item := _ITEM.fullmatch(line)):

@@ -118,12 +118,10 @@ def test_splits_from_a_list(tmp_path: Path) -> None:
         "\n## train\n\n  * a\n  * e\n\n### Notes\n* f\n",
         "utf-8-sig",
     )
-    assert listed_splits(path) == {
-        "b": "validation",
-        "c": "test",
-        "a": "train",
-        "e": "train",
-    }
+    splits = {"b": "validation", "c": "test", "a": "train", "e": "train"}
+    assert listed_splits(path) == splits
+    path.write_bytes(path.read_bytes().replace(b"Splits", "División".encode("latin-1")))
+    assert listed_splits(path) == splits
 
 
 def test_a_list_without_a_split_is_refused(tmp_path: Path) -> None:
