@@ -39,10 +39,12 @@ _ADVICE = {
     **dict.fromkeys((errno.ELOOP, errno.EBUSY, errno.EXDEV, errno.EINVAL), _PATH),
     errno.ENOENT: _THERE,
 }
-# How libraries say that there was no memory to load their code, or for another thread.
+# How libraries say that there was no memory, for their code or for another thread.
 _NO_MEMORY = (
     "failed to map segment",
     "annot allocate memory",
+    "not enough memory",
+    "Failed to launch worker thread",
     "BLIS support requires blis",
     "can't start new thread",
 )
@@ -54,16 +56,17 @@ def explain(error: BaseException) -> InputError | None:
     Args:
         error: anything that was raised, here or in a worker.
     """
-    if isinstance(error, InputError):
-        return error
+    # First, as it may have looked like a damaged file to a reader.
     if any(_is_of_memory(one) for one in _chain(error)):
         return InputError(
             "memory",
             expected="enough for this work",
-            found=str(error) or type(error).__name__,
+            found=error.found if isinstance(error, InputError) else str(error) or "too little",
             todo="end other programs, use fewer workers (`--workers 1`) where there are some, or "
             "another machine",
         )
+    if isinstance(error, InputError):
+        return error
     if isinstance(error, OSError):
         return _refused(error)
     if isinstance(error, UnicodeEncodeError) and _is_of_a_path(error):
@@ -98,12 +101,11 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _is_of_memory(error: BaseException) -> bool:
-    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+    if isinstance(error, MemoryError) or (
+        isinstance(error, OSError) and error.errno == errno.ENOMEM
+    ):
         return True
-    disguised = isinstance(error, ImportError | OSError | RuntimeError | ValueError)
-    return isinstance(error, MemoryError) or (
-        disguised and any(words in str(error) for words in _NO_MEMORY)
-    )
+    return not isinstance(error, InputError) and any(words in str(error) for words in _NO_MEMORY)
 
 
 def _is_of_a_path(error: UnicodeEncodeError) -> bool:

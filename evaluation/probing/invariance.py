@@ -358,6 +358,13 @@ def _start(
         capture_output=True,
         text=True,
     )
+    if process.returncode < 0:
+        raise InputError(
+            "a process of the invariance check",
+            expected="one that runs until it is done",
+            found=f"lost by signal {-process.returncode}: most likely for lack of memory",
+            todo="end other programs, or use `--workers 1`",
+        )
     if process.returncode:
         raise InputError(
             instances,

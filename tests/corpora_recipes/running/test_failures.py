@@ -111,6 +111,8 @@ def test_what_libraries_say_of_a_full_disk(
         ImportError("libgfortran.so: failed to map segment from shared object"),
         ValueError("BLIS support requires blis: pip install blis"),
         RuntimeError("can't start new thread"),
+        OSError("ZSTD compression failed: Allocation error : not enough memory"),
+        pa.ArrowException("Unknown error: Failed to launch worker thread: Resource temporarily"),
     ],
 )
 def test_too_little_memory_under_every_name(error: Exception) -> None:
@@ -120,6 +122,15 @@ def test_too_little_memory_under_every_name(error: Exception) -> None:
     outer = ValueError("the configuration cannot be read")
     outer.__cause__ = error
     assert explained(outer).where == "memory"
+    reader = InputError("a.parquet", expected="a Parquet file", found=str(error), todo="write it")
+    reader.__context__ = error
+    assert explained(reader).where == "memory"
+    assert explained(reader).found == str(error)
+
+
+def test_bad_input_stays_what_it_is() -> None:
+    error = InputError("a.txt", expected="a word", found="not enough memory", todo="correct it")
+    assert explained(error) is error
 
 
 def test_a_path_that_is_not_in_utf8() -> None:
