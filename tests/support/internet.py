@@ -7,9 +7,11 @@ those of the samples, and optional files that the sample has not are left out.
 
 import hashlib
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -87,7 +89,10 @@ class Internet(RangeServer):
                     url = several["url"] if isinstance(several, dict) else several
                     urls.append((url.partition("{")[0],))
             if urls:
-                first[corpus.name] = [_plain(url) for found in urls for url in found]
+                # Of whatever date.
+                first[corpus.name] = [
+                    _plain(url).partition("latest")[0] for found in urls for url in found
+                ]
         return first
 
     def at_home(self, project: Path) -> None:
@@ -153,6 +158,9 @@ def _published(corpus: Corpus) -> Iterator[tuple[str, bytes]]:
     if corpus.recipe == "gutenberg":
         yield from _books(corpus, sample)
         return
+    if corpus.recipe == "wikipedia":
+        yield from _dump(corpus, sample)
+        return
     for source in _all(list_sources(corpus)):
         data = _contents(source, sample)
         for url in source.urls if data is not None else ():
@@ -170,9 +178,6 @@ def _contents(source: Source, sample: Path) -> bytes | None:
     name = PurePosixPath(source.file)
     if (sample / name).is_file():
         return (sample / name).read_bytes()
-    if "latest" in name.name:
-        (found,) = sample.glob(name.name.replace("latest", "????????"))
-        return found.read_bytes()
     if (plain := sample / name.with_suffix(".jsonl")).is_file():
         return _zip({plain.name: plain.read_bytes()})
     if name.name == "Spanish-Movie-Reviews.zip":
@@ -192,6 +197,30 @@ def _natural(path: Path) -> bytes:
     lines = path.read_text("utf-8").split("\n")
     texts = ("\t".join(detokenize(text, "es") for text in line.split("\t")) for line in lines)
     return "\n".join(texts).encode()
+
+
+def _dump(corpus: Corpus, sample: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a dump, what its servers say of it, and the lists of their dates."""
+    date = re.search(r"\d{8}", next(sample.iterdir()).name)
+    assert date is not None
+    sources = list_sources(replace(corpus, options={**corpus.options, "date": date[0]}))
+    files: dict[str, dict[str, object]] = {}
+    for source in sources:
+        data = (sample / source.file).read_bytes()
+        sha1 = hashlib.sha1(data).hexdigest()
+        files[source.file] = {"size": len(data), "url": f"/{source.file}", "sha1": sha1}
+        for url in source.urls:
+            yield url, data
+            # For those who ask for no date.
+            yield url.replace(date[0], "latest"), data
+    jobs = {"articlesmultistreamdump": {"status": "done", "files": files}}
+    for url in sources[0].urls:
+        folder = url.rpartition("/")[0]
+        yield f"{folder}/dumpstatus.json", json.dumps({"version": "0.8", "jobs": jobs}).encode()
+        # One that has begun.
+        dates = [date[0], "20991201"]
+        links = "".join(f'<a href="{day}/">{day}/</a>\n' for day in dates)
+        yield f"{folder.rpartition('/')[0]}/", f"<html><pre>{links}</pre></html>".encode()
 
 
 def _zip(files: dict[str, bytes]) -> bytes:
