@@ -122,6 +122,10 @@ def _listed_sources(corpus: Corpus) -> Sequence[Source]:
     return corpus.facts.sources
 
 
+def _as_it_is(corpus: Corpus) -> Corpus:
+    return corpus
+
+
 def _no_window(blocks: Sequence[Any], corpus: Corpus) -> Window | None:
     return None
 
@@ -145,6 +149,8 @@ class Recipe:
             only on its arguments, and raises InputError if the block is damaged.
         sources: ``sources(corpus)`` lists the raw files, if ``{option}`` in corpus.yaml cannot
             express how they depend on the options. Default: those of corpus.yaml.
+        settled: ``settled(corpus)`` asks the servers what the options leave open, such as the date
+            of the latest dump, and returns the corpus with it. Default: as it is.
         fetch_upstream: ``fetch_upstream(corpus, out)`` downloads the raw files into a folder.
             Default, None: each source is downloaded from its URL.
         verify: ``verify(raw, corpus)`` compares raw files from a mirror with checksums that lie
@@ -160,6 +166,7 @@ class Recipe:
     blocks: Callable[[Path, Corpus], Sequence[Block]]
     read_block: Callable[[Any, Corpus], BlockResult]
     sources: Callable[[Corpus], Sequence[Source]] = _listed_sources
+    settled: Callable[[Corpus], Corpus] = _as_it_is
     fetch_upstream: Callable[[Corpus, Path], None] | None = None
     verify: Callable[[Path, Corpus], None] = _not_verified
     window: Callable[[Sequence[Any], Corpus], Window | None] = _no_window

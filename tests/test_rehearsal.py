@@ -95,7 +95,7 @@ def test_every_second_source_with_the_first_one_dead(
     rehearsal: Path, internet: Internet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = internet.first_of_several()
-    assert {"gutenberg", "mlsum", "muchocine", "sts", "theses", "xnli"} <= first.keys()
+    assert {"gutenberg", "mlsum", "muchocine", "sts", "theses", "wikipedia", "xnli"} <= first.keys()
     monkeypatch.setattr(internet, "dead", tuple(url for urls in first.values() for url in urls))
     reading = "probeta read {0} --fetch --raw data/second/{0} --out data/second/{0}.parquet"
     stages(rehearsal, internet, *map(reading.format, first))

@@ -56,13 +56,16 @@ def download_locked(source: Source, target: Path) -> None:
             f"the file on the server has changed since {known.date}; to accept the new file, "
             f"remove its entry from {LOCK}"
         )
-        pin = Pin(sha256=known.sha256, size=known.size)
+        pin = Pin(sha256=known.sha256 or None, sha1=known.sha1 or None, size=known.size)
         download(source.urls, target, pin=pin, todo=todo)
         return
     got = download(source.urls, target, pin=source)
     today = datetime.now(UTC).date().isoformat()
     came_from = "" if got.url == source.urls[0] else got.url
-    add_to_lock(source.urls[0], Locked(today, source.file, got.sha256, got.size, came_from))
+    add_to_lock(
+        source.urls[0],
+        Locked(today, source.file, got.size, sha256=got.sha256, came_from=came_from),
+    )
 
 
 def download(

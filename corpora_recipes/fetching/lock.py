@@ -1,4 +1,4 @@
-"""sources.lock: what the files were that nobody publishes a digest of, when they were fetched."""
+"""sources.lock: what the files were that corpus.yaml has no digest of, when they were fetched."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -18,15 +18,17 @@ class Locked:
     Attributes:
         date: of that fetch, as YYYY-MM-DD.
         file: its upstream name.
-        sha256: its SHA-256, in hexadecimal.
         size: in bytes.
+        sha256: its SHA-256, in hexadecimal; "" if its SHA-1 is known.
+        sha1: its SHA-1, if its publisher says it.
         came_from: the address that gave it; "" if it is the one under which the lock has it.
     """
 
     date: str
     file: str
-    sha256: str
     size: int
+    sha256: str = ""
+    sha1: str = ""
     came_from: str = ""
 
 

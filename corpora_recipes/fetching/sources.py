@@ -433,6 +433,7 @@ def _are_there(corpus: Corpus, out: Path, fetched: Sequence[str]) -> bool:
 
 
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:
+    corpus = load_recipe(corpus.recipe).settled(corpus)
     wanted = list_sources(corpus)
     if not _can_be_fetched(corpus, wanted):
         raise _not_to_be_had(corpus, wanted, out)

@@ -217,10 +217,13 @@ def _dump(corpus: Corpus, sample: Path) -> Iterator[tuple[str, bytes]]:
     for url in sources[0].urls:
         folder = url.rpartition("/")[0]
         yield f"{folder}/dumpstatus.json", json.dumps({"version": "0.8", "jobs": jobs}).encode()
+        above = folder.rpartition("/")[0]
         # One that has begun.
         dates = [date[0], "20991201"]
         links = "".join(f'<a href="{day}/">{day}/</a>\n' for day in dates)
-        yield f"{folder.rpartition('/')[0]}/", f"<html><pre>{links}</pre></html>".encode()
+        yield f"{above}/", f"<html><pre>{links}</pre></html>".encode()
+        begun = {"jobs": {"articlesmultistreamdump": {"status": "in-progress", "files": {}}}}
+        yield f"{above}/{dates[1]}/dumpstatus.json", json.dumps(begun).encode()
 
 
 def _zip(files: dict[str, bytes]) -> bytes:

@@ -15,6 +15,7 @@ several such dumps.
     templates.py      renders templates by the tables of wikis.yaml (data for each language)
     prose.py          paragraphs to whole sentences, the rest dropped and counted
     wikiextractor.py  the same through the wikiextractor command, for comparison
+    upstream.py       finds the date of a dump, and what its files must be
     partial.py        fetches the parts of a dump that a quota needs
     recipe.py         the interface of a recipe
 """

@@ -14,6 +14,7 @@ from corpora_recipes.corpora.wikipedia.index import first_offset
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.addresses import NotFound
+from corpora_recipes.fetching.lock import read_lock
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     RangeFetcher,
@@ -73,7 +74,8 @@ def fetch(corpus: Corpus, out: Path) -> None:
 
 
 def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
-    with RangeFetcher(dump.urls, path, dump.size) as parts:
+    known = read_lock().get(dump.urls[0])
+    with RangeFetcher(dump.urls, path, known.size if known else None) as parts:
         parts.fetch(0, first_offset(index))
         blocks = wanted_blocks(
             list_blocks(path), corpus, lambda block: parts.fetch(*part_range(block.part))

@@ -20,6 +20,7 @@ from corpora_recipes.corpora.wikipedia.folder import find_dump, wiki_of
 from corpora_recipes.corpora.wikipedia.page import Site, parse_page
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
+from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Document, Drops, Section, Window, split_at_drops
 from corpora_recipes.running.errors import InputError
@@ -130,11 +131,36 @@ def _check_options(corpus: Corpus) -> None:
         )
 
 
-def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the dump and its index, or the parts that the quota needs: see ``partial.fetch``."""
-    from corpora_recipes.corpora.wikipedia import partial
+def settled(corpus: Corpus) -> Corpus:
+    """Return the corpus with the date that the dump servers have for `latest`.
 
-    partial.fetch(corpus, out)
+    Raises:
+        InputError: an option has an invalid value, or see ``upstream.settled_dump`` and
+            ``upstream.settled_export``.
+    """
+    from corpora_recipes.corpora.wikipedia import upstream
+
+    _check_options(corpus)
+    return upstream.settled_export(corpus) if _is_export(corpus) else upstream.settled_dump(corpus)
+
+
+def fetch_upstream(corpus: Corpus, out: Path) -> None:
+    """Download the files of an export; or a dump and its index, or the parts that the quota needs.
+
+    Raises:
+        InputError: see ``upstream.fetch_export`` and ``partial.fetch``.
+    """
+    from corpora_recipes.corpora.wikipedia import partial, upstream
+
+    if _is_export(corpus):
+        upstream.fetch_export(corpus, out)
+        return
+    try:
+        partial.fetch(corpus, out)
+    except NotFound:
+        if gone := upstream.no_longer_there(corpus):
+            raise gone from None
+        raise
 
 
 def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:

@@ -99,12 +99,12 @@ def test_a_server_without_ranges_is_noted(served: RangeServer) -> None:
 
 def test_a_stale_lock(served: RangeServer) -> None:
     served.modified = "Mon, 02 Mar 2026 10:00:00 GMT"
-    old = Locked("2026-01-01", "a.zip", "0" * 64, len(DATA))
+    old = Locked("2026-01-01", "a.zip", len(DATA), "0" * 64)
     found = seen(file(served), lock=old)
     assert not found.fault
     assert "changed on 2026-03-02, after sources.lock of 2026-01-01" in found.note
-    assert "changed" not in seen(file(served), lock=Locked("2026-04-01", "a", "", 1500)).note
-    assert "in sources.lock" in seen(file(served), lock=Locked("2026-04-01", "a", "", 9)).fault
+    assert "changed" not in seen(file(served), lock=Locked("2026-04-01", "a", 1500)).note
+    assert "in sources.lock" in seen(file(served), lock=Locked("2026-04-01", "a", 9)).fault
 
 
 def corpus(*files: Source, manual: str = "", **options: Any) -> Corpus:

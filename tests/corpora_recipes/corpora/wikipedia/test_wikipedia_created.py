@@ -232,13 +232,15 @@ def test_a_part_of_a_remote_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     dump = write_dump(tmp_path / "server" / NAME, sample_pages(), per_stream=5)
     index = NAME.replace(".xml.bz2", "-index.txt.bz2")
-    server = RangeServer({f"/{name}": (dump.parent / name).read_bytes() for name in (NAME, index)})
+    server = RangeServer(
+        {f"/eswiki/20260801/{name}": (dump.parent / name).read_bytes() for name in (NAME, index)}
+    )
     try:
         for documents in (10, 20):
             server.requests.clear()
             asked = upstream(server, documents, date="20260801", created_after="2025-12-31")
             sources.fetch(asked, "upstream", Path("raw"))
-            ranges = server.asked(f"/{NAME}")
+            ranges = server.asked(f"/eswiki/20260801/{NAME}")
             if documents == 10:
                 assert len(set(ranges)) == len(ranges) <= 1 + MOST_BLOCKS + 5
             out = tmp_path / f"{documents}.parquet"

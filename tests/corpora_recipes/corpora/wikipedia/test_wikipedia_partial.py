@@ -24,7 +24,7 @@ from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
 INDEX = NAME.replace(".xml.bz2", "-index.txt.bz2")
-DUMP_PATH, INDEX_PATH = f"/{NAME}", f"/{INDEX}"
+DUMP_PATH, INDEX_PATH = f"/eswiki/20260101/{NAME}", f"/eswiki/20260101/{INDEX}"
 # Two streams in five hold redirects and other pages that no quota counts.
 TEXTS = [
     (
@@ -61,7 +61,10 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
     facts = load_facts("wikipedia")
-    here = tuple(replace(s, urls=(f"{server.url}/{s.file}",)) for s in facts.sources)
+    here = tuple(
+        replace(s, urls=(f"{server.url}/{{language}}wiki/{{date}}/{s.file}",))
+        for s in facts.sources
+    )
     facts = replace(facts, sources=here)
     options = {**facts.options, "date": "20260101", "partial": True} | options
     return Corpus("wiki", "wikipedia", "es", documents, 1111, options, {}, facts)
@@ -262,7 +265,7 @@ def test_parts_go_when_the_whole_dump_or_another_source_comes(
         else:
             if other == "mirror":
                 for path in (DUMP_PATH, INDEX_PATH):
-                    place = tmp_path / "mirror" / "wikipedia" / path[1:]
+                    place = tmp_path / "mirror" / "wikipedia" / Path(path).name
                     place.parent.mkdir(parents=True, exist_ok=True)
                     place.write_bytes(server.files[path])
             sources.fetch(some, other, Path("again"))
