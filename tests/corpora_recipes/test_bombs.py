@@ -27,7 +27,7 @@ from corpora_recipes.running.errors import InputError
 
 recipe, raw, out = sys.argv[1:]
 try:
-    read(corpus_for(recipe, {}), Path(raw), Path(out), workers=1, executor="local")
+    read(corpus_for(recipe, {"language": "es"}), Path(raw), Path(out), workers=1, executor="local")
 except InputError as error:
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
     print(error)
