@@ -192,6 +192,12 @@ class RangeFetcher:
         with self._lock:
             if self.manifest is None:
                 self._begin(Manifest(url, answer.version.size, answer.version.validator))
+            # Another thread may have begun since this range was requested.
+            elif answer.version.size != self.manifest.size or answer.version.validator not in (
+                "",
+                self.manifest.validator,
+            ):
+                raise self._changed(f"another version on the server ({answer.version.validator})")
 
     def _begin(self, manifest: Manifest) -> None:
         if self._size not in (None, manifest.size):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
+from threading import Event
 
 import pytest
 from loopback import DATA, OTHER, RangeServer, break_off, refuse
@@ -247,6 +248,26 @@ def test_threads_share_two_connections(server: RangeServer, file: Path) -> None:
     assert fetcher.fetched == 30_000
     joined = b"".join(data for name, data in parts(file).items() if name != "manifest.json")
     assert hashlib.sha256(joined).digest() == hashlib.sha256(DATA[:30_000]).digest()
+
+
+def test_two_first_ranges_at_once_are_of_one_version(server: RangeServer, file: Path) -> None:
+    asked, answered = Event(), Event()
+
+    def change_first(handler: BaseHTTPRequestHandler) -> bool:
+        asked.set()
+        answered.wait(5)
+        server.etag = '"two"'
+        return False
+
+    server.faults[NAME] = [change_first]
+    with RangeFetcher([server.url + NAME], file) as fetcher, ThreadPoolExecutor(1) as thread:
+        first = thread.submit(fetcher.fetch, 0, 10)
+        assert asked.wait(5)
+        fetcher.fetch(500, 1000)
+        answered.set()
+        with pytest.raises(InputError, match="another version"):
+            first.result()
+    assert list(parts(file)) == [part_name(500, 1000), "manifest.json"]
 
 
 def test_a_manifest_that_is_damaged_or_of_another_address(server: RangeServer, file: Path) -> None:
