@@ -13,13 +13,13 @@ from corpora_recipes.running.errors import InputError
 # --- files, in bytes -----------------------------------------------------------------------------
 
 LARGEST_FILE = 64 << 20
-"""Of a file, or a member of an archive, that is read whole: the largest table of XNLI has 37 MB."""
+"""Of a file, or a member of an archive, that is read whole: about 37 MB at most (XNLI)."""
 LARGEST_TEXT = 16 << 20
 """Of a text that is also decoded as a whole: the longest books have 5 MB."""
 LARGEST_XML = 8 << 20
 """Of an XML document: its tree takes up to 35 times as much memory; real ones have 1 MB."""
 LARGEST_ARCHIVE = 1 << 30
-"""Of all members of an archive, unpacked: PAWS-X, the largest, has 100 MB."""
+"""Of all members of an archive, unpacked: the largest, of PAWS-X, has 30 MB packed."""
 LARGEST_PACKED = 256 << 20
 """Of a compressed file, or a row group, of documents: a block, whose records a worker holds."""
 LONGEST_LINE = 8 << 20
@@ -36,9 +36,9 @@ LARGEST_YAML = 1 << 20
 # --- numbers -------------------------------------------------------------------------------------
 
 MOST_MEMBERS = 50_000
-"""Of an archive whose directory is held in memory: MuchoCine has 20,000."""
+"""Of an archive whose directory is held in memory: MuchoCine has 3,900."""
 MOST_SUBTITLES = 1_000_000
-"""Of an archive whose directory is read as a stream: the English OpenSubtitles has 450,000."""
+"""Of an archive whose directory is read as a stream: the English one has about 450,000."""
 MOST_RECORDS = 250_000
 """Of a block, whose records a worker holds: the largest, of PAWS-X, has 50,000."""
 MOST_LINES = 5_000_000
