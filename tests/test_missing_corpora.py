@@ -10,7 +10,7 @@ import pytest
 import yaml
 from projects import copy_of_project, run, stages_run
 
-from corpora_recipes.recipe import RECIPES
+from corpora_recipes.recipe import RECIPES, load_facts, recipe_names
 from evaluation.commands import main
 
 SAMPLE = RECIPES / "tass" / "sample"
@@ -164,6 +164,27 @@ def test_part_of_it_is_not_enough(here: Path) -> None:
     shutil.copytree(treebank / "test", "data/raw/tass/test")
     assert read("tass") == 0
     assert pq.read_table("data/records/tass.parquet").num_rows > 0
+
+
+ASKED_FOR = [
+    name
+    for name in recipe_names()
+    if (facts := load_facts(name)).manual and "path" not in facts.options
+]
+
+
+@pytest.mark.parametrize("name", ASKED_FOR)
+def test_every_such_corpus_is_taken_where_its_files_are(here: Path, name: str) -> None:
+    facts = load_facts(name)
+    entry = {"recipe": name, "sources": "upstream"}
+    entry["language"] = next(iter(facts.sample_languages), facts.language)
+    changed = params() | {"corpora": {"mine": {"corpus": entry}}}
+    Path("params.yaml").write_text(yaml.safe_dump(changed), "utf-8")
+    assert read("mine") == 0
+    assert pq.read_table("data/records/mine.parquet").num_rows == 0
+    shutil.copytree(RECIPES / name / "sample", "data/raw/mine", dirs_exist_ok=True)
+    assert read("mine") == 0
+    assert pq.read_table("data/records/mine.parquet").num_rows > 0
 
 
 def test_a_ranking_of_it_is_missing_too(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -390,7 +390,7 @@ def _can_be_fetched(corpus: Corpus, wanted: Sequence[Source]) -> bool:
 
 def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source], out: Path) -> InputError:
     if _must_be_asked_for(corpus):
-        return missing_corpus(corpus, [source.file for source in wanted], out)
+        return missing_corpus(corpus, list(_names(wanted)), out)
     found = " ".join((corpus.facts.manual or "the corpus has no URL").split())
     names = ", ".join(source.file for source in wanted)
     return InputError(
@@ -410,7 +410,7 @@ def _take_by_hand(corpus: Corpus, out: Path, missing: MissingCorpus) -> None:
     Raises:
         MissingCorpus: ``missing``, if they are not there.
     """
-    names = [source.file for source in list_sources(corpus)]
+    names = list(_names(list_sources(corpus)))
     with _claimed(out, "by hand", [], by_hand=names):
         if not _are_there(corpus, out, ()):
             raise missing
@@ -424,12 +424,14 @@ def _are_there(corpus: Corpus, out: Path, fetched: Sequence[str]) -> bool:
         out: the folder.
         fetched: the files in it, or patterns, that an earlier fetch has put there.
     """
-    there: list[bool] = []
-    for source in list_sources(corpus):
+
+    def is_there(source: Source) -> bool:
         names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
         found = any(name not in fetched and not matches(name, fetched) for name in names)
-        there += [found] if found or not source.optional else []
-    return bool(there) and all(there)
+        return found or (bool(source.instead) and all(map(is_there, source.instead)))
+
+    there = [(source, is_there(source)) for source in list_sources(corpus)]
+    return any(own for _, own in there) and all(own or source.optional for source, own in there)
 
 
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:

@@ -244,9 +244,9 @@ def _benchmark(audit: Mapping[str, Mapping[str, Any]], dataset: str) -> str:
 
 
 def _editions(audit: Mapping[str, Mapping[str, Any]], datasets: Datasets) -> dict[str, str]:
-    """Return each probed dataset that is an edition of another one, and that other one."""
+    """Return each probed dataset that is an edition of another probed one, and that other one."""
     named = {name: str(audit[name].get("edition_of", "")) for name in datasets}
-    return {new: old for new, old in named.items() if old}
+    return {new: old for new, old in named.items() if old in datasets}
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:
