@@ -67,18 +67,34 @@ _COMPILED = [
     (key, [(re.compile(pattern), put) for pattern, put in rules]) for key, rules in _RULES.items()
 ]
 
-# English, of texts that are known to be tokens. A hyphen before one of these words is a dash.
+# Of texts that are known to be tokens, by language. In English, a hyphen before one of these words
+# is a dash. In Portuguese, contractions and clitics were taken apart: "em_ uma", "vê# -la".
 _DASHED = (
     r"(?:an?|and|but|or|so|as|if|it|he|she|they|we|you|I|is|are|was|not|just|no|yes|that|which|this"
     r"|these|those|who|what|when|where|why|how|then|there|because|with|for|from|on|in|about|my|our"
     r"|your|his|her|their)\b"
 )
-_ENGLISH = [
-    (re.compile(r"(?<=\w) (?=n[’']t(?!\w))"), ""),
-    (re.compile(r"(?<=\w) (?=[’'](?:s|re|ve|ll|d|m)(?!\w))"), ""),
-    (re.compile(r"\b([Gg]on|[Ww]an) (?=na\b)"), r"\1"),
-    (re.compile(rf"(?<=\w) - (?=\w)(?!{_DASHED})"), "-"),
-]
+_TOKENS = {
+    language: [(re.compile(pattern), put) for pattern, put in rules]
+    for language, rules in {
+        "en": [
+            (r"(?<=\w) (?=n[’']t(?!\w))", ""),
+            (r"(?<=\w) (?=[’'](?:s|re|ve|ll|d|m)(?!\w))", ""),
+            (r"\b([Gg]on|[Ww]an) (?=na\b)", r"\1"),
+            (rf"(?<=\w) - (?=\w)(?!{_DASHED})", "-"),
+        ],
+        "pt": [
+            (r"\b([Dd])e_ (?=\w)", r"\1"),
+            (r"\bem_ (?=\w)", "n"),
+            (r"\bEm_ (?=\w)", "N"),
+            (r"\b([Aa])_ (?=os?\b)", r"\1"),
+            (r"\ba_ a(?=s?\b)", "à"),
+            (r"\bA_ a(?=s?\b)", "À"),
+            (r"\b([Pp])or_ (?=[oa]s?\b)", r"\1el"),
+            (r"(?<=\w)#? (?=-\w)", ""),
+        ],
+    }.items()
+}
 
 # Marks that open and close alike, each with the one that only opens in the manner of TeX.
 _QUOTES = (('"', '"'), ("'", "`"), ("''", "``"))
@@ -136,7 +152,8 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
             writer sets apart, and no comma or bracket follows a word at once.
         language: ISO 639 code; French and German keep the blanks that they set around marks.
         tokens: whether the text is known to be tokens, also if nothing in it shows that. Then what
-            English tokenisers part at apostrophes and hyphens is joined, too.
+            tokenisers part in English (apostrophes, hyphens) and in Portuguese (contractions,
+            clitics) is joined, too.
 
     Returns:
         The natural text, or the same text if no tokeniser parted it. To do it again changes
@@ -146,12 +163,12 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
     if not tokens and (not patterns.parted.search(f" {text} ") or _NATURAL.search(text)):
         return text
     joined = _BLANKS.sub(" ", text).strip(" ")
-    english = tokens and language.partition("-")[0] == "en"
+    rules_of_tokens = _TOKENS.get(language.partition("-")[0], []) if tokens else []
     for key, rules in _COMPILED:
-        if key in joined and not (english and key == "—"):  # which Spanish sets close
+        if key in joined and not (tokens and key == "—"):  # which Spanish sets close
             for pattern, put in rules:
                 joined = pattern.sub(put, joined)
-    for pattern, put in _ENGLISH if english else ():
+    for pattern, put in rules_of_tokens:
         joined = pattern.sub(put, joined)
     if _ALONE.search(joined):
         joined = _join_quotes(joined)

@@ -169,7 +169,21 @@ def test_what_is_known_to_be_tokens_needs_no_sign_of_it(parted: str, natural: st
     assert detokenize(natural, "en", tokens=True) == natural
 
 
-def test_rules_of_english_are_for_english() -> None:
+@pytest.mark.parametrize(
+    ("parted", "natural"),
+    [
+        ("uma pedra em_ uma corrente de_ o rio", "uma pedra numa corrente do rio"),
+        ("Em_ este barco , a_ o pé de_ ela", "Neste barco, ao pé dela"),
+        ("a_ as dez , por_ os campos", "às dez, pelos campos"),
+        ("Leva -nos a vê# -la", "Leva-nos a vê-la"),
+    ],
+)
+def test_portuguese_contractions_and_clitics(parted: str, natural: str) -> None:
+    assert detokenize(parted, "pt", tokens=True) == natural
+    assert detokenize(natural, "pt", tokens=True) == natural
+
+
+def test_rules_of_a_language_are_for_that_language() -> None:
     assert detokenize("el plan - modelo", "es", tokens=True) == "el plan - modelo"
     assert detokenize("a well - known plan", "en") == "a well - known plan"
 
