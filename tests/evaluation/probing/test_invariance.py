@@ -370,3 +370,14 @@ def test_files_that_are_none(tmp_path: Path, content: str | None) -> None:
         (tmp_path / "i.json").write_text(content)
     with pytest.raises(InputError, match="run `probeta invariance` again"):
         read_invariance(tmp_path / "i.json")
+
+
+def test_a_process_that_is_lost_is_no_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed = tmp_path / "python"
+    killed.write_text("#!/bin/sh\nkill -9 $$\n", "utf-8")
+    killed.chmod(0o755)
+    monkeypatch.setattr("sys.executable", str(killed))
+    with pytest.raises(InputError, match="lost by signal 9: most likely for lack of memory"):
+        invariance._start(tmp_path, tmp_path, 1, "difference_product", Pass(("a",)))
