@@ -191,7 +191,12 @@ def _options(entry: dict[str, Any], defaults: Mapping[str, Any], where: str) -> 
         if kind is str and type(value) is int:
             value = str(value)  # such as a date: 20260101
         if kind is str and isinstance(value, date):
-            value = value.isoformat()  # what YAML takes 2026-01-01 for
+            raise InputError(
+                f"{where}.{key}",
+                expected="a text",
+                found=f"{value}, which YAML takes for a date; DVC refuses those",
+                todo=f'write it in quotes: {key}: "{value}"',
+            )
         if not isinstance(value, kind) and not (value is None and default is None):
             raise InputError(
                 f"{where}.{key}",

@@ -1,6 +1,7 @@
 """params.yaml: what is wrong in it is said, with what is known instead."""
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 import yaml
@@ -141,6 +142,16 @@ def test_all_documents_and_a_date_that_looks_like_a_number(write_params) -> None
     corpus = load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
     assert corpus.documents is None
     assert corpus.options["date"] == "20260101"
+
+
+def test_a_date_without_quotes_is_refused_as_dvc_does(write_params) -> None:
+    wiki = {"recipe": "wikipedia", "language": "es", "created_after": date(2026, 1, 1)}
+    with pytest.raises(InputError, match="DVC refuses") as error:
+        load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
+    assert error.value.todo.endswith('created_after: "2026-01-01"')
+    wiki["created_after"] = "2026-01-01"
+    corpus = load_corpus(write_params({"wiki": {"corpus": wiki}}), "wiki")
+    assert corpus.options["created_after"] == "2026-01-01"
 
 
 def test_wrong_quotas_of_the_command_line(make_corpus) -> None:
