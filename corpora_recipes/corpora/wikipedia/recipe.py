@@ -21,7 +21,7 @@ from corpora_recipes.corpora.wikipedia.page import Site, parse_page
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.addresses import NotFound
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.recipe import BlockResult, Corpus, Finding
 from corpora_recipes.records import Document, Drops, Section, Window, split_at_drops
 from corpora_recipes.running.errors import InputError
 
@@ -142,6 +142,20 @@ def settled(corpus: Corpus) -> Corpus:
 
     _check_options(corpus)
     return upstream.settled_export(corpus) if _is_export(corpus) else upstream.settled_dump(corpus)
+
+
+def examine(corpus: Corpus) -> Iterator[Finding]:
+    """Yield of which date the newest finished dump is, if the options leave the date open.
+
+    Raises:
+        InputError: no dump is finished, or no server answers.
+    """
+    from corpora_recipes.corpora.wikipedia import upstream
+
+    if corpus.options["date"] == "latest" and not _is_export(corpus):
+        dated, files = upstream.newest_dump(corpus)
+        note = f"the newest finished dump is of {dated.options['date']}, {files[0].size:,} bytes"
+        yield Finding(files[0].file, note=note)
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:

@@ -43,7 +43,10 @@ def settled_dump(corpus: Corpus) -> Corpus:
         known = lock.get(_parent(latest.urls[0]))
         before = _DATE.search(known.file) if known else None
         if before is None:
-            return _newest_dump(corpus, latest)
+            dated, files = newest_dump(corpus)
+            _lock(dated, files)
+            add_to_lock(_parent(latest.urls[0]), files[0])
+            return dated
         date = before[0]
     dated = _dated(corpus, date)
     if any(source.urls[0] in lock for source in list_sources(dated)):
@@ -55,13 +58,15 @@ def settled_dump(corpus: Corpus) -> Corpus:
         if there and date not in there:
             raise _gone(corpus, date, there) from None
         return dated  # a server without this document
-    if missing := _lock_dump(dated, status):
+    files, missing = _finished(dated, status)
+    if missing:
         raise InputError(
             f"{_parent(list_sources(dated)[0].urls[0])}{STATUS}",
             expected=f"a finished dump of {date}: the job {JOB} done",
             found=missing,
             todo="wait until it is done, which takes days, or take an earlier date",
         )
+    _lock(dated, files)
     return dated
 
 
@@ -144,20 +149,22 @@ def fetch_export(corpus: Corpus, out: Path) -> None:
             temporary.write_text(content, "utf-8")
 
 
-def _newest_dump(corpus: Corpus, latest: Source) -> Corpus:
-    """Return the corpus with the newest date whose dump is done, which is then in the lock."""
-    there = _dates_there([_parent(url, 2) for url in latest.urls])
+def newest_dump(corpus: Corpus) -> tuple[Corpus, list[Locked]]:
+    """Return the corpus with the newest date whose dump is finished, and what its files are.
+
+    Raises:
+        InputError: no dump is finished, or no server answers.
+    """
+    latest, _ = list_sources(_dated(corpus, "latest"))
     found = []
-    for date in reversed(there):
+    for date in reversed(_dates_there([_parent(url, 2) for url in latest.urls])):
         dated = _dated(corpus, date)
         try:
-            missing = _lock_dump(dated, _status(list_sources(dated)[0]))
+            files, missing = _finished(dated, _status(list_sources(dated)[0]))
         except NotFound:
             missing = f"no {STATUS}"
         if not missing:
-            dump = list_sources(dated)[0]
-            add_to_lock(_parent(latest.urls[0]), read_lock()[dump.urls[0]])
-            return dated
+            return dated, files
         found.append(f"{date}: {missing}")
     raise InputError(
         _parent(latest.urls[0], 2),
@@ -167,23 +174,26 @@ def _newest_dump(corpus: Corpus, latest: Source) -> Corpus:
     )
 
 
-def _lock_dump(dated: Corpus, status: Mapping[str, Any]) -> str:
-    """Lock the dump and its index with their sizes and SHA-1; return what is not done, or ""."""
-    jobs = status.get("jobs", {})
-    files: dict[str, Any] = {}
+def _finished(dated: Corpus, status: Mapping[str, Any]) -> tuple[list[Locked], str]:
+    """Return what the dump and its index are, and "" or what is not done."""
+    jobs = status["jobs"]
+    known: dict[str, Any] = {}
     for name, job in jobs.items():
         if name.startswith(JOB) and job.get("status") == "done":
-            files |= job.get("files", {})
-    wanted = list_sources(dated)
-    for source in wanted:
-        entry = files.get(source.file, {})
+            known |= job.get("files", {})
+    files = []
+    for source in list_sources(dated):
+        entry = known.get(source.file, {})
         if not ({"size", "sha1"} <= entry.keys()):
-            return f"{JOB} {jobs.get(JOB, {}).get('status', 'not there')}"
-    for source in wanted:
-        entry = files[source.file]
-        locked = Locked(_today(), source.file, size=int(entry["size"]), sha1=str(entry["sha1"]))
-        add_to_lock(source.urls[0], locked)
-    return ""
+            return [], f"{JOB} {jobs.get(JOB, {}).get('status', 'not there')}"
+        size, sha1 = int(entry["size"]), str(entry["sha1"])
+        files.append(Locked(_today(), source.file, size=size, sha1=sha1))
+    return files, ""
+
+
+def _lock(dated: Corpus, files: Sequence[Locked]) -> None:
+    for source, file in zip(list_sources(dated), files, strict=True):
+        add_to_lock(source.urls[0], file)
 
 
 def _status(dump: Source) -> dict[str, Any]:

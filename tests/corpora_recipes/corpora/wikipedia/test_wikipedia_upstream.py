@@ -130,6 +130,15 @@ def test_latest_is_the_newest_finished_date_and_stays_it(server: RangeServer, du
     assert names(Path("raw")) == sorted([".fetched.json", *files_of("20260801")])
 
 
+def test_doctor_says_of_which_date_the_newest_dump_is(server: RangeServer, dump: Path) -> None:
+    (found,) = recipe.examine(corpus(server))
+    assert (found.what, found.fault) == (files_of("20260701")[0], "")
+    size = f"{dump.stat().st_size:,} bytes"
+    assert found.note == f"the newest finished dump is of 20260701, {size}"
+    assert not Path("sources.lock").exists()
+    assert list(recipe.examine(corpus(server, date="20260601"))) == []
+
+
 def test_a_part_of_the_latest_dump(server: RangeServer) -> None:
     what = corpus(server, partial=True, documents=20)
     sources.fetch(what, "upstream", Path("raw"))
