@@ -148,7 +148,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
     if len(missing) > max(1, MOST_MISSING * len(ids)):
         raise InputError(
             ", ".join(corpus.options["books_urls"]),
-            expected=f"the {len(ids):,} books of the lists, but for {MOST_MISSING:.0%} at most",
+            expected=f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists",
             found=f"{len(missing):,} missing: {', '.join(map(str, missing[:10]))}"
             + (" …" if len(missing) > 10 else ""),
             todo="run fetch again later, which asks for these only; or add one to `books_urls`",
