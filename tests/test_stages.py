@@ -98,7 +98,16 @@ def written(project: Path, out: Path) -> dict[str, str]:
             "núm.",
             "númm.",
             {"audit", "compose", "package"},
-            {"jsonl", "mlsum", "opensubtitles", "theses", "wikipedia"},
+            {
+                "arxiv",
+                "jsonl",
+                "mlsum",
+                "opensubtitles",
+                "peerread",
+                "roc_stories",
+                "theses",
+                "wikipedia",
+            },
         ),
         (
             "builders/tasks/section_prediction.py",
