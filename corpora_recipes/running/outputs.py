@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.workplaces import NEW, publish, sync, workplace
+from corpora_recipes.running.workplaces import NEW, publish, remove_inner, sync, workplace
 
 # No space is left, the user's quota is exceeded, or the file is too large.
 FULL_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -64,6 +64,7 @@ def whole_outputs(files: Sequence[Path], folders: Sequence[Path] = ()) -> Iterat
             for made in new[len(files) :]:
                 made.mkdir()
             yield new
+            remove_inner(place)
             for path in place.rglob("*"):
                 sync(path)
             publish(place)

@@ -64,6 +64,12 @@ def clear(folder: Path) -> None:
                 os.close(lock)
 
 
+def remove_inner(place: Path) -> None:
+    """Remove workplaces inside new outputs, whose runs have ended but could not remove them."""
+    for inner in [path for path in place.rglob(".*.part") if _NAME.fullmatch(path.name)]:
+        shutil.rmtree(inner)
+
+
 def publish(place: Path) -> None:
     """Put the new outputs of a workplace into its folder, in place of the old ones.
 

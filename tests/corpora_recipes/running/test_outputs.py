@@ -119,6 +119,19 @@ def test_an_error_while_they_come_puts_the_old_ones_back(
     assert {(tmp_path / name).read_text() for name in "ab"} == {"old"}
 
 
+def test_what_an_output_inside_could_not_remove_is_not_put_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with whole_folder(tmp_path / "out") as outer:
+        monkeypatch.setattr("shutil.rmtree", lambda path, ignore_errors=False: None)
+        with whole_folder(outer / "inner") as inner:
+            (inner / "a").write_text("a")
+        assert len(names(outer)) == 2
+        monkeypatch.undo()
+    assert names(tmp_path / "out") == ["inner"]
+    assert names(tmp_path) == ["out"]
+
+
 def test_parquet_bytes_are_the_same_each_time(tmp_path: Path) -> None:
     schema = pa.schema([("id", pa.string()), ("label", pa.int64())])
     rows = [{"id": f"d{n}", "label": n % 3} for n in range(500)]
