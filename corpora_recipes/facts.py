@@ -123,6 +123,19 @@ class TreebankFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class People:
+    """The people whose data a corpus holds.
+
+    Attributes:
+        texts: which personal data are in its texts, and what was done about them.
+        removal: whom to ask for removal.
+    """
+
+    texts: str
+    removal: str
+
+
+@dataclass(frozen=True, slots=True)
 class CorpusFacts:
     """The facts in a recipe's corpus.yaml.
 
@@ -136,6 +149,7 @@ class CorpusFacts:
         redistributable: whether its texts may be redistributed.
         citation: the paper to cite.
         homepage: of the corpus.
+        people: whose data it holds; None if only the users know, as of their own documents.
         sample_languages: of the sample, if the recipe reads several; with two or more, `sample/`
             has a folder for each.
         shipped: whether the sample is the corpus itself.
@@ -159,6 +173,7 @@ class CorpusFacts:
     redistributable: bool = False
     citation: str = ""
     homepage: str | None = None
+    people: People | None = None
     sample_languages: tuple[str, ...] = ()
     shipped: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)

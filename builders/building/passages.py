@@ -112,7 +112,9 @@ def _collect(
     for record in records:
         for d in datasets:
             found = d.task.passages(record, d.draw)
-            finished = [p for p in found if all(map(is_finished, p.sentences))]
+            finished = found
+            if d.options.get("unfinished") != "taken":
+                finished = [p for p in found if all(map(is_finished, p.sentences))]
             count = counts[d.name]
             count["documents"]["read"] += 1
             count["documents"]["without_passage"] += not found

@@ -185,6 +185,10 @@ The third is from another document: **incoherent**.""",
     options={
         "donors": Option(
             ("random", "same_topic", "similar"), "documents", "Donors of replacement sentences"
-        )
+        ),
+        # In a chat hardly any turn ends in a stop, so that none tells where a replaced one stood.
+        "unfinished": Option(
+            ("left_out", "taken"), "dialogues", "Passages with an unfinished turn"
+        ),
     },
 )

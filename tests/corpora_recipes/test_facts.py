@@ -34,6 +34,8 @@ def test_every_recipe_has_facts_and_code(name) -> None:
     assert not facts.labels or facts.records == "trees"
     assert bool(facts.treebanks) == ("treebank" in facts.options)
     assert facts.description.endswith(".")
+    # Of their own documents only the users know.
+    assert (facts.people is None) == (name == "jsonl")
     assert load_recipe(name).read_block.__module__.startswith(f"corpora_recipes.corpora.{name}.")
 
 
