@@ -18,8 +18,8 @@ LARGEST_TEXT = 16 << 20
 """Of a text that is also decoded as a whole: the longest books have 5 MB."""
 LARGEST_XML = 8 << 20
 """Of an XML document: its tree takes up to 35 times as much memory; real ones have 1 MB."""
-LARGEST_ARCHIVE = 1 << 30
-"""Of all members of an archive, unpacked: the largest, of PAWS-X, has 30 MB packed."""
+LARGEST_ARCHIVE = 4 << 30
+"""Of all members of an archive, unpacked: the 14,000 papers of PeerRead have more than 1 GB."""
 LARGEST_PACKED = 256 << 20
 """Of a compressed file, or a row group, of documents: a block, whose records a worker holds."""
 LONGEST_LINE = 8 << 20

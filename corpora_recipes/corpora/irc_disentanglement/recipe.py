@@ -15,7 +15,7 @@ The files are in ``data/{train,dev,test}``, in a folder or in the repository's a
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from corpora_recipes.formats.archives import Member, members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_TEXT
 from corpora_recipes.text.cleaning import clean, damage, has_markup
 from corpora_recipes.text.language import is_language
 
@@ -113,10 +114,9 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
             numbers of lines and a dash, or names a line that the log has not.
     """
     result = BlockResult()
-    contents = _contents(block)
-    for log in block.logs:
-        messages = _messages(contents[log.text], log.text.where)
-        links = _links(contents[log.links], len(messages), log.links.where)
+    for log, text, annotation in _contents(block):
+        messages = _messages(text, log.text.where)
+        links = _links(annotation, len(messages), log.links.where)
         nicknames = Nicknames(messages)
         threads = _threads(links)
         linked = {number for thread in threads for number in thread}
@@ -140,12 +140,17 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
     return result
 
 
-def _contents(block: Logs) -> Mapping[Member, bytes]:
-    files = [member for log in block.logs for member in (log.text, log.links)]
-    if files and files[0].name:
-        packed = dict(read_members(files[0].path, [member.name for member in files]))
-        return {member: packed[member.name] for member in files}
-    return {member: member.read() for member in files}
+def _contents(block: Logs) -> Iterator[tuple[Log, bytes, bytes]]:
+    """Yield each log with its text and its annotation; an archive is read once."""
+    if not block.logs or not block.logs[0].text.name:
+        for log in block.logs:
+            yield log, log.text.read(LARGEST_TEXT), log.links.read(LARGEST_TEXT)
+        return
+    names = [member.name for log in block.logs for member in (log.links, log.text)]
+    files = read_members(block.logs[0].text.path, names)
+    for log in block.logs:
+        (_, annotation), (_, text) = next(files), next(files)
+        yield log, text, annotation
 
 
 def _messages(data: bytes, where: str) -> list[Message]:

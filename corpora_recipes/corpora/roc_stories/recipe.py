@@ -15,7 +15,7 @@ from corpora_recipes.formats.tables import Row, decoded_lines
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import whole_lines
+from corpora_recipes.running.limits import MOST_RECORDS, whole_lines
 from corpora_recipes.text.cleaning import clean, damage, has_markup
 from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
 
@@ -89,6 +89,8 @@ def _rows(path: Path) -> Iterator[Row]:
                         "use the tables of whole stories (ROCStories, not the Story Cloze Test)",
                     )
                 continue
+            if number > MOST_RECORDS:
+                raise row.error(f"at most {MOST_RECORDS:,} stories", "more", "divide the table")
             if len(fields) != len(names):
                 raise row.error(
                     f"{len(names)} fields: {', '.join(names)}",
