@@ -5,6 +5,7 @@ from functools import cache
 from itertools import pairwise
 
 from corpora_recipes.text.abbreviations import rules_of
+from corpora_recipes.text.cleaning import damage, has_markup
 from corpora_recipes.text.sentences import split_sentences
 
 # Texts that tidy() may have to correct, which are few. The pattern begins with a set of rare
@@ -186,6 +187,21 @@ def tidy_sentences(text: str, language: str) -> list[str]:
 def single_stops(text: str) -> str:
     """Return the text with one full stop for two at the end of a word; an ellipsis stays."""
     return _TWO_STOPS.sub(".", text) if ".." in text else text
+
+
+def flaw(sentence: str) -> str | None:
+    """Return why a sentence of running text cannot be used, None if it can.
+
+    Returns:
+        A sign of ``damage``, or "markup_left", "broken_quotation" or "no_letters".
+    """
+    if (sign := damage(sentence)) is not None:
+        return sign
+    if has_markup(sentence):
+        return "markup_left"
+    if has_stray_quote(sentence):
+        return "broken_quotation"
+    return None if any(map(str.isalpha, sentence)) else "no_letters"
 
 
 def has_stray_quote(sentence: str) -> bool:

@@ -27,9 +27,9 @@ from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.language import identify
-from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
+from corpora_recipes.text.tidying import flaw, tidy_sentences
 
 RAW = "{http://arxiv.org/OAI/arXivRaw/}"
 KEYS = ("id", "title", "categories", "abstract")
@@ -212,14 +212,6 @@ def _checked(sentence: str, drops: Drops) -> str | None:
 def _reason(sentence: str) -> str | None:
     if LOST in sentence:
         return "latex"
-    if (reason := damage(sentence)) is not None:
-        return reason
-    if has_markup(sentence):
-        return "markup_left"
     if sentence.count("(") != sentence.count(")") or sentence.count("[") != sentence.count("]"):
         return "broken_bracket"
-    if has_stray_quote(sentence):
-        return "broken_quotation"
-    if not any(map(str.isalpha, sentence)):
-        return "no_letters"
-    return None
+    return flaw(sentence)

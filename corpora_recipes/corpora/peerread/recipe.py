@@ -24,9 +24,9 @@ from corpora_recipes.formats.archives import Member, members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, Section, split_at_drops
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.language import is_language
-from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
+from corpora_recipes.text.tidying import flaw, tidy_sentences
 
 ENDING = ".pdf.json"
 PARSED = "parsed_pdfs"
@@ -214,12 +214,8 @@ def _sentences(
 def _reason(sentence: str, rules: _Rules) -> str | None:
     if LOST in sentence:
         return "broken"
-    if (reason := damage(sentence)) is not None:
+    if (reason := flaw(sentence)) is not None:
         return reason
-    if has_markup(sentence):
-        return "markup_left"
-    if has_stray_quote(sentence):
-        return "broken_quotation"
     for name, pattern in rules.sentences:
         if pattern.search(sentence):
             return name

@@ -16,8 +16,8 @@ from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import MOST_RECORDS, whole_lines
-from corpora_recipes.text.cleaning import clean, damage, has_markup
-from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, tidy
+from corpora_recipes.text.cleaning import clean
+from corpora_recipes.text.tidying import flaw, pair_quotes, tidy
 
 SENTENCES = tuple(f"sentence{number}" for number in range(1, 6))
 COLUMNS = ("storyid", "storytitle", *SENTENCES)
@@ -118,12 +118,8 @@ def _document(row: Row, language: str, drops: Drops) -> Document:
 def _checked(sentence: str, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
     drops.seen["sentences"] += 1
-    reason = damage(sentence)
-    if reason is None and has_markup(sentence):
-        reason = "markup_left"
-    if reason is None and has_stray_quote(sentence):
-        reason = "broken_quotation"
-    if reason is not None:
-        drops.dropped["sentences", reason] += 1
-        return None
-    return sentence
+    reason = flaw(sentence)
+    if reason is None:
+        return sentence
+    drops.dropped["sentences", reason] += 1
+    return None

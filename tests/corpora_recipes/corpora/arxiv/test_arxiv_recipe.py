@@ -6,11 +6,12 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from recipe_reading import read_all
 
 from corpora_recipes.corpora.arxiv import recipe
 from corpora_recipes.formats import json_lines
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.records import Document, Drops
+from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("arxiv")
@@ -52,13 +53,7 @@ def record(fields: dict[str, str]) -> str:
 
 
 def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
-    records: list[Document] = []
-    drops = Drops()
-    for block in recipe.blocks(raw, CORPUS):
-        result = recipe.read_block(block, CORPUS)
-        records += [r for r in result.records if isinstance(r, Document)]
-        drops.add(result.drops)
-    return records, drops.as_dict()
+    return read_all(recipe, raw, CORPUS)
 
 
 def sentences(raw: Path) -> list[list[list[str]]]:

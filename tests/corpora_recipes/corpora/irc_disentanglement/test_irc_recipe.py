@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recipe_reading import read_all
 
 from corpora_recipes.corpora.irc_disentanglement import recipe
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.records import Dialogue, Drops
+from corpora_recipes.records import Dialogue
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("irc_disentanglement")
@@ -39,13 +40,7 @@ def folder(raw: Path, log: str = LOG, links: str = LINKS) -> Path:
 
 
 def read(raw: Path) -> tuple[list[Dialogue], dict[str, Any]]:
-    records: list[Dialogue] = []
-    drops = Drops()
-    for block in recipe.blocks(raw, CORPUS):
-        result = recipe.read_block(block, CORPUS)
-        records += [r for r in result.records if isinstance(r, Dialogue)]
-        drops.add(result.drops)
-    return records, drops.as_dict()
+    return read_all(recipe, raw, CORPUS)
 
 
 def test_the_sample() -> None:

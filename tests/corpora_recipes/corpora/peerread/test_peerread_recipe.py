@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recipe_reading import read_all
 
 from corpora_recipes.corpora.peerread import recipe
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.records import Document, Drops, Section
+from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("peerread")
@@ -40,13 +41,7 @@ def write(raw: Path, record: Any) -> Path:
 
 
 def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
-    records: list[Document] = []
-    drops = Drops()
-    for block in recipe.blocks(raw, CORPUS):
-        result = recipe.read_block(block, CORPUS)
-        records += [r for r in result.records if isinstance(r, Document)]
-        drops.add(result.drops)
-    return records, drops.as_dict()
+    return read_all(recipe, raw, CORPUS)
 
 
 def middle(raw: Path, text: str) -> tuple[list[str], dict[str, int]]:
