@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import re
+import tarfile
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -189,6 +190,11 @@ def _contents(source: Source, sample: Path) -> bytes | None:
     if match := re.fullmatch(r"STS(20)?(1[45])-es-test\.zip", name.name):
         folder = sample / f"STS{match[2]}-es-test"
         return _zip({f"{name.stem}/{p.name}": _natural(p) for p in sorted(folder.iterdir())})
+    # A repository of which the sample has the files unpacked.
+    unpacked = sorted(path for other in source.instead for path in sample.glob(other.file))
+    if unpacked and source.urls:
+        inside = {f"main/{path.relative_to(sample)}": path.read_bytes() for path in unpacked}
+        return _zip(inside) if name.suffix == ".zip" else _tar(inside)
     return None
 
 
@@ -231,6 +237,16 @@ def _zip(files: dict[str, bytes]) -> bytes:
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in files.items():
             archive.writestr(zipfile.ZipInfo(name), data)
+    return buffer.getvalue()
+
+
+def _tar(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for name, data in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
     return buffer.getvalue()
 
 
