@@ -217,8 +217,6 @@ def _dump(corpus: Corpus, sample: Path) -> Iterator[tuple[str, bytes]]:
         files[source.file] = {"size": len(data), "url": f"/{source.file}", "sha1": sha1}
         for url in source.urls:
             yield url, data
-            # For those who ask for no date.
-            yield url.replace(date[0], "latest"), data
     jobs = {"articlesmultistreamdump": {"status": "done", "files": files}}
     for url in sources[0].urls:
         folder = url.rpartition("/")[0]
