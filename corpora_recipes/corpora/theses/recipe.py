@@ -53,6 +53,9 @@ XOAI = "{http://www.lyncode.com/xoai}"
 # fewer than SHORT that begin like a degree statement are one, with faculty and supervisors.
 SHORTEST, SHORT = 20, 60
 
+# The rules' patterns take the cube of its length for a run of white space.
+_LONG_SPACE = re.compile(r"\s{20,}")
+
 # Function words that OCR has split ("d e l a"), and marks inside or at the end of words.
 _OCR = re.compile(
     r"(?<!\S)(?:d el?|l [ao]s?|e [ln]|q ue|p or|c on|u n|s e)(?!\S)|\w~|\w·(?!\w)|\w\((?!\S)",
@@ -357,8 +360,14 @@ def _abstract(fields: Sequence[_Field], rules: _Rules) -> str:
     raise Dropped("other_language")
 
 
+def _with_short_spaces(text: str) -> str:
+    """Return the text with up to two line breaks, or a space, for each long run of white space."""
+    return _LONG_SPACE.sub(lambda run: "\n" * min(2, run[0].count("\n")) or " ", text)
+
+
 def _is_abstract(text: str, rules: _Rules) -> bool:
     words = len(text.split())
+    text = _with_short_spaces(text)
     is_statement = any(pattern.match(text) for pattern in rules.not_abstracts)
     return words >= (SHORT if is_statement else SHORTEST)
 
@@ -371,6 +380,7 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
     hard one stays, since it may be that of a compound.
     """
     text = unicodedata.normalize("NFC", re.sub(r"\r\n?", "\n", abstract))
+    text = _with_short_spaces(text)
     for pattern in rules.boilerplate:
         text = pattern.sub("", text)
     text = re.sub(r"\xad\s*", "", text)

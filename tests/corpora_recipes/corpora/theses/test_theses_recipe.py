@@ -500,3 +500,16 @@ def test_one_folder_a_server_and_set() -> None:
     ]
     with pytest.raises(InputError, match="another host or set"):
         recipe.sources(corpus(servers=[{"url": url}, {"url": url}]))
+
+
+@pytest.mark.parametrize(("space", "same"), [("\n" * 30_000, "\n\n"), (" " * 30_000, " ")])
+def test_long_runs_of_white_space_take_no_cube_of_time(
+    tmp_path: Path, space: str, same: str
+) -> None:
+    """It would take hours."""
+    first, _, rest = LONG.partition(". ")
+    long, short = (
+        read_one(tmp_path / str(len(between)), oai_dc(("description", f"{first}.{between}{rest}")))
+        for between in (space, same)
+    )
+    assert long.sections == short.sections
