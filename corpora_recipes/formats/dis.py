@@ -26,7 +26,7 @@ from pathlib import Path
 from corpora_recipes.formats.treebanks import read_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import DEEPEST_TREE
+from corpora_recipes.running.limits import DEEPEST_TREE, is_number
 
 _TOKEN = re.compile(r"_!(?P<text>.*?)_!|//TT_ERR|[()]|[^\s()]+", re.DOTALL)
 _MARK = re.compile(r"<[sSpP]>")
@@ -153,9 +153,9 @@ def _parse(text: str, path: Path) -> _Node:
 def _set(node: _Node, expression: Sequence[str], path: Path, line: int) -> None:
     """Store what an expression inside of a node says of it."""
     match expression:
-        case ["span", first, last] if first.isdecimal() and last.isdecimal():
+        case ["span", first, last] if is_number(first) and is_number(last):
             node.first, node.last = int(first), int(last)
-        case ["leaf", number] if number.isdecimal():
+        case ["leaf", number] if is_number(number):
             node.first = node.last = int(number)
         case ["rel2par", *words] if words:
             node.relation = " ".join(words)

@@ -70,6 +70,11 @@ MOST_DIGITS = 18
 """Of an integer: it fits 64 bits. Python refuses to read one of more than 4,300."""
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text is an integer without a sign, of at most ``MOST_DIGITS``."""
+    return text.isdecimal() and len(text) <= MOST_DIGITS
+
+
 def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
     """Return the content of a file.
 

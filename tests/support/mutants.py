@@ -352,7 +352,8 @@ def _end(data: bytes, chance: Chance) -> bytes:
 
 def _repeat(data: bytes, chance: Chance) -> bytes:
     begin, end = chance.part(data)
-    return data[:end] + data[begin:end] * chance.of((1, 1, 2, 50, 1000)) + data[end:]
+    times = min(chance.of((1, 1, 2, 50, 1000)), LARGEST // max(1, end - begin))
+    return data[:end] + data[begin:end] * times + data[end:]
 
 
 def _move(data: bytes, chance: Chance) -> bytes:

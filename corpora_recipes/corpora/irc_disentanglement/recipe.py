@@ -28,7 +28,7 @@ from corpora_recipes.formats.archives import Member, members, read_members
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import LARGEST_TEXT
+from corpora_recipes.running.limits import LARGEST_TEXT, is_number
 from corpora_recipes.text.cleaning import clean, damage, has_markup
 from corpora_recipes.text.language import is_language
 
@@ -178,7 +178,7 @@ def _links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
         if not fields:
             continue
         here = f"{where}, line {number}"
-        if len(fields) != 3 or fields[2] != "-" or not all(f.isdecimal() for f in fields[:2]):
+        if len(fields) != 3 or fields[2] != "-" or not all(map(is_number, fields[:2])):
             raise InputError(
                 here,
                 expected="the numbers of two messages and a dash, such as 1013 1020 -",

@@ -41,6 +41,7 @@ from corpora_recipes.formats.treebanks import (
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Record, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import MOST_DIGITS
 from corpora_recipes.text.detokenizing import detokenize
 
 # Folders of annotations; the raw texts are beside them, in "raw".
@@ -56,7 +57,7 @@ OTHER_TYPES = ("AltLex", "AltLexC", "EntRel", "NoRel", "Hypophora")
 
 # A sense of two levels or more below one of the four classes of both hierarchies.
 _SENSE = re.compile(r"((?:Comparison|Contingency|Expansion|Temporal)\.[^.]+)(?:\..*)?")
-_SPAN = re.compile(r"(\d+)\.\.(\d+)", re.ASCII)
+_SPAN = re.compile(rf"(\d{{1,{MOST_DIGITS}}})\.\.(\d{{1,{MOST_DIGITS}}})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,8 @@ def _fields(data: bytes, where: str) -> dict[str, Any]:
             found = f"{name}: {value!r}"[:80]
             raise InputError(where, expected=expected, found=found, todo=todo)
     for section in sections or []:
-        if not isinstance(section, dict) or not isinstance(section.get("text"), str):
+        heading = section.get("heading") if isinstance(section, dict) else 0
+        if not isinstance(heading, str | None) or not isinstance(section.get("text"), str):
             expected = "sections, each with a heading (or null) and a text"
             raise InputError(where, expected=expected, found=repr(section)[:80], todo=todo)
     return fields

@@ -16,7 +16,7 @@ from tqdm import tqdm
 from corpora_recipes.fetching.downloads import download
 from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import LARGEST_XML, MOST_DIGITS
+from corpora_recipes.running.limits import LARGEST_XML, is_number
 
 # Of a server: the largest has some hundreds of thousands of records, 100 on a page.
 MOST_PAGES = 50_000
@@ -112,7 +112,7 @@ class _Seen:
         if token is not None and (text := (token.text or "").strip()) in self._tokens:
             raise _circles(url, f"the token {text[:100]!r} once more")
         cursor = "" if token is None else token.get("cursor", "")
-        if cursor.isdecimal() and len(cursor) < MOST_DIGITS:
+        if is_number(cursor):
             if int(cursor) <= self._cursor:
                 raise _circles(url, f"the place {cursor} in the list, after {self._cursor}")
             self._cursor = int(cursor)
@@ -187,7 +187,7 @@ def _show(bar: "tqdm[Any]", root: etree._Element) -> str:
     if token is None:
         return ""
     size, cursor = token.get("completeListSize", ""), token.get("cursor", "")
-    if size.isdecimal() and cursor.isdecimal() and max(len(size), len(cursor)) < MOST_DIGITS:
+    if is_number(size) and is_number(cursor):
         bar.total = int(size)
         bar.n = int(cursor) + len(root.findall(f"{OAI}ListRecords/{OAI}record"))
         bar.refresh()

@@ -139,8 +139,7 @@ def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
     """Return folder name to server."""
     folders: dict[str, dict[str, Any]] = {}
     for server in corpus.options["servers"]:
-        known = isinstance(server, dict) and set(server) <= {"url", "set", "metadata_prefix"}
-        name = urlsplit(server.get("url") or "").hostname if known else None
+        name = _host(server)
         if name and server.get("set"):
             name += "-" + re.sub(r"\W", "_", server["set"])
         if not name or name in folders:
@@ -153,6 +152,21 @@ def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
             )
         folders[name] = server
     return folders
+
+
+def _host(server: Any) -> str | None:
+    """Return the host of an entry of `servers`, None if the entry is wrong."""
+    keys = {"url", "set", "metadata_prefix"}
+    if not isinstance(server, dict) or not server.keys() <= keys:
+        return None
+    if not all(value is None or isinstance(value, str) for value in server.values()):
+        return None
+    try:
+        host = urlsplit(server.get("url") or "").hostname or ""
+    except ValueError:  # such as http://[
+        return None
+    # It is the name of a folder, which ".." must not be.
+    return host if re.fullmatch(r"\w[\w.-]*", host) else None
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:

@@ -137,6 +137,7 @@ def test_an_archive_gives_the_same(tmp_path: Path) -> None:
         ("0 2\n", 1, "a dash"),
         ("0 x -\n", 1, "a dash"),
         ("0 -2 -\n", 1, "a dash"),
+        (f"0 {'9' * 5000} -\n", 1, "a dash"),
     ],
 )
 def test_bad_annotations(tmp_path: Path, links: str, line: int, message: str) -> None:

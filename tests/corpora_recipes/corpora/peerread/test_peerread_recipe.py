@@ -153,6 +153,7 @@ def test_dropped_papers(tmp_path: Path, fields: dict[str, Any], reason: str) -> 
         paper(sections="none"),
         paper(sections=[{"heading": "1 Data"}]),
         paper(sections=["text"]),
+        paper(sections=[{"heading": {"text": "1 Data"}, "text": "a"}]),
         paper(abstractText=["a"]),
         paper(title=7),
     ],

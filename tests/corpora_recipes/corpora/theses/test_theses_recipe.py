@@ -484,6 +484,12 @@ class TestSentences:
         {"url": None},
         {"url": "a.cl/oai"},
         {"url": "https://a.cl", "prefix": "x"},
+        {"url": 10**17},
+        {"url": ["https://a.cl"]},
+        {"url": "http://["},
+        {"url": "http://../x"},
+        {"url": "https://a.cl", "set": 1.5},
+        {"url": "https://a.cl", "metadata_prefix": ["xoai"]},
     ],
 )
 def test_bad_servers(server: object) -> None:
