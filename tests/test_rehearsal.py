@@ -16,7 +16,14 @@ from projects import copy_of_project, run
 
 STAGES = Path(__file__).with_name("support") / "stages.py"
 # Corpora that their publishers send on request: they are in a mirror.
-ON_REQUEST = ("tass", "rst_spanish_treebank", "arxiv", "roc_stories")
+ON_REQUEST = (
+    "arxiv",
+    "pdtb",
+    "roc_stories",
+    "rst_discourse_treebank",
+    "rst_spanish_treebank",
+    "tass",
+)
 # Servers of theses of which the sample has nothing.
 SILENT = ("repositorio.uautonoma.cl", "repositorio.ucn.cl", "repositoriobibliotecas.uv.cl")
 

@@ -250,7 +250,8 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
         "Encoders of params.yaml:",
         "  char_hash: char_hash (dimension 16)",
         "  use_multilingual: use_multilingual",
-        "Probing: protocol standard, engine numpy, pair_features difference_product",
+        "Probing: protocol standard, engine numpy, pair_features difference_product, "
+        "ablations False",
     ]
     Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
     assert main(["list"]) == 1

@@ -83,7 +83,7 @@ class Internet(RangeServer):
         for corpus in self.corpora:
             sources = [] if corpus.is_shipped else list_sources(corpus)
             urls = [s.urls[:1] for s in sources if len(s.urls) > 1 and not s.instead]
-            urls += [s.urls for s in sources if s.instead]
+            urls += [s.urls for s in sources if any(other.urls for other in s.instead)]
             urls += [s.packed.urls for s in sources if s.packed]
             for option in ("books_urls", "servers"):
                 for several in corpus.options.get(option, [])[:1]:

@@ -96,6 +96,8 @@ def test_schedules_are_those_of_the_papers():
     assert {
         "section_prediction": Schedule((0.0,), 4, 200, 5, 0),
         "discourse_relations": Schedule((0.0,), 1, 15, 5, 0),
+        "explicit_relations": Schedule((0.0,), 1, 15, 5, 0),
+        "implicit_relations": Schedule((0.0,), 1, 15, 5, 0),
         "discourse_coherence": Schedule((0.0,), 15, 200, 8, 2000),
         "relatedness": Schedule((0.0,), 50, 1000, 3, 0),
     } == SCHEDULES
