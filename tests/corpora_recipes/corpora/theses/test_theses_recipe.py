@@ -519,3 +519,10 @@ def test_long_runs_of_white_space_take_no_cube_of_time(
         for between in (space, same)
     )
     assert long.sections == short.sections
+
+
+def test_comments_and_instructions_are_no_records_metadata(tmp_path: Path) -> None:
+    values = oai_dc(("description", LONG))
+    plain = read_one(tmp_path / "plain", values)
+    assert read_one(tmp_path / "odd", f"<?x y?><!-- z -->{values}<?x?>") == plain
+    assert dropped(tmp_path / "none", record("<?x y?>")) == {"no_abstract": 1}
