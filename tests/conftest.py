@@ -26,15 +26,8 @@ from corpora_recipes.recipe import (
     load_facts,
     load_recipe,
 )
-from corpora_recipes.records import (
-    Dialogue,
-    Document,
-    Drops,
-    Example,
-    Section,
-    record_schema,
-    to_row,
-)
+from corpora_recipes.records import Dialogue, Document, Drops, Example, Section
+from corpora_recipes.rows import record_schema, to_row
 
 REPOSITORY = Path(__file__).parent.parent
 

@@ -15,6 +15,7 @@ ROOMS = (
     "corpora_recipes.casing",
     "corpora_recipes.escaping",
     "corpora_recipes.records",
+    "corpora_recipes.rows",
     "corpora_recipes.parquet",
     "corpora_recipes.text",
     "corpora_recipes.facts",

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.parquet import strings
-from corpora_recipes.records import MISSING, WINDOW, Example, Record, from_row, record_schema
+from corpora_recipes.records import Example, Record
+from corpora_recipes.rows import MISSING, WINDOW, from_row, record_schema
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:

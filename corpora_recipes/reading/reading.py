@@ -12,15 +12,8 @@ from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.parquet import parquet_writer, to_table
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
-from corpora_recipes.records import (
-    WINDOW,
-    Drops,
-    Example,
-    Split,
-    record_schema,
-    record_unit,
-    to_row,
-)
+from corpora_recipes.records import Drops, Example, Split, record_unit
+from corpora_recipes.rows import WINDOW, record_schema, to_row
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs

@@ -6,7 +6,7 @@ from pathlib import Path
 from corpora_recipes.missing import how_to_get
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import MISSING, record_schema
+from corpora_recipes.rows import MISSING, record_schema
 from corpora_recipes.running.outputs import whole_outputs
 
 

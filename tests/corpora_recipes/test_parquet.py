@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.parquet import array_of, numbers, strings, to_table
-from corpora_recipes.records import record_schema
+from corpora_recipes.rows import record_schema
 
 KINDS = ("documents", "dialogues", "trees", "examples")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -82,7 +82,7 @@ def test_pandas_is_not_imported() -> None:
         import numpy as np
         import pyarrow as pa
         from corpora_recipes.parquet import array_of, numbers, to_table
-        from corpora_recipes.records import record_schema
+        from corpora_recipes.rows import record_schema
         row = dict.fromkeys(("id", "title", "split"), "x") | {"conversations": [["a"]]}
         assert to_table([row], record_schema("dialogues")).num_rows == 1
         assert array_of(pa.chunked_array([numbers(np.arange(3))])).tolist() == [0, 1, 2]

@@ -13,11 +13,13 @@ from corpora_recipes.records import (
     Drops,
     Example,
     Section,
+    split_at_drops,
+)
+from corpora_recipes.rows import (
     dialogue_from_row,
     document_from_row,
     from_row,
     record_schema,
-    split_at_drops,
     to_row,
     tree_from_row,
 )

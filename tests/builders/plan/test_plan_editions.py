@@ -15,7 +15,7 @@ from builders.building.building import build
 from builders.packaging.hub import package
 from builders.plan.groups import groups_of
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import WINDOW
+from corpora_recipes.rows import WINDOW
 from corpora_recipes.running.errors import InputError
 
 OLD = {"sp_old": {"task": "sentence_position"}, "dc_old": {"task": "discourse_coherence"}}

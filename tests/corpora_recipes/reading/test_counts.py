@@ -16,7 +16,8 @@ from corpora_recipes.reading.counts import settle
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import RECIPES, BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.recipe import recipe_names as names
-from corpora_recipes.records import Dialogue, Document, Drops, Example, Record, Section, to_row
+from corpora_recipes.records import Dialogue, Document, Drops, Example, Record, Section
+from corpora_recipes.rows import to_row
 from corpora_recipes.running.errors import InputError
 
 # What a record holds must be counted; of examples, only where their number of texts varies.

@@ -1,0 +1,213 @@
+"""The form of records as Parquet rows."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.records import (
+    Dialogue,
+    DiscourseNode,
+    DiscourseTree,
+    Document,
+    Example,
+    Record,
+    Section,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# The key of a file of records under which its window is, as JSON, if there is one.
+WINDOW = b"probeta_window"
+# And how to get its corpus, if people must ask for it and it is not there.
+MISSING = b"probeta_missing"
+
+
+def document_schema() -> "pa.Schema":
+    """Return the pyarrow schema of documents."""
+    import pyarrow as pa
+
+    sentences = pa.list_(pa.string())
+    section = pa.struct(
+        [("heading", pa.string()), ("level", pa.int32()), ("paragraphs", pa.list_(sentences))]
+    )
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("title", pa.string()),
+            ("topics", pa.list_(pa.string())),
+            ("sections", pa.list_(section)),
+            ("split", pa.string()),
+            ("summary", sentences),
+        ]
+    )
+
+
+def dialogue_schema() -> "pa.Schema":
+    """Return the pyarrow schema of dialogues."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("title", pa.string()),
+            ("conversations", pa.list_(pa.list_(pa.string()))),
+            ("split", pa.string()),
+        ]
+    )
+
+
+def tree_schema() -> "pa.Schema":
+    """Return the pyarrow schema of discourse trees; nodes are in pre-order.
+
+    ``parent`` is the index of the parent node (-1 for the root), ``edu`` the index of the EDU in a
+    leaf (-1 in an inner node).
+    """
+    import pyarrow as pa
+
+    node = pa.struct(
+        [
+            ("parent", pa.int32()),
+            ("nucleus", pa.bool_()),
+            ("relation", pa.string()),
+            ("edu", pa.int32()),
+        ]
+    )
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("edus", pa.list_(pa.string())),
+            ("nodes", pa.list_(node)),
+            ("split", pa.string()),
+        ]
+    )
+
+
+def example_schema() -> "pa.Schema":
+    """Return the pyarrow schema of examples."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("collection", pa.string()),
+            ("texts", pa.list_(pa.string())),
+            ("label", pa.string()),
+            ("score", pa.float64()),
+            ("document_id", pa.string()),
+            ("columns", pa.map_(pa.string(), pa.string())),
+            ("split", pa.string()),
+        ]
+    )
+
+
+def record_schema(kind: str) -> "pa.Schema":
+    """Return the schema of records: of documents, dialogues, trees or examples (corpus.yaml)."""
+    return _KINDS[kind][0]()
+
+
+def from_row(kind: str, row: dict[str, Any]) -> Record:
+    """Return the record of a row of ``record_schema(kind)``."""
+    return _KINDS[kind][1](row)
+
+
+def to_row(record: Record) -> dict[str, Any]:
+    """Return the record as a row of its schema."""
+    if isinstance(record, DiscourseTree):
+        return {
+            "id": record.id,
+            "edus": list(record.edus),
+            "nodes": _flatten(record.root),
+            "split": record.split,
+        }
+    if isinstance(record, Example):
+        return {
+            "id": record.id,
+            "collection": record.collection,
+            "texts": list(record.texts),
+            "label": record.label,
+            "score": record.score,
+            "document_id": record.document_id,
+            "columns": list(record.columns.items()),
+            "split": record.split,
+        }
+    if isinstance(record, Dialogue):
+        return {
+            "id": record.id,
+            "title": record.title,
+            "conversations": [list(turns) for turns in record.conversations],
+            "split": record.split,
+        }
+    sections = [
+        {"heading": s.heading, "level": s.level, "paragraphs": s.paragraphs}
+        for s in record.sections
+    ]
+    return {
+        "id": record.id,
+        "title": record.title,
+        "topics": list(record.topics),
+        "sections": sections,
+        "split": record.split,
+        "summary": list(record.summary),
+    }
+
+
+def document_from_row(row: dict[str, Any]) -> Document:
+    """Return the document of a row of ``document_schema``."""
+    sections = [Section(s["heading"], s["level"], s["paragraphs"]) for s in row["sections"]]
+    return Document(row["id"], row["title"], row["topics"], sections, row["split"], row["summary"])
+
+
+def dialogue_from_row(row: dict[str, Any]) -> Dialogue:
+    """Return the dialogue of a row of ``dialogue_schema``."""
+    return Dialogue(row["id"], row["title"], row["conversations"], row["split"])
+
+
+def tree_from_row(row: dict[str, Any]) -> DiscourseTree:
+    """Return the discourse tree of a row of ``tree_schema``."""
+    return DiscourseTree(row["id"], row["edus"], _unflatten(row["nodes"]), row["split"])
+
+
+def example_from_row(row: dict[str, Any]) -> Example:
+    """Return the example of a row of ``example_schema``."""
+    fields = row | {"texts": tuple(row["texts"]), "columns": dict(row["columns"])}
+    return Example(**fields)
+
+
+_KINDS: dict[str, tuple[Callable[[], "pa.Schema"], Callable[[dict[str, Any]], Record]]] = {
+    "documents": (document_schema, document_from_row),
+    "dialogues": (dialogue_schema, dialogue_from_row),
+    "trees": (tree_schema, tree_from_row),
+    "examples": (example_schema, example_from_row),
+}
+
+
+def _flatten(root: DiscourseNode) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    todo = [(root, -1, True)]
+    while todo:
+        node, parent, nucleus = todo.pop()
+        edu = -1 if node.edu is None else node.edu
+        rows.append({"parent": parent, "nucleus": nucleus, "relation": node.relation, "edu": edu})
+        here = len(rows) - 1
+        children = zip(node.children, node.nuclei, strict=True)
+        todo.extend(reversed([(child, here, is_nucleus) for child, is_nucleus in children]))
+    return rows
+
+
+def _unflatten(rows: Sequence[dict[str, Any]]) -> DiscourseNode:
+    children: list[list[tuple[DiscourseNode, bool]]] = [[] for _ in rows]
+    # In pre-order a parent precedes its children, so from the end every subtree is ready.
+    for row, below in zip(reversed(rows), reversed(children), strict=True):
+        if row["edu"] >= 0:
+            node = DiscourseNode(edu=row["edu"])
+        else:
+            below.reverse()
+            node = DiscourseNode(
+                relation=row["relation"],
+                children=tuple(child for child, _ in below),
+                nuclei=tuple(nucleus for _, nucleus in below),
+            )
+        if row["parent"] < 0:
+            return node
+        children[row["parent"]].append((node, row["nucleus"]))
+    raise ValueError("a tree without a root")
