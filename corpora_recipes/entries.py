@@ -12,6 +12,7 @@ import yaml
 from corpora_recipes.facts import ANY_TREEBANK, CorpusFacts
 from corpora_recipes.params import known_keys, load_params
 from corpora_recipes.recipe import COMMON_KEYS, RECIPES, Corpus, load_facts, recipe_names
+from corpora_recipes.records import record_unit
 from corpora_recipes.running.errors import InputError
 
 
@@ -171,11 +172,12 @@ def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
 
 
 def _check_divisible(facts: CorpusFacts, where: str, quota: object) -> None:
-    """Refuse a quota of examples: it would leave out whole parts and classes of the source."""
-    if facts.records == "examples":
+    """Refuse a quota of examples or of parsed sentences: it would leave out parts of the source."""
+    unit = record_unit(facts.records)
+    if unit != "documents":
         raise InputError(
             where,
-            expected="no quota: all examples of a benchmark are taken",
+            expected=f"no quota: all {unit} of the source are taken",
             found=repr(quota),
             todo="leave the quota out",
         )

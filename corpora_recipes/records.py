@@ -1,12 +1,13 @@
 """The kinds of records, and the counts of what was dropped."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 Split = Literal["train", "validation", "test"]
-Kind = Literal["documents", "dialogues", "trees", "examples"]
+Kind = Literal["documents", "dialogues", "trees", "examples", "parsed_sentences"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
@@ -195,7 +196,79 @@ class Example:
     split: Split | None = None
 
 
-Record = Document | Dialogue | DiscourseTree | Example
+class Word(NamedTuple):
+    """A syntactic word of a parsed sentence, as Universal Dependencies define it.
+
+    Attributes:
+        form: as written; of a part of a multiword token, as annotated ("de" and "el" of "del").
+        lemma: "" if it is not annotated.
+        upos: universal part of speech, such as "NOUN"; "" if it is not annotated.
+        features: morphological features, such as "Gender=Fem|Number=Sing", "" if there are none.
+        head: number of its head in the sentence, from 1; 0 for the root.
+        relation: to its head, with the subtype: "nsubj:pass".
+    """
+
+    form: str
+    lemma: str
+    upos: str
+    features: str
+    head: int
+    relation: str
+
+    def feature(self, name: str) -> str:
+        """Return the value of a feature, such as "Sing" for "Number"; "" if the word lacks it."""
+        _, _, rest = f"|{self.features}".partition(f"|{name}=")
+        return rest.partition("|")[0]
+
+
+class Token(NamedTuple):
+    """A token as the text shows it: one word, or several written as one ("del" = de + el).
+
+    Attributes:
+        form: as written.
+        words: how many words it covers, 1 or more.
+        space_after: whether a space follows; False at the end of the sentence.
+    """
+
+    form: str
+    words: int
+    space_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSentence:
+    """A sentence with its dependency tree.
+
+    Attributes:
+        id: stable and unique in its corpus; it begins with the treebank, as in "es_gsd/s1".
+        treebank: its treebank, such as "es_gsd".
+        document_id: of the document that it comes from; unique in its corpus.
+        words: the words in their order; exactly one is the root, and there are no cycles.
+        tokens: the tokens in their order; together they cover each word once.
+        licence: of its treebank.
+        split: the treebank's part, or where its document was put.
+    """
+
+    id: str
+    treebank: str
+    document_id: str
+    words: tuple[Word, ...]
+    tokens: tuple[Token, ...]
+    licence: str
+    split: Split
+
+    @property
+    def text(self) -> str:
+        """The natural text, with single spaces."""
+        return text_of(self.tokens)
+
+
+def text_of(tokens: Iterable[Token]) -> str:
+    """Return the natural text of some tokens, without a space at the end."""
+    return "".join(f"{form} " if space else form for form, _, space in tokens).rstrip(" ")
+
+
+Record = Document | Dialogue | DiscourseTree | Example | ParsedSentence
 
 
 @dataclass(slots=True)
@@ -236,9 +309,9 @@ class Drops:
         return table
 
 
-def record_unit(kind: Kind) -> str:
-    """Return the unit in which records of a kind are counted: "documents" or "examples"."""
-    return "examples" if kind == "examples" else "documents"
+def record_unit(kind: str) -> str:
+    """Return the unit in which records of a kind are counted, such as "documents"."""
+    return {"examples": "examples", "parsed_sentences": "sentences"}.get(kind, "documents")
 
 
 # The units in which recipes count what records of a kind hold.
@@ -247,6 +320,7 @@ CONTENTS: dict[Kind, tuple[str, ...]] = {
     "dialogues": ("turns",),
     "trees": ("edus",),
     "examples": ("texts",),
+    "parsed_sentences": (),
 }
 
 
@@ -256,6 +330,8 @@ def contents(record: Record) -> dict[str, int]:
         return {"edus": len(record.edus)}
     if isinstance(record, Example):
         return {"texts": len(record.texts)}
+    if isinstance(record, ParsedSentence):
+        return {}
     if isinstance(record, Dialogue):
         return {"turns": sum(map(len, record.conversations))}
     sentences = sum(len(paragraph) for s in record.sections for paragraph in s.paragraphs)

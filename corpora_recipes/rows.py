@@ -9,8 +9,11 @@ from corpora_recipes.records import (
     DiscourseTree,
     Document,
     Example,
+    ParsedSentence,
     Record,
     Section,
+    Token,
+    Word,
 )
 
 if TYPE_CHECKING:
@@ -100,8 +103,33 @@ def example_schema() -> "pa.Schema":
     )
 
 
+def parsed_sentence_schema() -> "pa.Schema":
+    """Return the pyarrow schema of parsed sentences: a list for each field of words and tokens."""
+    import pyarrow as pa
+
+    texts, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("treebank", pa.string()),
+            ("document_id", pa.string()),
+            ("forms", texts),
+            ("lemmas", texts),
+            ("upos", texts),
+            ("features", texts),
+            ("heads", numbers),
+            ("relations", texts),
+            ("tokens", texts),
+            ("token_words", numbers),
+            ("spaces_after", pa.list_(pa.bool_())),
+            ("licence", pa.string()),
+            ("split", pa.string()),
+        ]
+    )
+
+
 def record_schema(kind: str) -> "pa.Schema":
-    """Return the schema of records: of documents, dialogues, trees or examples (corpus.yaml)."""
+    """Return the schema of a kind of records, as corpus.yaml names it."""
     return _KINDS[kind][0]()
 
 
@@ -128,6 +156,18 @@ def to_row(record: Record) -> dict[str, Any]:
             "score": record.score,
             "document_id": record.document_id,
             "columns": list(record.columns.items()),
+            "split": record.split,
+        }
+    if isinstance(record, ParsedSentence):
+        words = zip(_WORD_COLUMNS, zip(*record.words, strict=True), strict=True)
+        tokens = zip(_TOKEN_COLUMNS, zip(*record.tokens, strict=True), strict=True)
+        return {
+            "id": record.id,
+            "treebank": record.treebank,
+            "document_id": record.document_id,
+            **dict(words),
+            **dict(tokens),
+            "licence": record.licence,
             "split": record.split,
         }
     if isinstance(record, Dialogue):
@@ -173,11 +213,28 @@ def example_from_row(row: dict[str, Any]) -> Example:
     return Example(**fields)
 
 
+def parsed_sentence_from_row(row: dict[str, Any]) -> ParsedSentence:
+    """Return the parsed sentence of a row of ``parsed_sentence_schema``."""
+    return ParsedSentence(
+        row["id"],
+        row["treebank"],
+        row["document_id"],
+        tuple(map(Word, *(row[column] for column in _WORD_COLUMNS))),
+        tuple(map(Token, *(row[column] for column in _TOKEN_COLUMNS))),
+        row["licence"],
+        row["split"],
+    )
+
+
+# In the order of the fields of ``Word`` and ``Token``.
+_WORD_COLUMNS = ("forms", "lemmas", "upos", "features", "heads", "relations")
+_TOKEN_COLUMNS = ("tokens", "token_words", "spaces_after")
 _KINDS: dict[str, tuple[Callable[[], "pa.Schema"], Callable[[dict[str, Any]], Record]]] = {
     "documents": (document_schema, document_from_row),
     "dialogues": (dialogue_schema, dialogue_from_row),
     "trees": (tree_schema, tree_from_row),
     "examples": (example_schema, example_from_row),
+    "parsed_sentences": (parsed_sentence_schema, parsed_sentence_from_row),
 }
 
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from textwrap import indent
 
+from corpora_recipes.records import KINDS
 from corpora_recipes.running.commands import add_params, add_workers
 from corpora_recipes.running.errors import InputError
 
@@ -42,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--records",
-        choices=("documents", "dialogues", "trees", "examples"),
-        help="content of files that do not state it: sentences, turns, discourse units, or "
-        "labelled texts of any kind",
+        choices=KINDS,
+        help="content of files that do not state it: sentences, turns, discourse units, "
+        "labelled texts of any kind, or sentences of treebanks",
     )
     parser.add_argument(
         "--columns",

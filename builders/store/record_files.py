@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.parquet import strings
-from corpora_recipes.records import Example, Record
+from corpora_recipes.records import Example, Record, record_unit
 from corpora_recipes.rows import MISSING, WINDOW, from_row, record_schema
 from corpora_recipes.running.errors import InputError
 
@@ -73,7 +73,7 @@ def record_batches(
                 todo="name the file with the records of this corpus",
             )
         # A document or a dialogue may be a whole book.
-        size = 500 if kind == "examples" else 20
+        size = 500 if record_unit(kind) != "documents" else 20
         yield from file.iter_batches(batch_size=size, columns=columns)
 
 

@@ -168,7 +168,7 @@ def test_examples_are_taken_whole(write_params) -> None:
     corpus = load_corpus(path, "sqc")
     assert with_documents(corpus, "all").documents is None
     for refused in (lambda: load_corpus(path, "few"), lambda: with_documents(corpus, "5")):
-        with pytest.raises(InputError, match="all examples of a benchmark are taken"):
+        with pytest.raises(InputError, match="all examples of the source are taken"):
             refused()
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.parquet import array_of, numbers, strings, to_table
+from corpora_recipes.records import KINDS
 from corpora_recipes.rows import record_schema
 
-KINDS = ("documents", "dialogues", "trees", "examples")
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 

@@ -5,6 +5,7 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora_recipes.parquet import to_table
 from corpora_recipes.records import (
     Dialogue,
     DiscourseNode,
@@ -12,8 +13,12 @@ from corpora_recipes.records import (
     Document,
     Drops,
     Example,
+    ParsedSentence,
     Section,
+    Token,
+    Word,
     split_at_drops,
+    text_of,
 )
 from corpora_recipes.rows import (
     dialogue_from_row,
@@ -107,3 +112,34 @@ def test_counts_add_up() -> None:
         "documents": {"seen": 6, "kept": 3, "dropped": {"redirect": 3}},
         "sentences": {"seen": 0, "kept": 0, "dropped": {"markup_left": 0}},
     }
+
+
+GIVEN = ParsedSentence(
+    "es_own/d1-s1",
+    "es_own",
+    "es_own/d1",
+    (
+        Word("Vuelve", "volver", "VERB", "Mood=Ind|Number=Sing|VerbForm=Fin", 0, "root"),
+        Word("de", "de", "ADP", "", 4, "case"),
+        Word("el", "el", "DET", "Gender=Masc|Number=Sing", 4, "det"),
+        Word("mar", "mar", "NOUN", "Number=Sing", 1, "obl"),
+        Word(".", ".", "PUNCT", "", 1, "punct"),
+    ),
+    (Token("Vuelve", 1, True), Token("del", 2, True), Token("mar", 1, False), Token(".", 1, False)),
+    "CC BY-SA 4.0",
+    "test",
+)
+
+
+def test_parsed_sentences_come_back_from_parquet(tmp_path) -> None:
+    table = to_table([to_row(GIVEN)], record_schema("parsed_sentences"))
+    pq.write_table(table, tmp_path / "x.parquet")
+    rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
+    assert [from_row("parsed_sentences", row) for row in rows] == [GIVEN]
+
+
+def test_words_and_tokens_of_a_parsed_sentence() -> None:
+    assert GIVEN.text == "Vuelve del mar."
+    assert text_of(GIVEN.tokens[:2]) == "Vuelve del"
+    values = [[word.feature(name) for word in GIVEN.words] for name in ("Number", "Mood", "umber")]
+    assert values == [["Sing", "", "Sing", "Sing", ""], ["Ind", "", "", "", ""], [""] * 5]

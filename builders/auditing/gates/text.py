@@ -24,6 +24,7 @@ KINDS: dict[str, Kind] = {
     "dialogues": "turn",
     "trees": "fragment",
     "examples": "example",
+    "parsed_sentences": "fragment",  # treebanks have headlines and lists, too
 }
 
 

@@ -10,10 +10,8 @@ from builders.auditing.targets.parquet import from_parquet
 from builders.auditing.targets.target import Location, Target, split_of
 from builders.auditing.targets.text_files import check_headers, from_text, lines_of, probing_lines
 from builders.tasks import TASKS
-from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.records import KINDS, SPLITS, Split
 from corpora_recipes.running.errors import InputError
-
-RECORDS = ("documents", "dialogues", "trees", "examples")
 
 _TEXT_FILES = (".txt", ".tsv", ".csv")
 # The number of a shard, and the hash after it in older files of the Hub.
@@ -53,7 +51,7 @@ def find_targets(
         task: the task of files that do not state it, one with classes; None if it is not a task of
             Probeta.
         language: the language of files that do not state it.
-        records: the kind of records of files that do not state it, one of ``RECORDS``; None for
+        records: the kind of records of files that do not state it, one of ``KINDS``; None for
             the first kind of the task, or "documents" without a task.
         columns: the texts to take from files that do not state them, by the names in
             ``Target.texts``; None for all.
@@ -63,7 +61,7 @@ def find_targets(
             of records is unknown.
     """
     _check_known("--task", task, [name for name in TASKS if TASKS[name].target == "label"])
-    _check_known("--records", records, RECORDS)
+    _check_known("--records", records, KINDS)
     records = records or (TASKS[task].records[0] if task else "documents")
     paths = _files(folder)
     datasets = _files_of_splits(paths)

@@ -16,7 +16,7 @@ from corpora_recipes.reading.counts import settle
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import RECIPES, BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.recipe import recipe_names as names
-from corpora_recipes.records import Dialogue, Document, Drops, Example, Record, Section
+from corpora_recipes.records import Dialogue, Document, Drops, Example, Record, Section, record_unit
 from corpora_recipes.rows import to_row
 from corpora_recipes.running.errors import InputError
 
@@ -26,6 +26,7 @@ PARTS = {
     "dialogues": ["turns"],
     "trees": ["edus"],
     "examples": [],
+    "parsed_sentences": [],
 }
 
 
@@ -43,7 +44,8 @@ def in_rows(rows: Iterable[dict]) -> Counter[str]:
     """Count what rows of a file of records hold, by their columns."""
     found: Counter[str] = Counter()
     for row in rows:
-        found["examples" if "collection" in row else "documents"] += 1
+        unit = {"collection": "examples", "forms": "sentences"}
+        found[next((unit[key] for key in unit if key in row), "documents")] += 1
         for section in row.get("sections", ()):
             found["sentences"] += sum(len(paragraph) for paragraph in section["paragraphs"])
         found["summary_sentences"] += len(row.get("summary", ()))
@@ -82,7 +84,7 @@ def test_what_repeated_and_surplus_documents_hold_is_not_kept(name) -> None:
     twice, counts = taken(corpus, [*blocks, *blocks])
     assert twice == whole
     check(counts, twice, corpus.facts.records)
-    unit = "examples" if corpus.facts.records == "examples" else "documents"
+    unit = record_unit(corpus.facts.records)
     assert counts[unit]["dropped"]["duplicate_id"] >= len(whole)
     few, counts = taken(replace(corpus, documents=2), blocks)
     assert len(few) == 2
