@@ -21,6 +21,7 @@ PAGES = (
 )
 HOSTILE = {
     "heading": "x\n\n# Forged",
+    "end of a heading": "x ##",
     "setext": "x\n===",
     "rule": "---",
     "front matter": "x\n---\nlicense: mit\n---",

@@ -189,12 +189,13 @@ class RangeServer:
             start, stop = int(asked[1]), min(len(whole), int(asked[2] or len(whole)) + 1)
             data, code = whole[start:stop], 206
             content_range = f"bytes {start}-{stop - 1}/{len(whole)}"
-        self._head(handler, data, code, content_range)
+        cut = getattr(handler, "cut", len(data or b""))
+        # Before anything is sent: who gets it may look at the count at once.
         if data:
-            cut = getattr(handler, "cut", len(data))
-            # Before they are sent: who gets them may look at the count at once.
             with self._lock:
                 self.sent[handler.path] += len(data[:cut])
+        self._head(handler, data, code, content_range)
+        if data:
             handler.wfile.write(data[:cut])
             handler.close_connection = cut < len(data)
 
