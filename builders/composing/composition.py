@@ -14,12 +14,13 @@ from builders.plan.collections import Collection, collection_facts, missing_part
 from builders.plan.origins import licence_of
 from builders.plan.rankings import RankingDataset
 from builders.sampling.folds import tested_part
-from builders.sampling.same_text import has_words, mark
+from builders.sampling.same_text import has_words
 from builders.store.dataset_files import Counts
 from builders.store.record_files import no_examples, read_examples
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Example
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.same_text import mark
 
 # The size of Wang et al.'s (2022) background for words.
 FREQUENT_WORDS = 20_000

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tqdm import tqdm
 
-from builders.sampling.same_text import runs_of
 from builders.store.record_files import record_batches
 from corpora_recipes.casing import lower_case
+from corpora_recipes.text.same_text import runs_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

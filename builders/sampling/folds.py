@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from builders.sampling.same_text import mark
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS, Example, Split
+from corpora_recipes.text.same_text import mark
 
 Marks = tuple[int, ...]
 # As SentEval's cross-validation (Conneau and Kiela 2018, section 4, "10-fold").

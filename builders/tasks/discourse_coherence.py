@@ -13,11 +13,11 @@ from builders.sampling.draw import Draw
 from builders.sampling.likeness import Likeness
 from builders.sampling.order import in_keyed_order
 from builders.sampling.passages import Passage, any_sentences, one_passage, windows
-from builders.sampling.same_text import normalise
 from builders.tasks.groups import DC
 from builders.tasks.passage_task import PassageTask
 from builders.tasks.task import Column, Option, sentences
 from corpora_recipes.records import Dialogue, Document
+from corpora_recipes.text.same_text import normalise
 
 COUNT = 6
 # Two rows, one coherent and one not, need two sources and one donor. With a few more donors, a

@@ -9,7 +9,8 @@ import numpy as np
 
 from builders.auditing.gates.gate import Check, Gate, count_check, share_check
 from builders.auditing.targets.target import Target
-from builders.sampling.same_text import is_telling, mark
+from builders.sampling.same_text import is_telling
+from corpora_recipes.text.same_text import mark
 
 Marks = np.ndarray[Any, np.dtype[np.uint64]]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, count_check
 from builders.auditing.targets.target import Target
-from builders.sampling.same_text import mark
+from corpora_recipes.text.same_text import mark
 
 
 def _measure(target: Target) -> Iterator[Check]:

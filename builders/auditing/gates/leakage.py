@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from builders.auditing.gates.gate import Check, Gate, count_check, share_check, stated
 from builders.auditing.targets.target import Target
-from builders.sampling.same_text import is_telling, mark
+from builders.sampling.same_text import is_telling
+from corpora_recipes.text.same_text import mark
 
 # The limits of all gates lie just beyond the spread of a clean dataset: one leaked test sentence in
 # a thousand; two points above chance by sentence look-up or row order, five by length; damage in

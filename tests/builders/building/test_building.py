@@ -17,12 +17,12 @@ from conftest import document
 from builders.building.building import build
 from builders.building.made import limit_of
 from builders.plan.datasets import datasets_of
-from builders.sampling.same_text import normalise
 from builders.store.shards import digests
 from builders.tasks import discourse_coherence
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.same_text import normalise
 
 TASKS = {
     "sp_mine": {"task": "sentence_position"},

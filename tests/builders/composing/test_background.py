@@ -9,8 +9,8 @@ from neighbour_files import pair
 
 from builders.composing.background import Background
 from builders.composing.positives import Positives, positive_pairs
-from builders.sampling.same_text import mark, normalise
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.same_text import mark, normalise
 
 
 def pairs_with(scores: list[float | None]) -> list:
