@@ -196,12 +196,13 @@ class Config:
         return f"{self.rows[split]:,}" + (f" ({FOLDS} folds)" if "fold" in self.columns else "")
 
 
-def card(configs: Sequence[Config], missing: Sequence[str] = ()) -> str:
+def card(configs: Sequence[Config], missing: Sequence[str] = (), asked: int = 0) -> str:
     """Return the README.md of a package.
 
     Args:
         configs: its datasets.
         missing: names of datasets that are left out because their corpora must be asked for.
+        asked: number of datasets that language models can be asked, see ``write_tasks``.
     """
     # A mapping or list without others in it takes one line.
     style: dict[str, Any] = {"default_flow_style": None, "sort_keys": False, "width": 1000}
@@ -213,6 +214,7 @@ def card(configs: Sequence[Config], missing: Sequence[str] = ()) -> str:
             "header": header,
             "configs": configs,
             "missing": missing,
+            "asked": asked,
             "common": _common_columns(configs),
             "tasks": [TASKS[name] for name in used],
             "sample": any(config.dataset.sample for config in configs),

@@ -8,6 +8,7 @@ from typing import Any
 from builders.auditing.report import read_audit
 from builders.packaging.card import Config, card, licences
 from builders.packaging.croissant import croissant
+from builders.packaging.lm_eval.tasks import write_tasks
 from builders.packaging.rows import Digests, facts_of, take_over_rows, write_rows
 from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset
@@ -32,14 +33,15 @@ def package(
     out: Path,
     *,
     earlier: Path | None = None,
+    hub: tuple[str, str] | None = None,
 ) -> int:
     """Write the instances of all datasets to ``out``, with tokens, and a dataset card.
 
     Each dataset is a folder. Beside the card (README.md) there are LICENSE.md, croissant.json (the
     same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows, the
     names of their corpora, the benchmarks that they belong to, and the datasets that are left out
-    because their corpora must be asked for. The card shows the misses of the
-    audit; they are not errors here.
+    because their corpora must be asked for; and the folder lm_eval with the datasets as tasks of
+    lm-evaluation-harness. The card shows the misses of the audit; they are not errors here.
 
     Args:
         groups: the datasets to package.
@@ -49,6 +51,7 @@ def package(
         out: the folder to write; what it held before is replaced as a whole.
         earlier: a package, None for the one in ``out``. Its datasets are taken over if they are
             unchanged; the result is the same.
+        hub: the repository and the tag that it is to be published as, if any.
 
     Returns:
         The number of datasets that were taken over.
@@ -88,7 +91,8 @@ def package(
                 rows = rows or write_rows(dataset, source, digests[name], folder)
                 audits[name] |= rows
         configs = _configs(groups, instances, digests, audits, folder)
-        (folder / "README.md").write_text(card(configs, list(missing)), "utf-8")
+        asked = write_tasks(configs, folder, hub)
+        (folder / "README.md").write_text(card(configs, list(missing), asked), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         text = json.dumps(croissant(configs, folder), ensure_ascii=False, indent=2)
         (folder / "croissant.json").write_text(text + "\n", "utf-8")

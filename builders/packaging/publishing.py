@@ -139,7 +139,7 @@ def publish(
             )
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "hub"
-        package(published, instances, audit, folder, earlier=packaged)
+        package(published, instances, audit, folder, earlier=packaged, hub=(repo, tag))
         check_card(folder)
         if not dry_run:
             _check_complete(published, instances)

@@ -1,0 +1,244 @@
+"""The tasks for language models: what is asked about rows, and the files of a package."""
+
+import ast
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from conftest import COLLECTIONS, corpus_of, document, opinion, write_as_read
+from jinja2 import Environment, StrictUndefined
+
+from builders.auditing.auditing import audit
+from builders.building.building import build
+from builders.packaging.hub import package
+from builders.packaging.lm_eval.questions import LANGUAGES, Question, question_of
+from builders.plan.datasets import Dataset, datasets_of
+from builders.plan.groups import groups_of
+from builders.plan.origins import origins_of
+from builders.tasks import TASKS
+from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.running.yaml_text import load_yaml
+
+QUESTIONS = Path(__file__).parents[3] / "builders" / "packaging" / "lm_eval"
+PDTB2 = [
+    "Comparison.Concession",
+    "Comparison.Contrast",
+    "Contingency.Cause",
+    "Contingency.Condition",
+    "Contingency.Pragmatic cause",
+    "Contingency.Pragmatic condition",
+    "Expansion.Alternative",
+    "Expansion.Conjunction",
+    "Expansion.Instantiation",
+    "Expansion.List",
+    "Expansion.Restatement",
+    "Temporal.Asynchronous",
+    "Temporal.Synchrony",
+]
+
+
+def render(template: str, row: dict[str, Any]) -> str:
+    """Render a template as lm-eval does."""
+    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
+    return environment.from_string(template).render(**row)
+
+
+def asked(corpus: Corpus, labels: list[str], **entry: str) -> Question | str:
+    """Return the question about the only dataset of a corpus."""
+    (dataset,) = dataset_of(corpus, **entry)
+    return question_of(dataset, origins_of([corpus], "upstream")[0], labels)
+
+
+def dataset_of(corpus: Corpus, **entry: str) -> list[Dataset]:
+    return datasets_of(replace(corpus, datasets={"own": entry}), "upstream")
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_the_right_choice_of_sentence_position_is_the_passage(make_corpus, place: int) -> None:
+    passage = ["Uno, «1».", "El 'dos'.", 'Y "tres".', "{{ cuatro }}", "Cinco\\."]
+    row = {"sentences": [passage[place], *passage[:place], *passage[place + 1 :]]}
+    question = asked(make_corpus(), list("12345"), task="sentence_position")
+    assert isinstance(question, Question)
+    choices = ast.literal_eval(render(str(question.choices), row))
+    assert (question.text, choices[place]) == ("", " ".join(passage))
+    assert len(set(choices)) == 5
+
+
+@pytest.mark.parametrize(("shown", "label"), [(["A.", "B."], 1), (["B.", "A."], 0)])
+def test_the_right_choice_of_sentence_ordering_is_the_passage(make_corpus, shown, label) -> None:
+    question = asked(make_corpus(), ["swapped", "original"], task="sentence_ordering")
+    assert isinstance(question, Question)
+    choices = ast.literal_eval(render(str(question.choices), {"sentences": shown}))
+    assert (len(choices), choices[label]) == (2, "A. B.")
+
+
+def test_sentence_orders_need_no_words_of_the_language(make_corpus) -> None:
+    german = make_corpus(language="de")
+    assert isinstance(asked(german, list("12345"), task="sentence_position"), Question)
+    assert asked(german, ["incoherent", "coherent"], task="discourse_coherence") == (
+        "no questions in the language de"
+    )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_questions_use_columns_of_their_tasks_and_answers_differ(language: str) -> None:
+    for key, question in load_yaml(QUESTIONS / LANGUAGES[language]).items():
+        task, *of = key.split("/")
+        lists = {text.natural: text.kind == "strings" for text in TASKS[task].texts}
+        row = {name: ["una", "dos"] if many else "una" for name, many in lists.items()}
+        assert "una" in render(question["text"], row), key
+        assert set(question) <= {"text", "answers", "by_length"}
+        if len(of) == 2:
+            facts = load_facts(of[0]).collections[of[1]]
+            assert set(question["answers"]) == set(facts.labels.values()), key
+            answers = list(question["answers"].values())
+            assert len(set(answers)) == len(answers), key
+
+
+def test_relations_are_told_with_the_nucleus_where_it_is() -> None:
+    rst = corpus_of("rst_discourse_treebank", "en")
+    labels = ["NN-Contrast", "NS-Cause", "SN-Cause"]
+    question = asked(rst, labels, task="discourse_relations", label="text_order")
+    assert question.choices == [
+        "A and B contrast",
+        "B is the cause or the result of A",
+        "A is the cause or the result of B",
+    ]
+    assert question.by_length
+    row = {"left": ["He fell,", "as it seems,"], "right": ["for it rained."]}
+    assert render(question.text, row) == (
+        "A: He fell, as it seems,\nB: for it rained.\nQuestion: How do A and B relate?\nAnswer:"
+    )
+
+
+def test_every_relation_of_the_treebanks_has_an_answer_of_its_own() -> None:
+    spanish = corpus_of("rst_spanish_treebank")
+    found = asked(spanish, list(spanish.facts.labels), task="discourse_relations")
+    assert (len(found.choices), len(set(found.choices))) == (29, 29)
+    classes = load_yaml(
+        QUESTIONS.parents[2] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
+    )
+    english = corpus_of("rst_discourse_treebank", "en")
+    for treebank in ("rst_dt", "gum"):
+        orders = ("NN", "NS", "SN")
+        every = [f"{order}-{name}" for order, name in product(orders, classes[treebank])]
+        found = asked(english, every, task="discourse_relations", label="text_order")
+        assert len(set(found.choices)) == len(every), treebank
+    pdtb = corpus_of("pdtb", "en")
+    for collection in ("explicit", "implicit"):
+        task = f"{collection}_relations"
+        found = asked(pdtb, PDTB2, task=task, collection=collection)
+        assert len(set(found.choices)) == len(PDTB2)
+
+
+def test_what_cannot_be_asked_is_told() -> None:
+    english = corpus_of("rst_discourse_treebank", "en")
+    assert asked(english, ["NS-Cause", "NS-Luck"], task="discourse_relations") == (
+        "no answer for the class NS-Luck"
+    )
+    xprobe = corpus_of("xprobe")
+    words = asked(xprobe, ["puente"], task="linguistic_probing", collection="word_content")
+    assert words == "no question for linguistic_probing/xprobe/word_content"
+    scores = asked(corpus_of("sts"), [], task="similarity", collection="2014")
+    assert scores == "the answer is not a class"
+
+
+@pytest.fixture(scope="module")
+def instances(tmp_path_factory, make_corpus) -> tuple[Path, Corpus]:
+    """Return instances and audit, of passages and of labelled examples without splits."""
+    folder: Path = tmp_path_factory.mktemp("packaged")
+    tasks = {
+        "sp_mine": {"task": "sentence_position"},
+        "bso_mine": {"task": "sentence_ordering"},
+        "dc_mine": {"task": "discourse_coherence"},
+    }
+    mine = make_corpus(datasets=tasks)
+    records = write_as_read(folder, [document(n) for n in range(80)])
+    build(mine, records, folder / "instances" / "mine", "upstream")
+    audit(folder / "instances", folder / "audit")
+    return folder, mine
+
+
+def tasks_of(folder: Path, corpus: Corpus, **options: Any) -> dict[str, Any]:
+    groups = groups_of([corpus], {}, "upstream")
+    package(
+        groups, folder / "instances", folder / "audit" / "audit.json", folder / "hub", **options
+    )
+    files = (folder / "hub" / "lm_eval").iterdir()
+    return {
+        path.name: path.read_text("utf-8")
+        if path.suffix == ".md"
+        else yaml.safe_load(path.read_text("utf-8"))
+        for path in files
+    }
+
+
+def test_a_package_has_tasks_and_groups(instances) -> None:
+    folder, mine = instances
+    found = tasks_of(folder, mine)
+    assert sorted(found) == [
+        "README.md",
+        "common",
+        "group.probeta.yaml",
+        "probeta_bso_mine.yaml",
+        "probeta_dc_mine.yaml",
+        "probeta_sp_mine.yaml",
+    ]
+    report = json.loads((folder / "hub" / "audit.json").read_text("utf-8"))["datasets"]
+    task = found["probeta_dc_mine.yaml"]
+    assert task["metadata"] == {
+        "version": "1.0.0",
+        "dataset": "dc_mine",
+        "content": report["dc_mine"]["content"]["test"],
+        "answer": "acc",
+    }
+    assert task["doc_to_choice"] == ["sí", "no"]
+    assert (task["tag"], task["target_delimiter"], task["fewshot_split"]) == (
+        "probeta_dc",
+        " ",
+        "train",
+    )
+    for pattern in task["dataset_kwargs"]["data_files"].values():
+        assert len(list((folder / "hub").glob(pattern))) == 1
+    assert found["group.probeta.yaml"]["task"] == [
+        "probeta_bso_mine",
+        "probeta_dc_mine",
+        "probeta_sp_mine",
+    ]
+    assert "has 3 of these datasets as tasks" in (folder / "hub" / "README.md").read_text("utf-8")
+
+
+def test_a_published_package_reads_from_the_hub(instances) -> None:
+    folder, mine = instances
+    found = tasks_of(folder, mine, hub=("org/name", "v1.2.3"))
+    task = found["probeta_sp_mine.yaml"]
+    assert (task["dataset_path"], task["dataset_name"]) == ("org/name", "sp_mine")
+    assert task["dataset_kwargs"] == {"revision": "v1.2.3"}
+    assert "`org/name` on the Hub, version `v1.2.3`" in found["README.md"]
+
+
+def test_a_dataset_with_folds_is_asked_without_examples(tmp_path, make_corpus) -> None:
+    mine = replace(
+        make_corpus(),
+        recipe="muchocine",
+        facts=replace(
+            make_corpus().facts,
+            records="examples",
+            collections={"reviews": replace(COLLECTIONS["opinions"], sizes={"all": 60})},
+        ),
+        datasets={"mc": {"task": "sentence_classification"}},
+    )
+    rows = [
+        replace(opinion(n), collection="reviews", id=f"reviews/{n}", document_id=f"reviews/{n}")
+        for n in range(60)
+    ]
+    build(mine, write_as_read(tmp_path, rows), tmp_path / "instances" / "mine", "upstream")
+    audit(tmp_path / "instances", tmp_path / "audit")
+    task = tasks_of(tmp_path, mine)["probeta_mc.yaml"]
+    assert (task["test_split"], task["num_fewshot"]) == ("train", 0)
+    assert "fewshot_split" not in task
+    assert task["dataset_kwargs"]["data_files"] == {"train": "mc/train-*.parquet"}
