@@ -84,6 +84,13 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
             raise InputError(
                 f"{where}.{key}", expected=expected, found=repr(value), todo="correct the value"
             )
+    if facts.languages and facts.code_of(language) is None:
+        raise InputError(
+            f"{where}.language",
+            expected=f"a language of {facts.name}: {', '.join(facts.languages)}",
+            found=repr(language),
+            todo="correct the value: `probeta list --languages` shows the languages of all corpora",
+        )
     if documents is not None:
         _check_divisible(facts, f"{where}.documents", documents)
     options = _options(entry, facts.options, where)

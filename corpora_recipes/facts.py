@@ -143,6 +143,7 @@ class CorpusFacts:
         name: of the corpus, for readers.
         records: the kind of its records.
         language: of its texts, unless the entry in params.yaml names another.
+        languages: codes of all languages that it has, if it has several (see ``spoken``).
         licence: of its texts.
         description: of the corpus.
         licence_url: of the text of the licence.
@@ -183,7 +184,19 @@ class CorpusFacts:
     collections: Mapping[str, CollectionFacts] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     treebanks: Mapping[str, TreebankFacts] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
     special: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The languages that it has: those listed, those of its treebanks, or its only one."""
+        treebanks = dict.fromkeys(treebank.language for treebank in self.treebanks.values())
+        return self.languages or tuple(treebanks) or (self.language,)
+
+    def code_of(self, language: str) -> str | None:
+        """Return the corpus's own code of a language ("pt" of "pt-BR"), None if it lacks it."""
+        codes = (language, language.partition("-")[0])
+        return next((code for code in codes if code in self.spoken), None)
 
 
 def read_facts(path: Path) -> CorpusFacts:

@@ -27,6 +27,7 @@ ROOMS = (
     "corpora_recipes.fetching",
     "corpora_recipes.reading",
     "corpora_recipes.corpora",
+    "corpora_recipes.languages",
     "corpora_recipes.listing",
     "corpora_recipes.doctor",
     "builders.sampling",

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+from corpora_recipes.recipe import load_facts
 from corpora_recipes.running.yaml_text import load_yaml
 
 # Marks that replace markup in half-cleaned text: Unicode noncharacters, which no text contains.
@@ -109,7 +110,9 @@ def load_wiki(language: str) -> Wiki:
         category=frozenset([*shared["category"], *own.get("category", ())]),
         framed=re.compile(rf"\|\s*(?:{'|'.join(shared['framed'])})", re.IGNORECASE),
         template=frozenset([*shared["template"], *own.get("template", ())]),
-        interlanguage=frozenset(table["interlanguage"].split()),
+        interlanguage=frozenset(
+            [*load_facts("wikipedia").languages, *table["interlanguage"].split()]
+        ),
         disambiguation_categories=frozenset(
             name.lower() for name in facts.get("disambiguation_categories", ())
         ),

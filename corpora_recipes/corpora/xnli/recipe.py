@@ -37,17 +37,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     """List the tables with the corpus's language.
 
     Raises:
-        InputError: XNLI does not have the language, no such table was found, or the archive is
-            damaged.
+        InputError: no such table was found, or the archive is damaged.
     """
-    languages = corpus.facts.special["languages"]
-    if corpus.language not in languages:
-        raise InputError(
-            f"{corpus.where}.corpus.language",
-            expected=f"a language of XNLI: {', '.join(languages)}",
-            found=repr(corpus.language),
-            todo="correct the value",
-        )
     names = [source.file for source in corpus.facts.sources]
     paths = [raw / name for name in names if (raw / name).is_file()]
     parts = _parts(corpus)

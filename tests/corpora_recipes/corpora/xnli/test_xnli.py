@@ -284,13 +284,6 @@ def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):
     assert expected in raised.value.expected
 
 
-def test_unknown_language():
-    with pytest.raises(InputError) as raised:
-        blocks(SAMPLE, corpus_of("xnli", "it"))
-    assert raised.value.where == "params.yaml: corpora.xnli.corpus.language"
-    assert "el, en, es" in raised.value.expected
-
-
 def test_no_files(tmp_path: Path):
     with pytest.raises(InputError) as raised:
         blocks(tmp_path, corpus_of("xnli"))
