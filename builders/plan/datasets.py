@@ -15,10 +15,11 @@ from builders.tasks.example_task import ExampleTask, answer_columns, further_col
 from builders.tasks.passage_task import PassageTask
 from builders.tasks.task import Column, Task
 from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.languages import corpora_in
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.tokens import check_language
+from corpora_recipes.text.tokens import check_language, has_rules
 
 # Rows for train, validation and test: Araujo et al. (2022), Appendix A.
 PAPER_ROWS = (10_000, 4_000, 4_000)
@@ -195,10 +196,12 @@ def check_tokens(dataset: Dataset) -> None:
     """Check that `package` can split the texts of a dataset into tokens; words need no rules.
 
     Raises:
-        InputError: spaCy does not know the language.
+        InputError: neither spaCy nor a recipe knows the language, or spaCy needs a package for it.
     """
     if dataset.task.unit != "word":
         check_language(dataset.language)
+        if not has_rules(dataset.language):
+            corpora_in(dataset.language)
 
 
 def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str], path: Path) -> None:

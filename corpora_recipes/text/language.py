@@ -74,6 +74,11 @@ def is_language(text: str, language: str) -> bool:
     return bool(probability >= MINIMUM_PROBABILITY)
 
 
+def can_identify(language: str) -> bool:
+    """Return whether the model knows a language."""
+    return language.partition("-")[0] in _identifier().labels
+
+
 def is_too_short(text: str) -> bool:
     """Return whether a text has too few letters in judged words to identify its language."""
     return sum(character.isalpha() for character in _words(text)) < MINIMUM_LETTERS

@@ -102,6 +102,7 @@ def _plainly_ends(
         or len(word) < 2
         or not word.isalnum()
         or (len(word) == 2 and word.isdigit())
+        or (rules.ordinals and _ROMAN_NUMERAL.fullmatch(word))
         or word in rules.words
         or word.lower() in rules.words
     ):
@@ -194,6 +195,8 @@ def _full_stop_ends(
         return len(core) > 3  # the number of a list item or a heading; a year is not one
     if core.isdigit():
         return starter or not rules.ordinals or len(core) > 2
+    if rules.ordinals and _ROMAN_NUMERAL.fullmatch(core):
+        return starter
     if len(core) == 1 and core.isalpha():
         unit = core.islower() and before[-1:].isdigit()
         return abbreviation_may_end and (unit or starter)

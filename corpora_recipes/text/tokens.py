@@ -11,41 +11,58 @@ if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
 
 
+# spaCy's rules that all languages share, for those that have none of their own.
+_SHARED = "xx"
+# spaCy splits these with a package that it does not install.
+_WITH_PACKAGE = frozenset(("ja", "ko", "th", "vi"))
+
+
 @cache
 def _tokenizer(language: str) -> "Tokenizer":
     import spacy
 
     try:
-        return spacy.blank(language.partition("-")[0]).tokenizer
+        return spacy.blank(language if has_rules(language) else _SHARED).tokenizer
     except ImportError as error:
         raise InputError(
             f"language {language!r}",
-            expected="a language that spaCy can tokenise (an ISO 639 code such as es, en, pt)",
+            expected="a language that spaCy can tokenise here",
             found=str(error),
-            todo="choose a code from https://spacy.io/usage/models#languages (xx is for any "
-            "language), or install the package named above",
+            todo="install the package named above",
         ) from error
 
 
 def tokenize(sentence: str, language: str) -> list[str]:
     """Return the sentence's tokens by spaCy's rule tokeniser for the language, without white space.
 
+    A language without rules of its own gets those that spaCy has for all ("xx").
+
     Raises:
-        InputError: spaCy has no tokeniser for the language, or needs a package for it.
+        InputError: spaCy needs a package for the language.
     """
-    texts = [token.text for token in _tokenizer(language)(sentence)]
+    texts = [token.text for token in _tokenizer(language.partition("-")[0])(sentence)]
     return [text for text in texts if not text.isspace()]
 
 
+@cache
+def has_rules(language: str) -> bool:
+    """Return whether spaCy has rules for a language, importing it only if no folder says so."""
+    found = find_spec("spacy")
+    folders = (found and found.submodule_search_locations) or []
+    code = language.partition("-")[0]
+    if any((Path(folder, "lang", code) / "__init__.py").is_file() for folder in folders):
+        return True
+    from spacy.util import find_matching_language
+
+    return find_matching_language(code) is not None  # It knows other names of languages too.
+
+
 def check_language(language: str) -> None:
-    """Check that spaCy has rules for a language, without importing it if a folder says so.
+    """Check that texts in a language can be split into tokens.
 
     Raises:
-        InputError: it has none.
+        InputError: spaCy needs a package for it, which is not installed.
     """
-    spacy = find_spec("spacy")
-    folders = (spacy and spacy.submodule_search_locations) or []
     code = language.partition("-")[0]
-    if not any((Path(folder, "lang", code) / "__init__.py").is_file() for folder in folders):
-        # It knows other names of languages too.
-        _tokenizer(language)
+    if code in _WITH_PACKAGE:
+        _tokenizer(code)

@@ -1,20 +1,64 @@
-"""Benchmark of the sentence splitter beside spaCy's sentencizer: boundary F1 and speed."""
+"""Benchmark of the sentence splitter on treebanks, beside spaCy's sentencizer: F1 and speed.
+
+Up to ten neighbouring sentences of a treebank (of one paragraph, if it tells paragraphs) are joined
+to a text. Left out are sentences that do not end in a stop, as headlines do, and those that begin
+with a lower-case letter, as fragments do: their neighbours in the file are not those in a text.
+"Inside quotations" are boundaries of the treebank between the sentences of a quotation, which the
+splitter keeps together if the sentence around them goes on («Vete. Ya», dijo).
+"""
 
 import argparse
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from corpora_recipes.text.sentences import split_sentences
 
 Splitter = Callable[[str], list[str]]
+# Sentences of one text.
+GROUP = 10
+_ENDS = re.compile(r"[.!?…][»”’\"')\]]*$")
+_TEXT = "# text = "
 
 
-def read_texts(path: Path) -> list[str]:
-    """Return the sentences of a CoNLL-U file that end in a stop, in the order of the file."""
-    lines = path.read_text("utf-8").splitlines()
-    texts = [line.removeprefix("# text = ") for line in lines if line.startswith("# text = ")]
-    return [" ".join(text.split()) for text in texts if text.rstrip().endswith((*".!?…",))]
+@dataclass
+class Counts:
+    """Boundaries found rightly, wrongly and not; and those missed inside quotations."""
+
+    right: int = 0
+    wrong: int = 0
+    missed: int = 0
+    quoted: int = 0
+
+    def f1(self, *, quoted: bool) -> float:
+        """Return F1, with or without the boundaries inside quotations."""
+        missed = self.missed if quoted else self.missed - self.quoted
+        return 2 * self.right / (2 * self.right + self.wrong + missed)
+
+
+def read_groups(path: Path) -> Iterator[list[str]]:
+    """Yield the sentences of a CoNLL-U file by text, and one by one those that are left out."""
+    group: list[str] = []
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith(("# newdoc", "# newpar")) or len(group) == GROUP:
+            yield group
+            group = []
+        if line.startswith(_TEXT):
+            text = " ".join(line.removeprefix(_TEXT).split())
+            if is_natural(text):
+                group.append(text)
+            else:
+                yield [text]
+    yield group
+
+
+def is_natural(sentence: str) -> bool:
+    """Return whether a sentence begins and ends as those of running text do."""
+    first = next(filter(str.isalnum, sentence), "")
+    return not first.islower() and _ENDS.search(sentence) is not None
 
 
 def boundaries(sentences: list[str]) -> set[int]:
@@ -26,19 +70,21 @@ def boundaries(sentences: list[str]) -> set[int]:
     return ends - {position}
 
 
-def score(groups: list[list[str]], split: Splitter, show: bool) -> tuple[int, int, int]:
-    """Return how many boundaries were found rightly, found wrongly and missed."""
-    right = wrong = missed = 0
+def score(groups: list[list[str]], split: Splitter, show: bool) -> Counts:
+    """Count the boundaries that were found and missed."""
+    counts = Counts()
     for group in groups:
+        text = "".join(" ".join(group).split())
         sentences = split(" ".join(group))
         gold, found = boundaries(group), boundaries(sentences)
-        right += len(gold & found)
-        wrong += len(found - gold)
-        missed += len(gold - found)
+        counts.right += len(gold & found)
+        counts.wrong += len(found - gold)
+        counts.missed += len(gold - found)
+        counts.quoted += sum(text.count("«", 0, i) > text.count("»", 0, i) for i in gold - found)
         if show:
             for sentence in sorted(set(sentences) ^ set(group)):
                 print("gold " if sentence in group else "found", sentence)
-    return right, wrong, missed
+    return counts
 
 
 def seconds(texts: list[str], split: Splitter) -> float:
@@ -53,41 +99,54 @@ def seconds(texts: list[str], split: Splitter) -> float:
 
 
 def spacy_sentencizer(language: str) -> Splitter:
-    """Return spaCy's rule-based sentencizer for the language."""
+    """Return spaCy's rule-based sentencizer, with its tokeniser for the language if it has one."""
     import spacy
 
-    nlp = spacy.blank(language)
+    from corpora_recipes.text.tokens import has_rules
+
+    nlp = spacy.blank(language if has_rules(language) else "xx")
     nlp.add_pipe("sentencizer")
     return lambda text: [sentence.text for sentence in nlp(text).sents]
 
 
 def main() -> None:
-    """Print a row of figures for each splitter."""
+    """Print a row of figures for each treebank."""
     parser = argparse.ArgumentParser(
         description=__doc__,
-        epilog="example: python tests/bench/bench_sentences.py es_gsd-ud-dev.conllu",
+        epilog="example: python tests/bench/bench_sentences.py treebanks/",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("conllu", type=Path, help="a CoNLL-U file with '# text =' lines")
-    parser.add_argument("--language", default="es", help="ISO 639 code (default: es)")
-    parser.add_argument("--group", type=int, default=10, help="sentences a text (default: 10)")
+    parser.add_argument(
+        "path",
+        type=Path,
+        nargs="+",
+        help="CoNLL-U files, or folders with them, named as in Universal Dependencies: "
+        "es_gsd-ud-dev.conllu",
+    )
     parser.add_argument("--errors", action="store_true", help="also print our errors")
     args = parser.parse_args()
 
-    texts = read_texts(args.conllu)
-    groups = [texts[i : i + args.group] for i in range(0, len(texts), args.group)]
-    joined = [" ".join(group) for group in groups]
-    splitters: dict[str, Splitter] = {
-        "split_sentences": lambda text: split_sentences(text, args.language),
-        "spaCy sentencizer": spacy_sentencizer(args.language),
-    }
-    print(f"{len(texts)} sentences in {len(groups)} texts")
-    for name, split in splitters.items():
-        right, wrong, missed = score(groups, split, args.errors and name == "split_sentences")
-        f1 = 2 * right / (2 * right + wrong + missed)
-        speed = len(texts) / seconds(joined, split)
+    files = [file for path in args.path for file in (sorted(path.rglob("*.conllu")) or [path])]
+    files.sort(key=lambda file: file.name)
+    print(f"{'treebank':12}{'sentences':>10}{'left out':>10}{'wrong':>7}{'missed':>8}", end="")
+    print(f"{'in quot.':>10}{'F1':>9}{'less quot.':>12}{'spaCy F1':>10}{'times spaCy':>13}")
+    for treebank, own in groupby(files, key=lambda file: file.name.partition("-")[0]):
+        language = treebank.partition("_")[0]
+
+        def ours(text: str, language: str = language) -> list[str]:
+            return split_sentences(text, language)
+
+        spacy = spacy_sentencizer(language)
+        read = [group for file in own for group in read_groups(file) if group]
+        groups = [group for group in read if is_natural(group[0])]
+        joined = [" ".join(group) for group in groups]
+        counts = score(groups, ours, args.errors)
+        times = seconds(joined, spacy) / seconds(joined, ours)
         print(
-            f"{name:18} F1 {f1:.4f} (wrong {wrong}, missed {missed}), "
-            f"{speed:,.0f} sentences per CPU-second"
+            f"{treebank:12}{sum(map(len, groups)):10,}{len(read) - len(groups):10,}"
+            f"{counts.wrong:7}{counts.missed:8}{counts.quoted:10}{counts.f1(quoted=True):9.4f}"
+            f"{counts.f1(quoted=False):12.4f}{score(groups, spacy, False).f1(quoted=True):10.4f}"
+            f"{times:13.1f}"
         )
 
 

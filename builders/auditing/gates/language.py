@@ -4,7 +4,13 @@ from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.targets.target import Target
-from corpora_recipes.text.language import MINIMUM_LETTERS, is_language, is_too_short
+from corpora_recipes.languages import corpora_by_language
+from corpora_recipes.text.language import (
+    MINIMUM_LETTERS,
+    can_identify,
+    is_language,
+    is_too_short,
+)
 
 OTHER_LANGUAGE = 0.01
 
@@ -22,5 +28,15 @@ def _measure(target: Target) -> Iterator[Check]:
     yield stated("language", what, sum(map(is_too_short, rows)) / len(rows))
 
 
-# The language of a single word cannot be identified.
-LANGUAGE = Gate("language", _measure, lambda target: not target.of_words, our_fault="none")
+def _applies(target: Target) -> bool:
+    """Return whether the texts are more than words, in a language that can be identified.
+
+    The code of a language that no corpus has is a mistake: measuring says so.
+    """
+    if target.of_words:
+        return False
+    code = target.language.partition("-")[0]
+    return can_identify(code) or code not in corpora_by_language()
+
+
+LANGUAGE = Gate("language", _measure, _applies, our_fault="none")

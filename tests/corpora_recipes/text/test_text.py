@@ -19,7 +19,7 @@ from corpora_recipes.text.tidying import (
     tidy,
     tidy_sentences,
 )
-from corpora_recipes.text.tokens import tokenize
+from corpora_recipes.text.tokens import check_language, has_rules, tokenize
 
 HARD = [
     line.split(" | ")
@@ -52,7 +52,10 @@ def test_hard_sentences() -> None:
         ("it", ["Il Sig. Rossi lavora alla Luce S.p.A. di Torino.", "È così, ecc.", "Poi tacque."]),
         ("de", ["Am 3. Oktober 1990 kam Dr. Weiß.", "Er kam z. B. Montags.", "So war es."]),
         ("de", ["Das war im Jahr 1990.", "Er wurde 12.", "Das war gut."]),
+        ("de", ["Unter Karl V. Adligen half das nichts.", "Der kam 3 Std. Fußweg weit her."]),
         ("eu", ["Hau da, adib. Gasteiz.", "Etxera joan zen."]),
+        ("eu", ["Gaur hasiko da Bermeoko XXV. Idi Proba.", "Bihar, 2. B mailako partida."]),
+        ("fr", ["Il rencontra Mr. Brown.", "Puis il partit."]),
         ("nl", ["De man J. Visser kwam.", "Het kost 3.5 euro?", "Ja!", "(Nee.)", "Goed."]),
         ("hi", ["वह आया।", "वह गया।"]),
     ],
@@ -168,10 +171,18 @@ def test_tokenize() -> None:
     assert tokenize(" \n", "es") == []
 
 
-def test_tokenize_names_an_unknown_language() -> None:
-    with pytest.raises(InputError, match="'zz'") as error:
-        tokenize("x", "zz")
-    assert "xx" in error.value.todo
+def test_tokenize_in_languages_without_rules() -> None:
+    """As in Galician: the rules that all languages share."""
+    assert not has_rules("gl")
+    assert tokenize("Dixo: «Non, o Sr. Pérez.»", "gl") == [
+        "Dixo", ":", "«", "Non", ",", "o", "Sr", ".", "Pérez", ".", "»",
+    ]  # fmt: skip
+
+
+def test_tokenize_names_a_missing_package() -> None:
+    with pytest.raises(InputError, match="language 'th'") as error:
+        check_language("th-TH")
+    assert "PyThaiNLP" in error.value.found
 
 
 def test_splitting_does_not_import_spacy() -> None:
