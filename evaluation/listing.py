@@ -9,6 +9,7 @@ HELP = """\
 examples:
   probeta list
   probeta list --params other.yaml
+  probeta list --languages
 
 Checks every entry, too, and that files of corpora, and packages, files and functions of encoders
 are there, without a download and without loading a model.
@@ -18,10 +19,18 @@ are there, without a download and without loading a model.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta list`."""
     add_params(parser)
+    parser.add_argument(
+        "--languages", action="store_true", help="list languages and their corpora instead"
+    )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print what params.yaml asks for."""
+    """Print what params.yaml asks for, or the languages of all recipes."""
+    if options.languages:
+        from corpora_recipes.languages import languages_listing
+
+        print(*languages_listing(), sep="\n")
+        return
     from builders.plan.listing import datasets_listing
     from corpora_recipes.listing import listing
     from corpora_recipes.params import load_params

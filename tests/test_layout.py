@@ -51,6 +51,7 @@ ROOMS = (
     "evaluation.reporting",
     "evaluation.scoring",
     "evaluation.listing",
+    "evaluation.starting",
     "evaluation.commands",
     "evaluation.stage_code",
     "evaluation.repro",

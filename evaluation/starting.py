@@ -1,0 +1,237 @@
+"""`probeta init`: writes a params.yaml with all datasets that the recipes have in a language.
+
+The datasets are those of the shipped benchmarks. In another language they have its code at the end
+of their names.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import yaml
+
+HELP = """\
+examples:
+  probeta init --language ca > params.yaml
+  probeta list --languages
+
+Writes to the standard output: what there is in the language (`probeta list --languages` shows all
+languages), with the corpora to download, and multilingual encoders. Nothing is downloaded before
+`probeta repro`.
+"""
+# The languages of multilingual USE (Yang et al. 2020, Multilingual Universal Sentence Encoder for
+# Semantic Retrieval, section 2).
+_USE = "ar de en es fr it ja ko nl pl pt ru th tr zh"
+# Why a corpus is commented out in languages of which no benchmark has been shipped.
+_BY_HAND = {
+    "gutenberg": "Our rules for speech are for Spanish books. Put the dialogues that the dataset's "
+    "own code extracts (train.txt, dev.txt, test.txt) in FOLDER/gutenberg.",
+    "xprobe": "Three of its nine tasks are faulty in Spanish; nobody has checked them here.",
+}
+# Languages that are written without spaces between sentences.
+_UNSPACED = "bo dz gan ja km lo my th wuu yue zh"
+_HEAD = """\
+# A benchmark in {title}: all that the recipes have in this language, written by
+# `probeta init --language {language}`. `probeta list` checks it, `probeta doctor` asks the servers,
+# `probeta repro` runs it.
+
+seed: 1111
+
+# upstream (the servers that publish the corpora), or a folder with their files:
+# FOLDER/<recipe>/<upstream file name>.
+sources: upstream
+
+corpora:"""
+_OWN_TEXTS = """\
+  # Texts of your own, see docs/own_domain.md:
+  # mine:
+  #   corpus: {{recipe: jsonl, language: {code}, path: mine.jsonl}}
+  #   datasets:
+  #     sp_mine: {{task: sentence_position}}
+  #     bso_mine: {{task: sentence_ordering}}
+  #     dc_mine: {{task: discourse_coherence}}"""
+_OWN_RANKING = """\
+# EvalRank needs pairs of synonyms or paraphrases (with these lines under `corpora`, your own):
+#   word_pairs:
+#     corpus: {{recipe: word_pairs, language: {code}, path: my_words.tsv}}
+# rankings:
+#   evalrank_words_{suffix}:
+#     task: word_ranking
+#     language: {code}
+#     pairs: [word_pairs]
+#     vocabulary: wikipedia"""
+_ENCODERS = """\
+encoders:
+  char_hash: {{}}  # the floor
+  use_multilingual: {{}}{use}
+  # Switched off, as they need `uv sync --locked --extra torch` and download their model:"""
+_SWITCHED_OFF: Mapping[str, dict[str, Any]] = {
+    "e5": {
+        "encoder": "sentence_transformers",
+        "model": "intfloat/multilingual-e5-small",
+        "prompts": {"default": "query: "},
+    },
+    "labse": {"encoder": "sentence_transformers", "model": "sentence-transformers/LaBSE"},
+    "mbert_cased": {
+        "encoder": "transformers",
+        "model": "google-bert/bert-base-multilingual-cased",
+    },
+    "xlm_roberta": {"encoder": "transformers", "model": "FacebookAI/xlm-roberta-base"},
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta init`."""
+    parser.add_argument(
+        "--language", required=True, metavar="CODE", help="of the benchmark, such as ca or pt-BR"
+    )
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print a params.yaml.
+
+    Raises:
+        InputError: no corpus has the language.
+    """
+    print(params_text(options.language))
+
+
+def params_text(language: str) -> str:
+    """Return a params.yaml with all that the recipes have in a language.
+
+    Args:
+        language: BCP 47 code, such as "ca".
+
+    Raises:
+        InputError: no corpus has it.
+    """
+    from corpora_recipes.languages import corpora_in, title_of
+
+    codes = corpora_in(language)
+    code = language.partition("-")[0]
+    title = title_of(language) or language
+    suffix = language.lower().replace("-", "_")
+    corpora = [
+        line for recipe in _in_order(codes) for line in _entry(recipe, codes[recipe], suffix)
+    ]
+    # Without a corpus that can be used, the section is there all the same.
+    none = "" if any(not line.startswith("  #") for line in corpora) else " {}"
+    lines = [_HEAD.format(title=title, language=language) + none, *corpora]
+    lines.append(_OWN_TEXTS.format(code=code))
+    rankings = _rankings(language)
+    if rankings:
+        lines += ["", "rankings:", *rankings]
+    else:
+        lines += ["", _OWN_RANKING.format(code=code, suffix=suffix)]
+    use = "" if code in _USE.split() else f"  # trained on 16 languages, {title} is not among them"
+    lines += ["", _ENCODERS.format(use=use)]
+    lines += [f"  # {name}: {_flow(entry)}" for name, entry in _SWITCHED_OFF.items()]
+    return "\n".join(lines)
+
+
+def _in_order(codes: Mapping[str, str]) -> list[str]:
+    """Return the recipes of the benchmarks in their order."""
+    order = dict.fromkeys(
+        corpus["recipe"] for _, entry in _shipped() for corpus in entry["corpora"]
+    )
+    return [recipe for recipe in order if recipe in codes]
+
+
+def _shipped() -> list[tuple[str, dict[str, Any]]]:
+    """Return name and entry of all datasets of the shipped benchmarks."""
+    from builders.tasks.benchmarks import BENCHMARKS
+
+    return [
+        (name, {"language": "es", **entry})
+        for datasets in BENCHMARKS.values()
+        for name, entry in datasets.items()
+    ]
+
+
+def _entry(recipe: str, code: str, suffix: str) -> Iterator[str]:
+    """Yield the lines of a corpus: as it is shipped, or made from the one in another language."""
+    from corpora_recipes.recipe import load_facts
+
+    facts = load_facts(recipe)
+    offered = [
+        (name, entry, settings)
+        for name, entry in _shipped()
+        for settings in entry["corpora"]
+        if settings["recipe"] == recipe
+    ]
+    languages = [entry["language"] for _, entry, _ in offered]
+    model = code if code in languages else languages[0]
+    corpus: dict[str, Any] = {"recipe": recipe, "language": code}
+    datasets: dict[str, Any] = {}
+    for name, entry, settings in offered:
+        if entry["language"] == model:
+            # A treebank has one language.
+            corpus |= {k: v for k, v in settings.items() if k != "treebank" or code == model}
+            if "parts" not in entry:
+                chosen = name if code == model else _renamed(name, model, suffix)
+                datasets[chosen] = _dataset(name, entry, model, code)
+    lines = [f"  {recipe}:", f"    corpus: {_flow(corpus)}"]
+    if datasets:
+        lines.append("    datasets:")
+        lines += [f"      {name}: {_flow(dataset)}" for name, dataset in datasets.items()]
+    reason = _BY_HAND.get(recipe, "") if code != model else ""
+    if facts.records == "documents" and code.partition("-")[0] in _UNSPACED.split():
+        reason = "Texts are split into sentences at spaces, which this language does without."
+    if reason:
+        yield fill(
+            f"{facts.name}, not used. {reason}",
+            100,
+            initial_indent="  # ",
+            subsequent_indent="  # ",
+        )
+        yield from (f"  # {line[2:]}" for line in lines)
+    else:
+        asked = ", to be asked for: see docs/real_corpora.md"
+        yield f"  # {facts.name}{asked if facts.manual and not facts.shipped else ''}"
+        yield from lines
+
+
+def _renamed(name: str, model: str, suffix: str) -> str:
+    """Return the name of a dataset in another language: sp_wiki_ca, sick_ca_e."""
+    parts = [part for part in name.split("_") if part != model]
+    return "_".join([*parts, suffix])
+
+
+def _dataset(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict[str, Any]:
+    """Return a dataset's entry of params.yaml."""
+    kept = {k: v for k, v in entry.items() if k not in ("language", "corpora", "parts")}
+    if kept.get("collection") == model:
+        kept["collection"] = code
+    if code == model:
+        version = _version(name)
+        kept |= {"version": version} if version != "1.0.0" else {}
+    return kept
+
+
+def _version(name: str) -> str:
+    """Return the latest version of a shipped dataset."""
+    from builders.packaging.hub import CHANGES
+    from corpora_recipes.running.yaml_text import load_yaml
+
+    return str(next(iter(load_yaml(Path(CHANGES)).get(name, ["1.0.0"]))))
+
+
+def _rankings(language: str) -> list[str]:
+    """Return the lines of the rankings that are shipped in a language."""
+    lines = []
+    for name, entry in _shipped():
+        if "parts" in entry and entry["language"] == language:
+            own = {key: value for key, value in entry["parts"].items() if key != "without_test"}
+            ranking = {"task": entry["task"], "language": language, **own}
+            lines += [f"  {name}:", *(f"    {key}: {_flow(v)}" for key, v in ranking.items())]
+    return lines
+
+
+def _flow(value: object) -> str:
+    """Return a value as YAML on one line."""
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10_000
+    )
+    return text.removesuffix("\n...\n").rstrip("\n")

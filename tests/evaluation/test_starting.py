@@ -1,0 +1,116 @@
+"""`probeta init`: a valid params.yaml for every language, the shipped one for those it has."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from builders.plan.benchmarks import benchmark_of
+from builders.plan.datasets import Dataset, check_tokens
+from builders.plan.groups import load_groups
+from builders.tasks.benchmarks import BENCHMARKS
+from corpora_recipes.languages import corpora_by_language
+from corpora_recipes.params import load_params
+from evaluation.commands import main
+from evaluation.entries import encoder_of, encoders_params
+from evaluation.starting import params_text
+
+# What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
+PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
+NAMES = {
+    "ca": [*PASSAGES, "paralex"],
+    "gl": PASSAGES,
+    "eu": PASSAGES,
+    "pt": [*PASSAGES, "paralex", "pdtb_explicit", "pdtb_implicit"],
+    "it": [*PASSAGES, "paralex"],
+    "nl": [*PASSAGES, "paralex"],
+    "fr": [*PASSAGES, "bso_mlsum", "nli", "paralex", "paws", "sp_mlsum", "ssp_mlsum"],
+    "de": [
+        *PASSAGES,
+        *("bso_mlsum", "nli", "paralex", "paws", "pdtb_explicit", "pdtb_implicit", "rst"),
+        *("sp_mlsum", "ssp_mlsum"),
+    ],
+}
+
+
+def datasets(folder: Path, language: str) -> dict[str, tuple[Dataset, str]]:
+    """Write the file, check all its entries, and return its datasets with their benchmarks."""
+    path = folder / "params.yaml"
+    path.write_text(params_text(language) + "\n", "utf-8")
+    return {
+        dataset.name: (dataset, benchmark_of(dataset, [o.corpus for o in group.origins]))
+        for group in load_groups(path)
+        for dataset in group.datasets
+    }
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_shipped_languages_give_the_shipped_datasets(
+    repository: Path, tmp_path: Path, language: str
+) -> None:
+    found = datasets(tmp_path, language)
+    shipped = {
+        dataset.name: dataset
+        for group in load_groups(repository / "params.yaml")
+        for dataset in group.datasets
+        if dataset.language == language or dataset.name == f"paralex_{language}"
+    }
+    listed = {name: one for one, some in BENCHMARKS.items() for name in some if name in shipped}
+    assert {name: benchmark for name, (_, benchmark) in found.items() if benchmark} == listed
+    versions = {name: dataset.version for name, (dataset, _) in found.items() if name in listed}
+    assert versions == {name: shipped[name].version for name in listed}
+
+
+@pytest.mark.parametrize("language", NAMES)
+def test_the_datasets_of_other_languages(tmp_path: Path, language: str) -> None:
+    found = datasets(tmp_path, language)
+    treebanks = {name for name, (d, _) in found.items() if "_ud_" in f"_{name}_"}
+    assert sorted(set(found) - treebanks) == sorted(
+        f"{name}_{language}" for name in NAMES[language]
+    )
+    assert {d.language for d, _ in found.values()} == {language}
+
+
+def test_every_language_gives_a_valid_file(tmp_path: Path) -> None:
+    by_language = corpora_by_language()
+    languages = [code for code, names in by_language.items() if len(names) > 1]
+    for language in [*languages, "lmo", "pt-BR", "zh-TW"]:
+        found = datasets(tmp_path, language)
+        assert found, language
+        if language not in ("ja", "ko", "th", "vi"):  # spaCy needs a package for these
+            for dataset, _ in found.values():
+                check_tokens(dataset)
+
+
+def test_a_language_that_cannot_be_split_into_sentences(tmp_path: Path) -> None:
+    assert datasets(tmp_path, "bo") == {}
+    assert "# Wikipedia, not used. " in params_text("bo")
+    assert set(datasets(tmp_path, "zh")) >= {"nli_zh", "paws_zh", "paralex_zh"}
+
+
+def test_the_encoders(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    path.write_text(params_text("ca"), "utf-8")
+    assert list(encoders_params(load_params(path), path)) == ["char_hash", "use_multilingual"]
+    assert encoder_of(path, "char_hash").name == "char_hash"
+    assert "Catalan is not among them" in params_text("ca")
+    assert "not among them" not in params_text("nl")
+    # What is switched off is valid too.
+    _, _, section = params_text("ca").partition("\nencoders:\n")
+    section = re.sub(r"^  # (\w+: \{)", r"  \1", section, flags=re.MULTILINE)
+    path.write_text(f"seed: 1\nencoders:\n{section}\n", "utf-8")
+    names = list(encoders_params(load_params(path), path))
+    assert names[2:] == ["e5", "labse", "mbert_cased", "xlm_roberta"]
+    assert [encoder_of(path, name).name for name in names[2:]] == [
+        *["sentence_transformers"] * 2,
+        *["transformers"] * 2,
+    ]
+
+
+def test_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--language", "gl"]) == 0
+    assert capsys.readouterr().out == params_text("gl") + "\n"
+    assert main(["init", "--language", "galician"]) == 1
+    assert "gl (Galician)" in capsys.readouterr().err
+    assert main(["list", "--languages"]) == 0
+    assert "gl    Galician" in capsys.readouterr().out
