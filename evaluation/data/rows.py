@@ -44,9 +44,18 @@ class ProbeRows:
 
 def read_rows(dataset: Dataset, split: Split, form: Form) -> "pa.Table":
     """Return the rows of a split with the columns that ``probe_rows`` needs."""
-    columns = ["id", "document_id", dataset.target, *text_columns(dataset.task, form)]
-    columns += [name for name in ("subset", "fold") if name in dataset.columns]
-    return dataset.read(split, columns)
+    return dataset.read(split, [*_columns(dataset), *text_columns(dataset.task, form)])
+
+
+def answer_rows(dataset: Dataset, split: Split) -> ProbeRows:
+    """Return the rows of a split without features, to measure answers to them.
+
+    Raises:
+        InputError: there are no rows, a label is out of range, or a score is no number.
+    """
+    rows = dataset.read(split, _columns(dataset))
+    y = _targets(dataset, split, rows)
+    return _probe_rows(rows, np.empty((len(y), 0), np.float32), y)
 
 
 def probe_rows(
@@ -71,10 +80,7 @@ def probe_rows(
         InputError: there are no rows, a label is out of range, a score is no number, or a row has
             a wrong number of texts, one without embedding, or features that are not finite.
     """
-    y = array_of(rows[dataset.target])
-    if dataset.target == "score":
-        y = y.astype(np.float64)
-    _check_targets(dataset, split, y)
+    y = _targets(dataset, split, rows)
     try:
         # What overflows is looked for below.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -94,11 +100,29 @@ def probe_rows(
             found="embeddings so large that their products or differences are not",
             todo="scale the encoder's vectors down",
         )
+    return _probe_rows(rows, x, y)
+
+
+def _columns(dataset: Dataset) -> list[str]:
+    """Return the columns that are read besides those of texts."""
+    columns = ["id", "document_id", dataset.target]
+    return columns + [name for name in ("subset", "fold") if name in dataset.columns]
+
+
+def _probe_rows(rows: "pa.Table", x: Floats, y: Values) -> ProbeRows:
     subsets, folds = (
         array_of(rows[name]) if name in rows.column_names else np.full(len(y), missing)
         for name, missing in (("subset", ""), ("fold", 0))
     )
     return ProbeRows(x, y, array_of(rows["id"]), array_of(rows["document_id"]), subsets, folds)
+
+
+def _targets(dataset: Dataset, split: Split, rows: "pa.Table") -> Values:
+    y = array_of(rows[dataset.target])
+    if dataset.target == "score":
+        y = y.astype(np.float64)
+    _check_targets(dataset, split, y)
+    return y
 
 
 def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:

@@ -97,7 +97,7 @@ def evaluate_paradigms(
         coherence_threshold=coherence_threshold,
         casings=[*casings],
         seed=seed,
-        versions=library_versions(known),
+        versions=library_versions(known.packages),
         code=code_digest(__name__),
         scores=(),
         left_out={

@@ -136,7 +136,7 @@ def measure(
         "pair_features": pair_features,
         "limits": LIMITS,
         "correlation_limits": CORRELATION_LIMITS,
-        "versions": library_versions(make_encoder(ENCODER, OPTIONS)),
+        "versions": library_versions(make_encoder(ENCODER, OPTIONS).packages),
         "code": code_digest(__name__),
         "datasets": {},
     }
@@ -285,7 +285,8 @@ def _outcome(
     from evaluation.data.rows import probe_rows
     from evaluation.measures.metrics import measure as measured
     from evaluation.measures.threads import one_thread
-    from evaluation.probing.probing import METRICS, Probing, answer
+    from evaluation.probing.measuring import METRICS
+    from evaluation.probing.probing import Probing, answer
 
     def lookup(texts: Sequence[str]) -> Floats:
         return store.lookup(texts, encoder.layer) * np.float32(scale)

@@ -1,6 +1,6 @@
 """Probing all datasets with one encoder, each of its layers for itself."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -12,7 +12,7 @@ from corpora_recipes.records import Split
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
-from evaluation.arrays import Floats, Values
+from evaluation.arrays import Floats
 from evaluation.data.features import PairFeatures
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import prompt_of
@@ -23,13 +23,18 @@ from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.intervals import (
     COVERAGE,
     LEAST_DOCUMENTS,
-    leave_out,
-    score_interval,
 )
-from evaluation.measures.metrics import Metric, measure, measures
+from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
 from evaluation.probing.ablations import ABLATIONS
+from evaluation.probing.measuring import (
+    METRICS,
+    Answered,
+    learnt_rows,
+    majority_answers,
+    score_answers,
+)
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import Problem, Protocol
 from evaluation.results.kept import unchanged
@@ -47,8 +52,6 @@ from evaluation.results.versions import encoder_facts, library_versions
 if TYPE_CHECKING:
     import pyarrow as pa
 
-METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
-"""Kind of answer to its metric."""
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
 
@@ -133,7 +136,7 @@ def probe_datasets(
             "least_documents": LEAST_DOCUMENTS,
         },
         seed=seed,
-        versions=library_versions(known, ["torch"] if probing.engine == "torch" else []),
+        versions=library_versions([*known.packages, *["torch"] * (probing.engine == "torch")]),
         code=code_digest(__name__),
         scores=(),
     )
@@ -237,45 +240,16 @@ def probe_dataset(
         _check_classes(dataset, parts)
     with one_thread("scipy.linalg"):
         own = answer(dataset, parts, seed, probing)
-        metric = METRICS[dataset.target]
-        gold, documents = own.asked.y, own.asked.documents
-        values = np.array([measure(metric, gold, predicted) for predicted in own.predictions])
-        left_out = leave_out(metric, gold, own.predictions, documents).mean(axis=0)
-        all_measures = [
-            measures(metric, gold, predicted, own.asked.subsets) for predicted in own.predictions
-        ]
         ablated = {}
         if probing.ablations and (ablation := ABLATIONS.get(dataset.task)):
             left = answer(*ablation.of(dataset, parts), seed, probing)
-            found = [measure(metric, gold, predicted) for predicted in left.predictions]
+            found = [measure(METRICS[dataset.target], own.asked.y, one) for one in left.predictions]
             ablated = {ablation.name: float(np.mean(found))}
-    classes = metric == "accuracy"
-    score = Score(
-        dataset=dataset.name,
-        task=dataset.task,
-        corpus=dataset.corpus,
-        language=dataset.language,
-        version=dataset.version,
-        digest=dataset.digest(),
-        rows={split: len(part.y) for split, part in parts.items()},
-        folds=len(np.unique(own.asked.folds)) if dataset.folds else 0,
-        test_documents=len(np.unique(documents)),
-        layer=layer,
-        metric=metric,
-        value=float(values.mean()),
-        deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
-        interval=score_interval(metric, float(values.mean()), left_out, len(gold)),
-        measures={
-            what: float(np.mean([one[what] for one in all_measures])) for what in all_measures[0]
-        }
-        | ablated,
-        majority=measure(metric, gold, own.majority) if classes else None,
-        chance=1 / len(dataset.labels) if classes else None,
-        chosen=own.chosen,
-        validation=own.validation,
-        coverage=read_coverage(store, dataset),
+        score = score_answers(dataset, layer, parts, own)
+    score = replace(
+        score, measures=score.measures | ablated, coverage=read_coverage(store, dataset)
     )
-    answered = Predictions(own.asked.ids, documents, gold, own.predictions)
+    answered = Predictions(own.asked.ids, own.asked.documents, own.asked.y, own.predictions)
     return Probed(score, predictions_table(dataset.name, layer, answered))
 
 
@@ -301,26 +275,6 @@ def _read_parts(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What was answered, and how.
-
-    Attributes:
-        asked: the rows: of test, or of all folds.
-        predictions: class numbers or scores, [starts, rows].
-        majority: the most frequent answer in the train that goes with each row, [rows]; where
-            nothing is trained, predictions again.
-        chosen: see ``Score``.
-        validation: see ``Score``.
-    """
-
-    asked: ProbeRows
-    predictions: Values
-    majority: Values
-    chosen: dict[str, list[float]]
-    validation: float | None
-
-
 def answer(
     dataset: Dataset, parts: Mapping[Split, ProbeRows], seed: int, probing: Probing
 ) -> Answered:
@@ -341,12 +295,7 @@ def answer(
         similar = cosines(*np.split(asked.x, 2, axis=1))
         return Answered(asked, similar[None], similar, {}, None)
     train, metric = parts["train"], METRICS[dataset.target]
-    majority = np.empty_like(asked.y)
-    for learnt, rows in _learnt(dataset, parts):
-        values, counts = np.unique(learnt, return_counts=True)
-        if len(values) < 2:
-            raise _too_alike(dataset, values[0])
-        majority[rows] = values[counts.argmax()]
+    majority = majority_answers(dataset, parts)
     if dataset.folds:
         problem = Problem(dataset.name, dataset.task, metric, train.x, train.y, folds=train.folds)
     else:
@@ -371,37 +320,13 @@ def answer(
     return Answered(asked, found.predictions, majority, found.chosen, found.validation)
 
 
-def _learnt(
-    dataset: Dataset, parts: Mapping[Split, ProbeRows]
-) -> Iterator[tuple[Values, Values | slice]]:
-    """Yield the targets to learn from, and the rows that are tested with them.
-
-    Raises:
-        InputError: there are fewer than three folds.
-    """
-    y, folds = parts["train"].y, parts["train"].folds
-    if not dataset.folds:
-        yield y, slice(None)
-        return
-    numbers = np.unique(folds)
-    if len(numbers) < 3:
-        raise InputError(
-            dataset.files["train"][0],
-            expected="three folds or more",
-            found=f"the numbers {', '.join(map(str, numbers))}",
-            todo=MORE,
-        )
-    for number in numbers:
-        yield y[folds != number], folds == number
-
-
 def _check_classes(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:
     """Check that every class that is asked for can be learnt."""
     if dataset.target != "label":
         return
     asked = parts["train" if dataset.folds else "test"].y
     where = ("a fold", "the other folds") if dataset.folds else ("test", "train")
-    for learnt, rows in _learnt(dataset, parts):
+    for learnt, rows in learnt_rows(dataset, parts):
         absent = np.setdiff1d(asked[rows], learnt)
         if len(absent):
             raise InputError(
@@ -411,13 +336,3 @@ def _check_classes(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:
                 f"{int(np.isin(asked[rows], absent).sum())} rows have",
                 todo="put rows of the class there, merge it with another class or leave it out",
             )
-
-
-def _too_alike(dataset: Dataset, value: Any) -> InputError:
-    label = dataset.target == "label"
-    return InputError(
-        dataset.files["train"][0],
-        expected=f"two {'classes' if label else 'scores'} or more in train",
-        found=f"only {dataset.labels[value] if label else float(value)!r}",
-        todo=MORE,
-    )

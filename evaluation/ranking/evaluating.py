@@ -110,7 +110,7 @@ def rank_datasets(
         encoder=encoder_facts(known, EmbeddingStore(store, known).dimension),
         evalrank={"similarities": [*similarities], "postprocessings": [*postprocessings]},
         seed=seed,
-        versions=library_versions(known),
+        versions=library_versions(known.packages),
         code=code_digest(__name__),
         scores=(),
         similarities=(),

@@ -22,14 +22,13 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
     }
 
 
-def library_versions(encoder: Described, further: Iterable[str] = ()) -> dict[str, str]:
+def library_versions(packages: Iterable[str] = ()) -> dict[str, str]:
     """Return the versions of Python, the platform, Probeta and the libraries that compute.
 
     Args:
-        encoder: whose packages are among them.
-        further: other libraries that the results depend on.
+        packages: those of the encoder, and others that the results depend on.
     """
-    libraries = {"probeta", "numpy", "scipy", "pyarrow", *encoder.packages, *further}
+    libraries = {"probeta", "numpy", "scipy", "pyarrow", *packages}
     versions = {"python": platform.python_version(), "platform": platform.platform()}
     for library in sorted(libraries):
         # What encoded may be elsewhere by now.

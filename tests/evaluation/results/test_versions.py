@@ -24,7 +24,7 @@ def test_the_encoder() -> None:
 
 def test_packages_that_are_not_installed_are_left_out() -> None:
     """There is a module yaml, of the package PyYAML."""
-    found = library_versions(ENCODER, ["pytest"])
+    found = library_versions([*ENCODER.packages, "pytest"])
     expected = ["hypothesis", "numpy", "platform", "probeta", "pyarrow", "pytest", "python"]
     assert sorted(found) == [*expected, "scipy"]
     assert found["hypothesis"] == version("hypothesis")
