@@ -27,7 +27,8 @@ from evaluation.encoders.given import GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
 from evaluation.leaderboards.languages import mteb_language
 from evaluation.leaderboards.scores import mteb_scores
-from evaluation.probing.probing import METRICS, Probing, probe_datasets
+from evaluation.probing.measuring import METRICS
+from evaluation.probing.probing import Probing, probe_datasets
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.scoring.data import PACKAGE, find_data
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,21 @@ from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
 from evaluation.data.instances import Dataset
 from evaluation.data.rows import MORE, ProbeRows
-from evaluation.measures.intervals import leave_out, score_interval
+from evaluation.measures.intervals import COVERAGE, LEAST_DOCUMENTS, leave_out, score_interval
 from evaluation.measures.metrics import Metric, measure, measures
 from evaluation.results.probes import Score
 
 METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
 """Kind of answer to its metric."""
+INTERVALS: Mapping[str, Any] = MappingProxyType(
+    {
+        "method": "jackknife",
+        "coverage": COVERAGE,
+        "unit": "document",
+        "least_documents": LEAST_DOCUMENTS,
+    }
+)
+"""How the intervals of scores are made, for results."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,15 +20,12 @@ from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
 from evaluation.embedding.coverage import read_coverage
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, describe
-from evaluation.measures.intervals import (
-    COVERAGE,
-    LEAST_DOCUMENTS,
-)
 from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
 from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.measuring import (
+    INTERVALS,
     METRICS,
     Answered,
     learnt_rows,
@@ -129,12 +126,7 @@ def probe_datasets(
         name=name,
         encoder=encoder_facts(known, dimension),
         protocol=probing.as_protocol(),
-        intervals={
-            "method": "jackknife",
-            "coverage": COVERAGE,
-            "unit": "document",
-            "least_documents": LEAST_DOCUMENTS,
-        },
+        intervals=dict(INTERVALS),
         seed=seed,
         versions=library_versions([*known.packages, *["torch"] * (probing.engine == "torch")]),
         code=code_digest(__name__),

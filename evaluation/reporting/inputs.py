@@ -47,8 +47,8 @@ class Inputs:
     """The results of a report.
 
     Attributes:
-        encoders: the results, of the same rows, seed and protocol; those with the best mean rank
-            over all datasets of benchmarks first.
+        encoders: the results, of the same rows and seed, and of one protocol of probes; those with
+            the best mean rank over all datasets of benchmarks first.
         folders: those that the results were read from.
         datasets: the scores of the main layers.
         differences: every two encoders compared.
@@ -94,6 +94,17 @@ class Inputs:
     def audited(self) -> dict[Group, list[str]]:
         """``groups``, with the datasets of EvalRank and ParaLex."""
         return self.groups | _neighbour_datasets(self.rankings, self.paradigms)
+
+    @property
+    def protocol(self) -> Mapping[str, Any]:
+        """The protocol of the probes; without probes, how language models were asked."""
+        probed = [own for own in self.encoders if own.probed]
+        return (probed or self.encoders)[0].protocol
+
+    @property
+    def asked(self) -> list[str]:
+        """The names of the language models."""
+        return [own.name for own in self.encoders if not own.probed]
 
     @property
     def names(self) -> list[str]:
@@ -184,7 +195,8 @@ def read_inputs(
     ordered_ranks = sorted(rankings, key=lambda own: own[0].name)
     ranked = [own for own, _ in ordered_ranks]
     clustered = sorted(paradigms, key=lambda own: own.name)
-    _check_comparable(encoders, "seed", "protocol", "intervals")
+    _check_comparable(encoders, "seed", "intervals")
+    _check_comparable([own for own in encoders if own.probed], "protocol")
     _check_comparable(ranked, "seed")
     _check_comparable(clustered, "seed", "coherence_threshold")
     _check_same_encoders([*encoders, *ranked, *clustered])

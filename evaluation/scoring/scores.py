@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError
 
@@ -192,7 +192,9 @@ class Scores:
                 todo="score one of them again with another `name=`",
             )
         shared = {score.dataset for score in one.main} & {score.dataset for score in two.main}
-        facts = [("protocol", one.protocol, two.protocol), ("seed", one.seed, two.seed)]
+        facts: list[tuple[str, Any, Any]] = [("seed", one.seed, two.seed)]
+        if one.probed and two.probed:
+            facts.append(("protocol", one.protocol, two.protocol))
         facts += [(f"rows of {name}", self[name].digest, other[name].digest) for name in shared]
         for what, own, others in facts:
             if own != others:

@@ -24,6 +24,9 @@ from builders.plan.origins import Origin
 from corpora_recipes.running.yaml_text import load_yaml
 
 LANGUAGES = {"es": "es.yaml", "en": "en.yaml"}
+# The harness's metrics: the share of rows whose right choice has the highest log-likelihood, and
+# that with log-likelihoods divided by the number of characters.
+BY_SUM, BY_LENGTH = METRICS = ("acc", "acc_norm")
 
 _SWAPPED = 'sentences[::-1] | join(" ")'
 _PLACES = ", ".join(
@@ -44,12 +47,12 @@ class Question:
     Attributes:
         text: a Jinja template of the columns of a row; "" where the choices say all.
         choices: the answers, in the order of the classes; or a template that gives their list.
-        by_length: whether the likeliest is that of the highest log-likelihood per character.
+        metric: one of ``METRICS``, that of the score.
     """
 
     text: str
     choices: list[str] | str
-    by_length: bool = False
+    metric: str = BY_SUM
 
 
 def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Question | str:
@@ -79,7 +82,8 @@ def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Ques
     if without:
         return f"no answer for the class {without[0]}"
     choices = [answer for answer in answers.values() if answer is not None]
-    return Question(found["text"], choices, found.get("by_length", False))
+    metric = BY_LENGTH if found.get("by_length") else BY_SUM
+    return Question(found["text"], choices, metric)
 
 
 def _answer(answers: Mapping[str, str], label: str) -> str | None:

@@ -8,7 +8,7 @@ import yaml
 
 from builders.auditing.markdown import render
 from builders.packaging.card import Config
-from builders.packaging.lm_eval.questions import Question, question_of
+from builders.packaging.lm_eval.questions import METRICS, Question, question_of
 
 FOLDER = "lm_eval"
 PAGE = Path(__file__).with_name("tasks.md.jinja")
@@ -16,10 +16,6 @@ PAGE = Path(__file__).with_name("tasks.md.jinja")
 PREFIX = "probeta"
 # Without the ending .yaml, so that lm-eval does not take it for a task.
 COMMON = "common"
-# The harness's metrics: the share of rows whose right choice has the highest log-likelihood, and
-# that with log-likelihoods divided by the number of characters.
-BY_SUM, BY_LENGTH = "acc", "acc_norm"
-METRICS = (BY_SUM, BY_LENGTH)
 _COMMON = {
     "output_type": "multiple_choice",
     "doc_to_target": "label",
@@ -121,7 +117,7 @@ def _task(name: str, config: Config, question: Question) -> dict[str, Any]:
             "version": config.dataset.version,
             "dataset": config.dataset.name,
             "content": config.content[tested],
-            "answer": BY_LENGTH if question.by_length else BY_SUM,
+            "answer": question.metric,
         },
     }
 

@@ -157,7 +157,7 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
         tuple(about),
         caption=(
             f"{metric_of(own.group for own in groups if own.group)} on test; probe protocol "
-            f"{inputs.encoders[0].protocol['name']}.",
+            f"{inputs.protocol['name']}.",
             *([OF_SCALE] if depends_on_scale(inputs) else ()),
         ),
     )

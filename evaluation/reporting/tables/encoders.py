@@ -1,5 +1,8 @@
 """The encoders, and their out-of-vocabulary words."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     NONE,
@@ -26,15 +29,22 @@ def encoders(inputs: Inputs) -> list[Table]:
         cells = (
             named(results.name),
             Cell(own["encoder"]),
-            Cell(own["revision"]),
+            Cell(own["revision"] or NONE),
             Cell(of_layers),
             Cell(own["form"]),
             Cell(options or NONE),
-            Cell(f"{own['dimension']:,}", value=own["dimension"]),
+            _dimension(own),
         )
         rows.append(Row(cells, "encoder"))
     header = ("Name", "Encoder", "Revision", "Layer", "Text", "Options", "Dimensions")
     return [Table("encoders", "Encoders", headings(*header), tuple(rows), texts=6)]
+
+
+def _dimension(encoder: Mapping[str, Any]) -> Cell:
+    """Return the cell of an encoder's dimension; a language model has none."""
+    if "dimension" not in encoder:
+        return Cell(NONE)
+    return Cell(f"{encoder['dimension']:,}", value=encoder["dimension"])
 
 
 def vocabulary(inputs: Inputs) -> list[Table]:

@@ -40,6 +40,10 @@ OF_SCALE = (
     "This protocol does not standardise features, so that probe scores depend on the scale of the "
     "embeddings."
 )
+OF_MODELS = (
+    "Language models, asked in lm-evaluation-harness without a probe: {}. Their answers are the "
+    "likeliest of the choices."
+)
 
 
 def introduction(inputs: Inputs) -> list[str]:
@@ -48,7 +52,7 @@ def introduction(inputs: Inputs) -> list[str]:
     intervals = first.intervals
     options = "".join(
         f", {spaced(str(key))} {spaced(str(value))}"
-        for key, value in first.protocol.items()
+        for key, value in inputs.protocol.items()
         if key not in ("name", "version")
     )
     random = any(
@@ -62,7 +66,7 @@ def introduction(inputs: Inputs) -> list[str]:
         + (", after ± the standard deviation over random starts" if random else "")
         + ". Majority is the accuracy of always predicting the most frequent class of train; Best "
         "trivial is the best of the other baselines below. Probe protocol "
-        f"{first.protocol['name']}, version {first.protocol['version']}{options}; seed "
+        f"{inputs.protocol['name']}, version {inputs.protocol['version']}{options}; seed "
         f"{first.seed}." + (f" {OF_SCALE}" if depends_on_scale(inputs) else ""),
         "In a dataset with folds, each fold is the test once and all rows are scored together; "
         "Majority and the baselines are fitted per fold too. Similarity is the cosine of two "
@@ -72,6 +76,7 @@ def introduction(inputs: Inputs) -> list[str]:
             if len(inputs.encoders) > 1
             else ""
         ),
+        *[OF_MODELS.format(", ".join(inputs.asked))] * bool(inputs.asked),
     ]
 
 
@@ -225,7 +230,7 @@ def metric_of(groups: Iterable[Group]) -> str:
 
 def depends_on_scale(inputs: Inputs) -> bool:
     """Return whether a change of the embeddings' scale may change the scores."""
-    protocol = PROTOCOLS.get(inputs.encoders[0].protocol["name"])
+    protocol = PROTOCOLS.get(inputs.protocol["name"])
     return protocol is not None and protocol.scale_matters
 
 

@@ -108,7 +108,7 @@ def test_relations_are_told_with_the_nucleus_where_it_is() -> None:
         "B is the cause or the result of A",
         "A is the cause or the result of B",
     ]
-    assert question.by_length
+    assert question.metric == "acc_norm"
     row = {"left": ["He fell,", "as it seems,"], "right": ["for it rained."]}
     assert render(question.text, row) == (
         "A: He fell, as it seems,\nB: for it rained.\nQuestion: How do A and B relate?\nAnswer:"

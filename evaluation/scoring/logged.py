@@ -1,0 +1,269 @@
+"""Reads what lm-evaluation-harness has logged: which model, and its answers to the rows of tasks.
+
+`lm-eval run … --log_samples --output_path FOLDER` writes to a folder of the model, for each run:
+
+    results_DATE.json            the model, its arguments, and the configuration of each task
+    samples_TASK_DATE.jsonl      a line for each row: the row itself (``doc``), the choices that the
+                                 model was given (``arguments``), and for each of them its
+                                 log-likelihood (``filtered_resps``)
+"""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from builders.packaging.lm_eval.questions import BY_LENGTH, METRICS
+from corpora_recipes.formats.json_lines import Line, parse_lines
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import read_whole, whole_lines
+from evaluation.arrays import Labels
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import text_columns
+
+_RUN = "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "
+_RUN += "--output_path, and name the folder of the model there"
+_AGAIN = "run the task again, on all rows of this data: without --limit and --samples"
+# What else of a run decides how the model answers, if it is there.
+_FURTHER = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedTask:
+    """A task that a model has answered.
+
+    Attributes:
+        dataset: the dataset that is asked about.
+        version: of the dataset.
+        metric: one of ``METRICS``, that of the score.
+        lengths: numbers of characters of the choices, or None if they differ from row to row.
+        samples: the file of the answers.
+    """
+
+    dataset: str
+    version: str
+    metric: str
+    lengths: tuple[int, ...] | None
+    samples: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """All that was logged of a model.
+
+    Attributes:
+        model: its name, such as an id of the Hub.
+        revision: its commit or revision, if it was logged.
+        options: the kind of model and its arguments, the number of examples in the prompt, and what
+            else decides the answers.
+        versions: of lm_eval and transformers.
+        tasks: dataset to its task.
+    """
+
+    model: str
+    revision: str
+    options: dict[str, Any]
+    versions: dict[str, str]
+    tasks: dict[str, LoggedTask]
+
+
+def read_log(folder: Path) -> Log:
+    """Read what is said of a model and its tasks; of several runs, all tasks.
+
+    Args:
+        folder: of the model, with results_….json; or the one above, if it has no other model.
+
+    Raises:
+        InputError: there are no results with tasks of a package, the runs are of several models or
+            of one model in several ways, a task occurs twice, or its answers are missing.
+    """
+    files = sorted(folder.glob("results_*.json")) or sorted(folder.glob("*/results_*.json"))
+    if not files:
+        found = "no such file" if folder.is_dir() else "no such folder"
+        raise InputError(folder, expected="results_….json of lm-eval", found=found, todo=_RUN)
+    logs = [_read_results(file) for file in files]
+    first, tasks = logs[0], dict(logs[0].tasks)
+    for file, log in zip(files[1:], logs[1:], strict=True):
+        for what in ("model", "revision", "options"):
+            own, others = getattr(log, what), getattr(first, what)
+            if own != others:
+                raise InputError(
+                    file,
+                    expected=f"the {what} of {files[0].name}, {others}",
+                    found=str(own),
+                    todo="score one model at a time, asked in one way: keep the other files "
+                    "in another folder",
+                )
+        for dataset, task in log.tasks.items():
+            if dataset in tasks:
+                raise InputError(
+                    task.samples,
+                    expected=f"the answers about {dataset} once",
+                    found=f"others in {tasks[dataset].samples.name}",
+                    todo="keep the files of one of the two runs in another folder",
+                )
+            tasks[dataset] = task
+    if not tasks:
+        raise InputError(
+            files[0], expected="tasks of a package of Probeta", found="others", todo=_RUN
+        )
+    return Log(first.model, first.revision, first.options, first.versions, tasks)
+
+
+def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
+    """Read the answers to the rows of a dataset: the likeliest choice of each.
+
+    Args:
+        task: the dataset's.
+        dataset: the rows that are scored.
+
+    Returns:
+        Class numbers, int64, in the order of the rows of test, or of train if there are folds.
+
+    Raises:
+        InputError: a row is missing, occurs twice, or is not that of the dataset; or a line is
+            damaged, or does not agree with itself.
+    """
+    columns = [dataset.target, *text_columns(dataset.task, "natural")]
+    table = dataset.read("train" if dataset.folds else "test", ["id", *columns])
+    rows = {row["id"]: (place, row) for place, row in enumerate(table.to_pylist())}
+    answers = np.full(len(rows), -1)
+    seen: dict[str, int] = {}
+    with task.samples.open("rb") as file:
+        for line, sample in parse_lines(whole_lines(file, task.samples), task.samples):
+            doc = _doc(line, sample)
+            name = str(doc["id"])
+            if name in seen:
+                raise line.error(
+                    "each row once",
+                    f"{name}, which is in line {seen[name]} too",
+                    "keep the answers of one run in a file",
+                )
+            seen[name] = line.number
+            if name not in rows:
+                raise _of_other_rows(line, task, dataset, f"the id {name}")
+            place, row = rows[name]
+            for column in columns:
+                if doc.get(column) != row[column]:
+                    found = f"{name} with the {column} {str(doc.get(column))[:80]!r}"
+                    raise _of_other_rows(line, task, dataset, found)
+            answers[place] = _answer(line, sample, task, len(dataset.labels), row[dataset.target])
+    missing = [name for name in rows if name not in seen]
+    if missing:
+        raise InputError(
+            task.samples,
+            expected=f"an answer to each of the {len(rows):,} rows of {dataset.name}",
+            found=f"{len(seen):,}; {missing[0]} is missing",
+            todo=_AGAIN,
+        )
+    return answers
+
+
+def _read_results(file: Path) -> Log:
+    """Read the results of a run."""
+    try:
+        content = json.loads(read_whole(file))
+        config = content["config"]
+        arguments = config["model_args"] or {}
+        if not isinstance(arguments, dict):
+            arguments = {"model_args": str(arguments)}
+        tasks = {}
+        date = file.stem.removeprefix("results_")
+        for name, own in content["configs"].items():
+            # Other tasks than those of a package have no such facts.
+            facts = own.get("metadata") or {}
+            if facts.get("answer") in METRICS:
+                tasks[str(facts["dataset"])] = _task(
+                    own, facts, file.with_name(f"samples_{name}_{date}.jsonl")
+                )
+        examples = [content["n-shot"][own["task"]] for own in content["configs"].values()]
+        return Log(
+            model=str(content["model_name"] or config["model"]),
+            revision=str(config.get("model_sha") or config.get("model_revision") or ""),
+            options={
+                "model": config["model"],
+                **arguments,
+                "examples": max(examples, default=0),
+                **{key: content[key] for key in _FURTHER if content.get(key)},
+            },
+            versions={
+                "lm_eval": str(content["lm_eval_version"]),
+                "transformers": str(content["transformers_version"]),
+            },
+            tasks=tasks,
+        )
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
+        raise InputError(
+            file,
+            expected="the results of lm-eval 0.4.13 or later",
+            found=f"{type(error).__name__}: {error}",
+            todo=_RUN,
+        ) from None
+
+
+def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> LoggedTask:
+    if not samples.is_file():
+        raise InputError(
+            samples,
+            expected=f"the answers to the rows of {facts['dataset']}",
+            found="no such file",
+            todo="run lm-eval with --log_samples",
+        )
+    choices = config["doc_to_choice"]
+    return LoggedTask(
+        dataset=str(facts["dataset"]),
+        version=str(facts["version"]),
+        metric=str(facts["answer"]),
+        lengths=tuple(map(len, choices)) if isinstance(choices, list) else None,
+        samples=samples,
+    )
+
+
+def _doc(line: Line, sample: Any) -> dict[str, Any]:
+    """Return the row that a line is about."""
+    doc = sample.get("doc") if isinstance(sample, dict) else None
+    if not isinstance(doc, dict) or "id" not in doc:
+        raise line.error("a row of a dataset with its id under `doc`", "none", _RUN)
+    return doc
+
+
+def _of_other_rows(line: Line, task: LoggedTask, dataset: Dataset, found: str) -> InputError:
+    return line.error(
+        f"a row of {dataset.name}, version {dataset.version}, as {dataset.folder} has it",
+        f"{found}, asked as version {task.version}",
+        "name the data that the model was asked about with --data, or ask it again about this data",
+    )
+
+
+def _answer(line: Line, sample: dict[str, Any], task: LoggedTask, classes: int, gold: int) -> int:
+    """Return the likeliest choice, as the harness finds it."""
+    try:
+        likelihoods = [float(choice[0]) for choice in sample["filtered_resps"]]
+        stated = float(sample[task.metric])
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise line.error(
+            f"log-likelihoods under `filtered_resps`, and {task.metric}",
+            f"{type(error).__name__}: {error}",
+            _AGAIN,
+        ) from None
+    if len(likelihoods) != classes or any(map(math.isnan, likelihoods)):
+        raise line.error(f"{classes} log-likelihoods", str(likelihoods)[:80], _AGAIN)
+    answer = _likeliest(likelihoods, task)
+    if (answer == gold) != bool(stated):
+        raise line.error(
+            f"a choice that is {'right' if stated else 'wrong'}, as {task.metric} says",
+            f"choice {answer} as the likeliest, where {gold} is right",
+            "take the file as lm-eval wrote it, or run the task again",
+        )
+    return answer
+
+
+def _likeliest(likelihoods: Sequence[float], task: LoggedTask) -> int:
+    found = np.array(likelihoods)
+    if task.metric == BY_LENGTH and task.lengths is not None:
+        found = found / np.array(task.lengths, float)
+    return int(found.argmax())
