@@ -53,19 +53,30 @@ _OWN_TEXTS = """\
   #     bso_mine: {{task: sentence_ordering}}
   #     dc_mine: {{task: discourse_coherence}}"""
 _OWN_RANKING = """\
-# EvalRank needs pairs of synonyms or paraphrases (with these lines under `corpora`, your own):
-#   word_pairs:
-#     corpus: {{recipe: word_pairs, language: {code}, path: my_words.tsv}}
-# rankings:
-#   evalrank_words_{suffix}:
-#     task: word_ranking
-#     language: {code}
-#     pairs: [word_pairs]
-#     vocabulary: wikipedia"""
+rankings: {{}}
+  # EvalRank needs pairs of synonyms or paraphrases. With your own, under `corpora`:
+  # word_pairs:
+  #   corpus: {{recipe: word_pairs, language: {code}, path: my_words.tsv}}
+  # and here, instead of the braces:
+  # evalrank_words_{suffix}:
+  #   task: word_ranking
+  #   language: {code}
+  #   pairs: [word_pairs]
+  #   vocabulary: wikipedia"""
+# `dvc repro` needs every section.
+_SETTINGS = """\
+audit:
+  inherited: {}  # faults of the sources that you know of, see docs/audit.md
+
+probing: {protocol: standard, pair_features: difference_product, ablations: false}
+evalrank: {similarities: [cosine, l2], postprocessings: [none, centre, abtt, whitening]}
+paralex: {coherence_threshold: 2, casings: [as_is, lower]}
+"""
 _ENCODERS = """\
 encoders:
   char_hash: {{}}  # the floor
   use_multilingual: {{}}{use}
+  # fasttext: {{encoder: static, path: cc.{code}.300.vec.gz}}  # word vectors, from fasttext.cc
   # Switched off, as they need `uv sync --locked --extra torch` and download their model:"""
 _SWITCHED_OFF: Mapping[str, dict[str, Any]] = {
     "e5": {
@@ -125,8 +136,9 @@ def params_text(language: str) -> str:
         lines += ["", "rankings:", *rankings]
     else:
         lines += ["", _OWN_RANKING.format(code=code, suffix=suffix)]
+    lines += ["", _SETTINGS]
     use = "" if code in _USE.split() else f"  # trained on 16 languages, {title} is not among them"
-    lines += ["", _ENCODERS.format(use=use)]
+    lines.append(_ENCODERS.format(use=use, code=code))
     lines += [f"  # {name}: {_flow(entry)}" for name, entry in _SWITCHED_OFF.items()]
     return "\n".join(lines)
 
@@ -179,6 +191,11 @@ def _entry(recipe: str, code: str, suffix: str) -> Iterator[str]:
     reason = _BY_HAND.get(recipe, "") if code != model else ""
     if facts.records == "documents" and code.partition("-")[0] in _UNSPACED.split():
         reason = "Texts are split into sentences at spaces, which this language does without."
+    note = ""
+    if facts.manual and not facts.shipped:
+        note = ", to be asked for: see docs/real_corpora.md"
+    elif recipe == "paralex" and not _rankings(code):
+        note = ": scored with word vectors (`static`), or if there is a word ranking below"
     if reason:
         yield fill(
             f"{facts.name}, not used. {reason}",
@@ -188,8 +205,7 @@ def _entry(recipe: str, code: str, suffix: str) -> Iterator[str]:
         )
         yield from (f"  # {line[2:]}" for line in lines)
     else:
-        asked = ", to be asked for: see docs/real_corpora.md"
-        yield f"  # {facts.name}{asked if facts.manual and not facts.shipped else ''}"
+        yield f"  # {facts.name}{note}"
         yield from lines
 
 

@@ -135,11 +135,11 @@ def mean_ranks(
 
     Args:
         measured: encoder to dataset to its score.
-        datasets: encoders that lack one of them are left out.
+        datasets: encoders that lack one of them are left out; without any, nobody has a rank.
         seed: the run's seed.
     """
     names = sorted(name for name, own in measured.items() if own.keys() >= set(datasets))
-    if not names:
+    if not names or not datasets:
         return {}
     values, draws = [], []
     for dataset in datasets:

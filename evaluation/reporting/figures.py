@@ -42,7 +42,7 @@ def draw_scores(inputs: Inputs) -> "Figure":
     encoders, datasets, names = inputs.names, inputs.datasets, list(inputs.datasets)
     trivial = {name: inputs.best_trivial(name)[1] for name in names}
     count = 1 if len(names) <= LONGEST else 2
-    lines = -(-len(names) // count)
+    lines = max(1, -(-len(names) // count))
     height = 0.3 + 0.2 * len(encoders)
     figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
     for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
@@ -131,7 +131,8 @@ def _draw_column(
     axes.set_yticks(range(len(datasets)), named)
     axes.set_ylim(height - 0.5, -0.5)
     # Correlations can be negative.
-    lowest = min(score.interval[0] for scores in datasets.values() for score in scores.values())
+    ends = (score.interval[0] for scores in datasets.values() for score in scores.values())
+    lowest = min(ends, default=0.0)
     axes.set_xlim(min(0, 100 * lowest), 100)
     metrics = {score.metric for score in any_score}
     axes.set_xlabel(

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, check_tokens
@@ -88,6 +89,16 @@ def test_a_language_that_cannot_be_split_into_sentences(tmp_path: Path) -> None:
     assert set(datasets(tmp_path, "zh")) >= {"nli_zh", "paws_zh", "paralex_zh"}
 
 
+def test_the_sections_are_those_of_the_shipped_file(repository: Path) -> None:
+    """As `dvc repro` needs every section, and the options of the shipped run are the defaults."""
+    shipped = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
+    for language in ("es", "ca"):
+        written = yaml.safe_load(params_text(language))
+        assert sorted(written) == sorted(shipped)
+        for section in ("seed", "probing", "evalrank", "paralex"):
+            assert written[section] == shipped[section]
+
+
 def test_the_encoders(tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(params_text("ca"), "utf-8")
@@ -100,8 +111,9 @@ def test_the_encoders(tmp_path: Path) -> None:
     section = re.sub(r"^  # (\w+: \{)", r"  \1", section, flags=re.MULTILINE)
     path.write_text(f"seed: 1\nencoders:\n{section}\n", "utf-8")
     names = list(encoders_params(load_params(path), path))
-    assert names[2:] == ["e5", "labse", "mbert_cased", "xlm_roberta"]
+    assert names[2:] == ["fasttext", "e5", "labse", "mbert_cased", "xlm_roberta"]
     assert [encoder_of(path, name).name for name in names[2:]] == [
+        "static",
         *["sentence_transformers"] * 2,
         *["transformers"] * 2,
     ]

@@ -95,6 +95,8 @@ def test_who_lacks_a_dataset_has_no_mean_rank() -> None:
     own = measured(np.arange(10.0) % 2)
     scores = {"a": {"x": own, "y": own}, "b": {"x": own}}
     assert list(mean_ranks(scores, ["x", "y"], 1)) == ["a"]
+    # As in a run of nothing but paradigms.
+    assert mean_ranks({"a": {}}, (), 1) == {}
     assert list(mean_ranks(scores, ["x"], 1)) == ["a", "b"]
     assert mean_ranks({"b": {"x": own}}, ["y"], 1) == {}
 
