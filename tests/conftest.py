@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from corpus_entries import corpus_of as corpus_of
 from loopback import Server
 from projects import finished_run
 from scoring_files import write_hub
@@ -102,20 +103,6 @@ def make_corpus() -> Callable[..., Corpus]:
         return replace(corpus, **changes)
 
     return make
-
-
-def corpus_of(recipe: str, language: str = "es") -> Corpus:
-    """Return the entry of a corpus that says no more than its recipe and its language."""
-    return Corpus(
-        name=recipe,
-        recipe=recipe,
-        language=language,
-        documents=None,
-        seed=1111,
-        options={},
-        datasets={},
-        facts=load_facts(recipe),
-    )
 
 
 def read_blocks(raw: Path, corpus: Corpus) -> BlockResult:

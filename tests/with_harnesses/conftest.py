@@ -1,7 +1,7 @@
 """What the tests need that run other harnesses: no network, and a real model in the Hub's cache.
 
-Without the extra `mteb` nothing is collected here; `make test-harnesses` makes an environment that
-has it, and `lm-eval`.
+Without the extra of a harness its tests are not collected; `make test-harnesses` makes an
+environment that has both.
 """
 
 from importlib.util import find_spec
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("mteb") else ["test_*.py"]
+collect_ignore_glob = [f"test_{name}_*.py" for name in ("mteb", "lm_eval") if not find_spec(name)]
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from conftest import COLLECTIONS, corpus_of, document, opinion, write_as_read
+from documentation import blocks
 from jinja2 import Environment, StrictUndefined
 
 from builders.auditing.auditing import audit
@@ -97,6 +98,16 @@ def test_questions_use_columns_of_their_tasks_and_answers_differ(language: str) 
             assert set(question["answers"]) == set(facts.labels.values()), key
             answers = list(question["answers"].values())
             assert len(set(answers)) == len(answers), key
+
+
+def test_the_page_shows_a_question_as_it_is_asked() -> None:
+    (block,) = blocks("text", page="docs/lm_eval.md")
+    turns = [line[2:] for line in block.text.splitlines() if line.startswith("- ")]
+    dialogues = corpus_of("opensubtitles")
+    question = asked(dialogues, ["incoherent", "coherent"], task="discourse_coherence")
+    assert isinstance(question, Question)
+    assert render(question.text, {"sentences": turns}) + "\n" == block.text
+    assert question.choices == ["sí", "no"]
 
 
 def test_relations_are_told_with_the_nucleus_where_it_is() -> None:
