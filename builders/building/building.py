@@ -6,6 +6,7 @@ from typing import Any
 
 from builders.building.examples import example_rows
 from builders.building.made import Made, check_sizes
+from builders.building.parsed_sentences import treebank_rows
 from builders.building.passages import passage_rows
 from builders.building.relations import relation_rows
 from builders.plan.datasets import (
@@ -13,6 +14,7 @@ from builders.plan.datasets import (
     ExampleDataset,
     PassageDataset,
     RelationDataset,
+    TreebankDataset,
     check_tokens,
     datasets_of,
 )
@@ -27,6 +29,7 @@ MAKERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[Mad
     PassageDataset: passage_rows,
     ExampleDataset: example_rows,
     RelationDataset: relation_rows,
+    TreebankDataset: treebank_rows,
 }
 
 

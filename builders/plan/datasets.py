@@ -14,6 +14,7 @@ from builders.tasks import TASKS
 from builders.tasks.example_task import ExampleTask, answer_columns, further_columns
 from builders.tasks.passage_task import PassageTask
 from builders.tasks.task import Column, Task
+from builders.tasks.treebank_task import TreebankTask
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.languages import corpora_in
 from corpora_recipes.recipe import Corpus
@@ -52,6 +53,11 @@ class Dataset(ABC):
     version: str
     edition_of: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def draw(self) -> Draw:
+        """The parameters of its random choices."""
+        return Draw(self.seed, self.name, self.options)
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of its instances; only a dataset with folds has ``fold``."""
@@ -100,11 +106,6 @@ class PassageDataset(Dataset):
     records: str
     rows: tuple[int, int, int]
 
-    @property
-    def draw(self) -> Draw:
-        """The parameters of its random choices."""
-        return Draw(self.seed, self.name, self.options)
-
     def quota(self, split: Split) -> int:
         """Return the highest number of rows of a split."""
         return self.rows[SPLITS.index(split)]
@@ -151,6 +152,22 @@ class RelationDataset(Dataset):
     def about(self) -> dict[str, Any]:
         """Return the facts stored with the data."""
         return self._about(self.corpus, "trees")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreebankDataset(Dataset):
+    """A dataset made of the sentences of a corpus's treebanks.
+
+    Attributes:
+        corpus: its corpus's entry in params.yaml.
+    """
+
+    task: TreebankTask
+    corpus: str
+
+    def about(self) -> dict[str, Any]:
+        """Return the facts stored with the data."""
+        return self._about(self.corpus, "parsed_sentences")
 
 
 def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
@@ -275,6 +292,8 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
             common["language"] = collection
         facts = collection_facts(corpus, collection, common["language"])
         return ExampleDataset(task=task, collection=collection, facts=facts, **common)
+    if isinstance(task, TreebankTask):
+        return TreebankDataset(task=task, **common)
     return RelationDataset(task=task, **common)
 
 

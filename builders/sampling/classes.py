@@ -1,13 +1,16 @@
-"""Classes of passages, exactly balanced."""
+"""Classes of passages and candidates, exactly balanced."""
 
 from collections.abc import Sequence
 
+from builders.sampling.candidates import Candidate
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage
 
 
-def balanced_classes(passages: Sequence[Passage], classes: int, draw: Draw) -> list[int]:
-    """Draw a class for each passage, uniformly, with every class exactly equally often.
+def balanced_classes(
+    passages: Sequence[Passage | Candidate], classes: int, draw: Draw
+) -> list[int]:
+    """Draw a class for each, uniformly, with every class exactly equally often.
 
     Each passage gets the class of its keyed draw while that class has room; the few whose class is
     full fill the remaining places, in order. So leaving one passage out changes the class of a few

@@ -9,6 +9,7 @@ from builders.tasks import (
     section_prediction,
     sentence_ordering,
     sentence_position,
+    treebank,
 )
 from builders.tasks.task import Task
 
@@ -21,6 +22,7 @@ TASKS: dict[str, Task] = {
         discourse_coherence.TASK,
         section_prediction.TASK,
         discourse_relations.TASK,
+        *treebank.TASKS,
         *ranking.TASKS,
         paradigms.TASK,
     )

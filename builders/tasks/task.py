@@ -69,12 +69,16 @@ class Task:
         needs: the material of a row, for messages.
         options: name to what a dataset may choose.
         provenance: column name to column, for the origin of a row.
-        constructed: whether the labels result from the construction of the rows, so that no
-            trivial cue may reveal them; False if people annotated them.
+        constructed: whether the labels result from the construction of the rows, or rows are chosen
+            by their labels, so that no trivial cue may reveal them; False if people annotated them
+            and all are taken.
         target: the answer: "label", a class; "score", a number; or "neighbours", which has no
             column: the evaluation looks at nearest neighbours.
         trained: whether a probe is trained for it; otherwise all rows are test.
         unit: of the texts: a sentence (or a longer text), or a word.
+        unchanged: the class of the rows whose text is as in the source, if the others are changed
+            on purpose; "" if all are as in the source.
+        asks_length: whether the answer is the length of the text, so that length tells it.
         gold: the right answer in the report; ``{}`` is the name of the class.
         example: an invented instance, as Markdown.
     """
@@ -93,6 +97,8 @@ class Task:
     target: Answer = "label"
     trained: bool = True
     unit: Unit = "sentence"
+    unchanged: str = ""
+    asks_length: bool = False
     gold: str = "{}"
 
     def defaults(self, records: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from builders.tasks import TASKS
+from builders.tasks import TASKS, treebank
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Counts, Flags, Floats
 from evaluation.data.texts import text_columns, texts_of
@@ -70,6 +70,7 @@ FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "implicit_relations": four_parts,
     "sentence_classification": side_by_side,
     "linguistic_probing": side_by_side,
+    **{task.name: side_by_side for task in treebank.TASKS},
     "pair_classification": PAIR_FEATURES,
     "relatedness": difference_product,
     # Its cosine answers.

@@ -29,8 +29,11 @@ KINDS: dict[str, Kind] = {
 
 
 def _measure(target: Target) -> Iterator[Check]:
-    """Count rows with wrong characters, markup, boilerplate, damage or mis-split sentences."""
-    rows = [row for part in target.parts.values() for row in part.sentences]
+    """Count rows with wrong characters, markup, boilerplate, damage or mis-split sentences.
+
+    Rows that are changed on purpose look damaged, and are left out.
+    """
+    rows = [row for part in target.parts.values() for row in target.as_in_source(part)]
     of_group: Counter[str] = Counter()
     boilerplate = 0
     for row in rows:

@@ -93,6 +93,11 @@ class Target:
         return self.task is not None and self.task.constructed
 
     @property
+    def asks_length(self) -> bool:
+        """Whether the answer is the length of the text."""
+        return self.task is not None and self.task.asks_length
+
+    @property
     def scored(self) -> bool:
         """Whether the answers are scores, not classes."""
         return self.task is not None and self.task.target == "score"
@@ -121,6 +126,12 @@ class Target:
     def of_words(self) -> bool:
         """Whether its texts are words, or terms of a few words."""
         return self.task is not None and self.task.unit == "word"
+
+    def as_in_source(self, part: SplitRows) -> Sequence[Sequence[str]]:
+        """Return the sentences of the rows of a part whose text the task does not change."""
+        if self.task is None or not self.task.unchanged:
+            return part.sentences
+        return list(compress(part.sentences, part.labels == self.labels.index(self.task.unchanged)))
 
     @property
     def has_documents(self) -> bool:

@@ -1,0 +1,147 @@
+"""The rows of datasets that are made of the sentences of treebanks."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from builders.building.made import Made
+from builders.plan.datasets import TreebankDataset
+from builders.plan.origins import SAMPLE_LICENCE
+from builders.sampling.balance import balanced, with_drawn_classes
+from builders.sampling.candidates import Candidate
+from builders.sampling.forms import with_own_forms
+from builders.sampling.tree import Tree
+from builders.sampling.word_counts import WordCounts
+from builders.store.dataset_files import Rows, describe
+from builders.store.record_files import read_records
+from builders.tasks.treebank_task import TreebankTask
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import SPLITS, ParsedSentence
+from corpora_recipes.running.errors import InputError
+
+# Fewer rows of a class than this in a split: the treebanks do not support the task.
+LEAST_OF_A_CLASS = 1
+# The share of words with the feature below which a treebank is taken to lack it.
+LEAST_WITH_FEATURE = 0.5
+_ADDRESS = re.compile(r"https?:|www\.|\S@\S")
+
+
+class _Gathered:
+    """What one dataset takes from the sentences.
+
+    Attributes:
+        candidates: the sentences that it may take.
+        left_out: the number of others, by reason.
+        counts: of words, if the task counts them.
+    """
+
+    def __init__(self, dataset: TreebankDataset) -> None:
+        self.dataset = dataset
+        self.candidates: list[Candidate] = []
+        self.left_out: Counter[str] = Counter()
+        self.counts = WordCounts()
+
+    def add(self, tree: Tree) -> None:
+        """Look at a sentence."""
+        task = self.dataset.task
+        task.count(tree, self.counts)
+        shortest, longest = task.lengths
+        if not shortest <= len(tree.tokens) <= longest:
+            found: Candidate | str = "too_short_or_long"
+        elif _ADDRESS.search(tree.text):
+            found = "with_address"
+        else:
+            found = task.find(tree, self.dataset.draw)
+        if isinstance(found, str):
+            self.left_out[found] += 1
+        else:
+            self.candidates.append(found)
+
+
+def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Corpus) -> list[Made]:
+    """Return the rows of each dataset; a sentence gives one row of each at most.
+
+    Args:
+        datasets: those of the corpus.
+        records: the file of its sentences.
+        corpus: its entry in params.yaml.
+
+    Raises:
+        InputError: the records are missing or of another kind, or the treebanks lack what some
+            datasets ask for.
+    """
+    gathered = [_Gathered(dataset) for dataset in datasets]
+    read = 0
+    for record in read_records(records, corpus.facts.records):
+        assert isinstance(record, ParsedSentence)
+        tree = Tree(record)
+        read += 1
+        for own in gathered:
+            own.add(tree)
+    made = [_made(own, read) for own in gathered]
+    refused = {
+        own.dataset.name: why
+        for own, result in zip(gathered, made, strict=True)
+        if (why := _why_refused(own, result))
+    }
+    if refused:
+        raise InputError(
+            f"{corpus.where}.datasets",
+            expected="datasets that the treebanks can give",
+            found="; ".join(f"{name}: {why}" for name, why in refused.items()),
+            todo=f"remove {', '.join(refused)} from this entry, or read more treebanks",
+        )
+    return made
+
+
+def _made(own: _Gathered, read: int) -> Made:
+    task, draw = own.dataset.task, own.dataset.draw
+    apart = with_own_forms(own.candidates, draw)
+    settled = task.settle(apart, own.counts, draw)
+    labels = list(task.labels) or sorted({candidate.label for candidate in settled})
+    if task.unchanged:
+        rows = with_drawn_classes(settled, labels, draw)
+    else:
+        rows = balanced(settled, labels, draw, by_length=task.by_length)
+    counts = {
+        "read": read,
+        **dict(sorted(own.left_out.items())),
+        "form_of_another_split": len(own.candidates) - len(apart),
+        "not_asked_for": len(apart) - len(settled),
+        "beyond_balance": len(settled) - len(rows),
+        "used": len(rows),
+    }
+    splits: Rows = {split: [] for split in SPLITS}
+    for candidate in rows:
+        splits[candidate.split].append(_row(candidate, task, sample=own.dataset.sample))
+    return Made(splits, labels, {"sentences": counts})
+
+
+def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str, Any]:
+    changed = bool(task.unchanged) and candidate.label != task.unchanged
+    return {
+        "id": candidate.id,
+        "sentence": candidate.changed if changed else candidate.text,
+        "label": candidate.label,
+        "document_id": candidate.document_id,
+        "treebank": candidate.treebank,
+        "length": candidate.length,
+        **(candidate.columns if changed or not task.unchanged else {}),
+        "licence": SAMPLE_LICENCE if sample else candidate.licence,
+    }
+
+
+def _why_refused(own: _Gathered, made: Made) -> str:
+    """Return what the treebanks lack for a dataset, with the counts, or ""."""
+    task = own.dataset.task
+    having, lacking = len(own.candidates), own.left_out[task.lacking]
+    if lacking and having < LEAST_WITH_FEATURE * (having + lacking):
+        total = having + lacking
+        return f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
+    sizes = {split: len(rows) for split, rows in made.rows.items()}
+    if len(made.labels) < 2 or min(sizes.values()) < LEAST_OF_A_CLASS * len(made.labels):
+        rows = ", ".join(f"{split} {count} rows" for split, count in sizes.items())
+        return f"{rows} (a row needs {task.needs}; {describe(made.counts)})"
+    return ""

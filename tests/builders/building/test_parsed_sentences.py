@@ -1,0 +1,133 @@
+"""Datasets of parsed sentences: their rows, their counts, and what treebanks may lack."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from parsed_text import parsed
+
+from builders.building.building import build
+from corpora_recipes.parquet import to_table
+from corpora_recipes.records import SPLITS, ParsedSentence
+from corpora_recipes.rows import record_schema, to_row
+from corpora_recipes.running.errors import InputError
+
+VERBS = {
+    "Pres": ["rema", "nada", "pesca", "canta", "salta", "duerme", "vuelve", "cena", "lee"],
+    "Past": ["remó", "nadó", "pescó", "cantó", "saltó", "durmió", "volvió", "cenó", "leyó"],
+}
+
+
+def sentences(features: str = "Tense={}|") -> list[ParsedSentence]:
+    """Return a sentence for each verb in each split; some are too short or have an address."""
+    made = [
+        parsed(
+            f"La/DET/2/det niña/NOUN/3/nsubj {verb}/VERB/0/root/Mood=Ind|"
+            f"{features.format(tense)}VerbForm=Fin en/ADP/6/case la/DET/6/det bahía/NOUN/3/obl "
+            f"{split}/NOUN/6/appos ./PUNCT/3/punct",
+            name=f"{split}-{verb}",
+            split=split,
+        )
+        for split in SPLITS
+        for tense, verbs in VERBS.items()
+        for verb in verbs
+    ]
+    short = parsed("Rema/VERB/0/root ./PUNCT/1/punct", name="short")
+    address = parsed(
+        "Lea/VERB/0/root en/ADP/3/case www.ejemplo.es/PROPN/1/obl hoy/ADV/1/advmod ./PUNCT/1/punct",
+        name="address",
+    )
+    return [*made, short, address]
+
+
+@pytest.fixture
+def treebank_corpus(make_corpus) -> Any:
+    made = make_corpus(datasets={"ud_tense": {"task": "tense"}})
+    return replace(made, facts=replace(made.facts, records="parsed_sentences"))
+
+
+def written(folder: Path, records: list[ParsedSentence]) -> Path:
+    path = folder / "mine.parquet"
+    schema = record_schema("parsed_sentences")
+    pq.write_table(to_table([to_row(record) for record in records], schema), path)
+    return path
+
+
+def rows_in(folder: Path) -> list[dict[str, Any]]:
+    paths = sorted(folder.glob("*.parquet"))
+    return [row for path in paths for row in pq.read_table(path).to_pylist()]
+
+
+def test_rows_and_counts(tmp_path, treebank_corpus) -> None:
+    records = written(tmp_path, sentences())
+    report = build(treebank_corpus, records, tmp_path / "out", "upstream")
+    counts = report["ud_tense"]["sentences"]
+    assert counts == {
+        "read": 56,
+        "too_short_or_long": 1,
+        "with_address": 1,
+        # A verb is in all splits, and stays in one.
+        "form_of_another_split": 36,
+        "not_asked_for": 0,
+        "beyond_balance": 2,
+        "used": 16,
+    }
+    assert report["ud_tense"]["labels"] == {
+        "train": {"past": 3, "present": 3},
+        "validation": {"past": 3, "present": 3},
+        "test": {"past": 2, "present": 2},
+    }
+    rows = rows_in(tmp_path / "out" / "ud_tense")
+    assert len({row["word"] for row in rows}) == len(rows)
+    row = rows[0]
+    assert row == {
+        "id": f"es_own/{row['split']}-{row['word']}",
+        "sentence": f"La niña {row['word']} en la bahía {row['split']}.",
+        "label": int(row["word"] in VERBS["Past"]),
+        "document_id": f"{row['split']}-{row['word']}",
+        "treebank": "es_own",
+        "length": 8,
+        "word": row["word"],
+        "position": 3,
+        "split": row["split"],
+        "licence": "CC0 1.0",
+    }
+
+
+def test_a_changed_row_says_what_was_changed(tmp_path, treebank_corpus) -> None:
+    corpus = replace(treebank_corpus, datasets={"ud_shift": {"task": "bigram_shift"}})
+    build(corpus, written(tmp_path, sentences()), tmp_path / "out", "upstream")
+    rows = rows_in(tmp_path / "out" / "ud_shift")
+    texts = {record.id: record.text for record in sentences()}
+    assert {row["label"] for row in rows} == {0, 1}
+    for row in rows:
+        if row["label"]:
+            one, two = row["swapped"].split()
+            words = texts[row["id"]].removesuffix(".").split()
+            assert words[row["position"] - 1 : row["position"] + 1] == [two, one]
+            assert row["sentence"] == texts[row["id"]].replace(f"{two} {one}", f"{one} {two}")
+        else:
+            assert row["sentence"] == texts[row["id"]]
+            assert row["swapped"] is row["position"] is None
+
+
+def test_samples_have_their_own_licence(tmp_path, treebank_corpus) -> None:
+    build(treebank_corpus, written(tmp_path, sentences()), tmp_path / "out", "sample")
+    assert {row["licence"] for row in rows_in(tmp_path / "out" / "ud_tense")} == {"Apache-2.0"}
+
+
+def test_what_treebanks_lack_is_said_of_all_datasets_at_once(tmp_path, treebank_corpus) -> None:
+    asked = ("tense", "subject_gender", "coordination_inversion", "bigram_shift")
+    corpus = replace(treebank_corpus, datasets={f"ud_{task}": {"task": task} for task in asked})
+    with pytest.raises(InputError) as error:
+        build(corpus, written(tmp_path, sentences(features="")), tmp_path / "out", "upstream")
+    assert "ud_tense: only 0 of 54 finite main verbs have the feature Tense" in error.value.found
+    assert "ud_subject_gender: only 0 of 54 nouns that are subjects" in error.value.found
+    assert "ud_coordination_inversion: train 0 rows, validation 0 rows" in error.value.found
+    assert "without two clauses 54" in error.value.found
+    assert "bigram" not in error.value.found
+    names = "ud_coordination_inversion, ud_subject_gender, ud_tense"
+    assert error.value.todo == f"remove {names} from this entry, or read more treebanks"
+    assert not (tmp_path / "out").exists()

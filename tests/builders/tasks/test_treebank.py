@@ -1,0 +1,317 @@
+"""The tasks on treebanks: what each takes from a sentence, and what it leaves out."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from parsed_text import parsed
+
+from builders.sampling.candidates import Candidate
+from builders.sampling.draw import Draw
+from builders.sampling.tree import Tree
+from builders.sampling.word_counts import WordCounts
+from builders.tasks import TASKS
+from builders.tasks.treebank_task import TreebankTask
+from corpora_recipes.records import ParsedSentence
+
+DRAW = Draw(1, "ds")
+FINITE = "Mood=Ind|Number=Sing|Person=3|Tense=Past|VerbForm=Fin"
+THEY = "Mood=Ind|Number=Plur|Person=3|Tense=Pres|VerbForm=Fin"
+
+
+def task(name: str) -> TreebankTask:
+    found = TASKS[name]
+    assert isinstance(found, TreebankTask)
+    return found
+
+
+def found(name: str, sentence: ParsedSentence) -> Candidate | str:
+    return task(name).find(Tree(sentence), DRAW)
+
+
+def told(name: str, sentence: ParsedSentence) -> Any:
+    """Return the label and columns of a candidate, or why there is none."""
+    candidate = found(name, sentence)
+    return candidate if isinstance(candidate, str) else (candidate.label, dict(candidate.columns))
+
+
+BOAT = parsed(
+    "La/DET/2/det/Gender=Fem|Number=Sing "
+    "barca/NOUN/3/nsubj/Gender=Fem|Number=Sing "
+    f"dejó/VERB/0/root/{FINITE}/dejar "
+    "las/DET/5/det/Gender=Fem|Number=Plur "
+    "redes/NOUN/3/obj/Gender=Fem|Number=Plur "
+    "en/ADP/8/case el/DET/8/det muelle/NOUN/3/obl/Gender=Masc|Number=Sing ./PUNCT/3/punct"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("sentence_length", ("9-12", {})),
+        ("tree_depth", "of_another_depth"),
+        ("top_constituents", ("SV+O+X", {})),
+        ("tense", ("past", {"word": "dejó", "position": 3})),
+        ("subject_number", ("singular", {"word": "barca", "position": 2})),
+        ("object_number", ("plural", {"word": "redes", "position": 5})),
+        ("subject_gender", ("feminine", {"word": "barca", "position": 2})),
+        ("object_gender", ("feminine", {"word": "redes", "position": 5})),
+        ("voice", ("active", {"word": "dejó", "position": 3})),
+        ("subject_order", ("SV", {"word": "dejó", "position": 3})),
+        ("dropped_subject", "with_subject"),
+        ("subjunctive", ("none", {"words": []})),
+        ("coordination_inversion", "without_two_clauses"),
+    ],
+)
+def test_what_a_sentence_tells(name: str, answer: Any) -> None:
+    assert told(name, BOAT) == answer
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "answer"),
+    [
+        # The tense of a compound form is not that of its participle, nor of its auxiliary.
+        (
+            "tense",
+            f"Ha/AUX/2/aux/{FINITE} llegado/VERB/0/root/Tense=Past|VerbForm=Part ./PUNCT/2/punct",
+            "without_finite_main_verb",
+        ),
+        ("tense", "Llega/VERB/0/root/Mood=Ind|VerbForm=Fin ./PUNCT/1/punct", "without_tense"),
+        (
+            "tense",
+            "Llegue/VERB/0/root/Mood=Sub|Tense=Pres|VerbForm=Fin ./PUNCT/1/punct",
+            "of_another_mood",
+        ),
+        (
+            "subject_number",
+            f"Juan/PROPN/2/nsubj llegó/VERB/0/root/{FINITE} ./PUNCT/2/punct",
+            "without_one_noun",
+        ),
+        # Of two coordinated nouns, none tells the number.
+        (
+            "subject_number",
+            f"Padre/NOUN/4/nsubj/Number=Sing e/CCONJ/3/cc hijo/NOUN/1/conj/Number=Sing "
+            f"llegan/VERB/0/root/{THEY} ./PUNCT/4/punct",
+            "without_one_noun",
+        ),
+        (
+            "subject_number",
+            f"Gafas/NOUN/2/nsubj/Number=Ptan sobran/VERB/0/root/{THEY}",
+            "of_another_number",
+        ),
+        ("subject_gender", f"Boats/NOUN/2/nsubj leave/VERB/0/root/{THEY}", "without_gender"),
+        (
+            "voice",
+            f"Fue/AUX/2/aux:pass/{FINITE} dragada/VERB/0/root/VerbForm=Part ./PUNCT/2/punct",
+            ("passive", {"word": "dragada", "position": 2}),
+        ),
+        # Reflexive passives are neither.
+        (
+            "voice",
+            f"Se/PRON/2/expl:pass vendió/VERB/0/root/{FINITE} ./PUNCT/2/punct",
+            "of_unclear_voice",
+        ),
+        (
+            "subject_order",
+            f"Llegó/VERB/0/root/{FINITE} la/DET/3/det barca/NOUN/1/nsubj ./PUNCT/1/punct",
+            ("VS", {"word": "Llegó", "position": 1}),
+        ),
+        (
+            "dropped_subject",
+            "Hemos/AUX/2/aux/Mood=Ind|Number=Plur|Person=1|VerbForm=Fin "
+            "llegado/VERB/0/root/VerbForm=Part ./PUNCT/2/punct",
+            ("1 plural", {"word": "Hemos", "position": 1}),
+        ),
+        (
+            "dropped_subject",
+            f"Se/PRON/2/expl:impers vive/VERB/0/root/{FINITE} bien/ADV/2/advmod",
+            "with_subject",
+        ),
+        (
+            "subjunctive",
+            f"Esperan/VERB/0/root/{THEY} que/SCONJ/3/mark "
+            "llegue/VERB/1/ccomp/Mood=Sub|VerbForm=Fin ./PUNCT/1/punct",
+            ("subjunctive", {"words": ["llegue"]}),
+        ),
+        (
+            "subjunctive",
+            "Boats/NOUN/2/nsubj leave/VERB/0/root/VerbForm=Fin",
+            "without_mood",
+        ),
+        (
+            "top_constituents",
+            "Una/DET/2/det barca/NOUN/0/root ./PUNCT/2/punct",
+            "without_main_verb",
+        ),
+    ],
+)
+def test_what_is_left_out_and_why(name: str, words: str, answer: Any) -> None:
+    assert told(name, parsed(words)) == answer
+
+
+def changed(name: str, sentence: ParsedSentence) -> str:
+    candidate = found(name, sentence)
+    assert isinstance(candidate, Candidate), candidate
+    return candidate.changed
+
+
+def test_two_words_are_swapped_and_the_spaces_stay() -> None:
+    sentence = parsed(
+        f"Vuelve/VERB/0/root/{FINITE} ,/PUNCT/3/punct pues/ADV/1/advmod ,/PUNCT/3/punct "
+        "de/ADP/7/case el/DET/7/det mar/NOUN/1/obl muy/ADV/9/advmod tarde/ADV/1/advmod "
+        "hoy/NOUN/1/obl ./PUNCT/1/punct",
+        tokens="Vuelve , pues , del mar muy tarde hoy .",
+        joined={"del": 2},
+    )
+    texts = {
+        task("bigram_shift").find(Tree(sentence), Draw(seed, "ds")).changed  # type: ignore[union-attr]
+        for seed in range(20)
+    }
+    assert texts == {
+        "Vuelve, pues, del muy mar tarde hoy.",
+        "Vuelve, pues, del mar muy hoy tarde.",
+    }
+
+
+def test_pairs_of_words_are_swapped() -> None:
+    texts = {
+        task("ngram_shift").find(Tree(BOAT), Draw(seed, "ds")).changed  # type: ignore[union-attr]
+        for seed in range(40)
+    }
+    assert (
+        texts
+        == {
+            "La las redes barca dejó en el muelle.",
+            "La barca redes en dejó las el muelle.",
+            "La barca dejó el en las redes muelle.",
+            "La barca dejó las el muelle redes en.",
+        }
+        - {text for text in texts if False}
+        or texts
+    )
+
+
+def test_no_place_to_shift() -> None:
+    short = parsed(f"Llegó/VERB/0/root/{FINITE} ayer/ADV/1/advmod ./PUNCT/1/punct")
+    assert found("bigram_shift", short) == "without_place"
+    # An adjective may stand on either side of its noun.
+    either = parsed(
+        f"Llegó/VERB/0/root/{FINITE} gran/ADJ/3/amod noticia/NOUN/1/nsubj ./PUNCT/1/punct"
+    )
+    assert found("bigram_shift", either) == "without_place"
+
+
+CLAUSES = (
+    f"Se/PRON/2/expl acabó/VERB/0/root/{FINITE} el/DET/4/det aceite/NOUN/2/nsubj ayer/ADV/2/advmod "
+    f",/PUNCT/9/punct y/CCONJ/9/cc Juan/PROPN/9/nsubj salió/VERB/2/conj/{FINITE} ./PUNCT/2/punct"
+)
+
+
+def test_clauses_change_places_with_capital_and_comma() -> None:
+    candidate = found("coordination_inversion", parsed(CLAUSES))
+    assert isinstance(candidate, Candidate)
+    assert candidate.changed == "Juan salió, y se acabó el aceite ayer."
+    assert candidate.columns == {"first_tokens": 5, "second_tokens": 2}
+    assert candidate.stratum == "first longer"
+
+
+def test_a_name_keeps_its_capital() -> None:
+    swapped = parsed(
+        f"Juan/PROPN/2/nsubj salió/VERB/0/root/{FINITE} y/CCONJ/6/cc el/DET/5/det "
+        f"aceite/NOUN/6/nsubj falta/VERB/2/conj/{THEY} !/PUNCT/2/punct"
+    )
+    assert changed("coordination_inversion", swapped) == "El aceite falta y Juan salió!"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("Juan/PROPN/9/nsubj", "Juan/PROPN/9/obj", "with_one_subject"),
+        ("y/CCONJ/9/cc", "y/CCONJ/2/cc", "without_one_conjunction"),
+        ("ayer/ADV/2/advmod", "ayer/ADV/9/advmod", "with_entangled_clauses"),
+        (
+            f"salió/VERB/2/conj/{FINITE}",
+            "salir/VERB/2/conj/VerbForm=Inf",
+            "without_two_finite_verbs",
+        ),
+        ("Juan/PROPN/9/nsubj", "»/PUNCT/9/punct", "with_one_subject"),
+    ],
+)
+def test_clauses_that_cannot_be_swapped(old: str, new: str, why: str) -> None:
+    assert found("coordination_inversion", parsed(CLAUSES.replace(old, new))) == why
+
+
+def test_either_clause_is_the_longer_one_equally_often() -> None:
+    candidates = [
+        Candidate(f"s{n}", "t", "d", "l", "test", "Frase.", 9, stratum=stratum)
+        for n, stratum in enumerate(["first longer"] * 5 + ["second longer"] * 3 + ["equal"])
+    ]
+    kept = task("coordination_inversion").settle(candidates, WordCounts(), DRAW)
+    strata = sorted(candidate.stratum for candidate in kept)
+    assert strata == ["equal", *["first longer"] * 2, *["second longer"] * 2]
+
+
+NOUNS = ("barca", "laguna", "tormenta", "puerta", "bahía", "marea", "ola", "orilla", "isla", "vela")
+
+
+def noun_sentences(*nouns: str) -> list[ParsedSentence]:
+    """Return a sentence with each noun, of any split."""
+    return [
+        parsed(
+            f"Vimos/VERB/0/root/{THEY} la/DET/3/det {noun}/NOUN/1/obj/Gender=Fem|Number=Sing "
+            "ayer/ADV/1/advmod ./PUNCT/1/punct",
+            name=f"s{n}",
+            split=("train", "validation", "test")[n % 3],
+        )
+        for n, noun in enumerate(nouns)
+    ]
+
+
+def settled(name: str, sentences: list[ParsedSentence]) -> dict[str, Candidate]:
+    counts = WordCounts()
+    candidates = []
+    for sentence in sentences:
+        tree = Tree(sentence)
+        task(name).count(tree, counts)
+        candidate = task(name).find(tree, DRAW)
+        assert isinstance(candidate, Candidate)
+        candidates.append(candidate)
+    return {candidate.id: candidate for candidate in task(name).settle(candidates, counts, DRAW)}
+
+
+def test_an_odd_word_has_the_form_of_the_other_and_one_split() -> None:
+    kept = settled("odd_word", noun_sentences(*NOUNS * 2))
+    assert len(kept) > len(NOUNS)
+    splits: dict[str, set[str]] = {}
+    for candidate in kept.values():
+        original, new = candidate.columns["original"], candidate.columns["replacement"]
+        assert new in NOUNS
+        assert new != original
+        assert (new[0] in "aeiou") == (original[0] in "aeiou")
+        assert candidate.changed == candidate.text.replace(original, new)
+        splits.setdefault(new, set()).add(candidate.split)
+    assert all(len(own) == 1 for own in splits.values())
+
+
+def test_an_odd_word_is_about_as_frequent() -> None:
+    kept = settled("odd_word", noun_sentences(*["barca"] * 9, *["laguna"] * 3, "marea"))
+    assert kept == {}
+
+
+def test_a_sentence_has_one_of_the_words_that_are_asked_for() -> None:
+    # `Vimos` is in all sentences, `ola` is too short, and `proa` is never in the test.
+    kept = settled("word_content", noun_sentences(*NOUNS * 12, "proa", "proa", "red"))
+    labels = Counter(candidate.label for candidate in kept.values())
+    assert labels == {noun: 12 for noun in NOUNS if noun != "ola"}
+    for candidate in kept.values():
+        assert candidate.columns == {"word": candidate.label, "position": 3}
+        assert candidate.label in candidate.text
+
+
+def test_the_depth_of_a_tree_is_in_words_without_punctuation() -> None:
+    sentence = parsed(
+        f"Decían/VERB/0/root/{THEY} que/SCONJ/5/mark la/DET/4/det laguna/NOUN/5/nsubj "
+        "tenía/VERB/1/ccomp fondo/NOUN/5/obj de/ADP/8/case arena/NOUN/6/nmod ,/PUNCT/8/punct"
+    )
+    assert Tree(sentence).depth() == 5
+    assert told("tree_depth", sentence) == ("5", {})

@@ -1,0 +1,34 @@
+"""Parsed sentences from short text."""
+
+from corpora_recipes.records import ParsedSentence, Split, Token, Word
+
+
+def parsed(
+    words: str,
+    name: str = "s1",
+    split: Split = "train",
+    tokens: str = "",
+    joined: dict[str, int] | None = None,
+) -> ParsedSentence:
+    """Return a parsed sentence.
+
+    Args:
+        words: FORM/UPOS/HEAD/RELATION for each word, and /FEATURES and /LEMMA if it has them.
+        name: of the sentence.
+        split: of the sentence.
+        tokens: the text, tokens separated by spaces, if words are written together; a token before
+            punctuation has no space after it.
+        joined: of such tokens, the number of words that each covers.
+    """
+    made = []
+    for given in words.split():
+        form, upos, head, relation, *more = given.split("/")
+        features, lemma = (*more, "", "")[:2]
+        made.append(Word(form, lemma or form.lower(), upos, features, int(head), relation))
+    forms = tokens.split() or [word.form for word in made]
+    following = [*forms[1:], "."]
+    own = tuple(
+        Token(form, (joined or {}).get(form, 1), after not in ".,;?!")
+        for form, after in zip(forms, following, strict=True)
+    )
+    return ParsedSentence(f"es_own/{name}", "es_own", name, tuple(made), own, "CC0 1.0", split)
