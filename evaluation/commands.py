@@ -73,6 +73,9 @@ VERBS = {
         "check that scale, order and hash seed change no scores (gate 10)",
     ),
     "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
+    "export": Verb(
+        "evaluation.leaderboards.command", "write results for mteb and the Hugging Face Hub"
+    ),
     "repro": Verb(
         "evaluation.repro",
         "run all stages, and show where the run is and its scores",

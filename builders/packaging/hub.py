@@ -8,6 +8,7 @@ from typing import Any
 from builders.auditing.report import read_audit
 from builders.packaging.card import Config, card, licences
 from builders.packaging.croissant import croissant
+from builders.packaging.leaderboard import eval_yaml
 from builders.packaging.lm_eval.tasks import write_tasks
 from builders.packaging.rows import Digests, facts_of, take_over_rows, write_rows
 from builders.plan.benchmarks import benchmark_of
@@ -18,6 +19,7 @@ from builders.store.dataset_files import NO_COUNTS
 from builders.store.missing import without_missing
 from builders.store.schema import about_of, labels_of
 from builders.store.shards import digest, shards_in
+from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.yaml_text import load_yaml
@@ -40,8 +42,9 @@ def package(
     Each dataset is a folder. Beside the card (README.md) there are LICENSE.md, croissant.json (the
     same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows, the
     names of their corpora, the benchmarks that they belong to, and the datasets that are left out
-    because their corpora must be asked for; and the folder lm_eval with the datasets as tasks of
-    lm-evaluation-harness. The card shows the misses of the audit; they are not errors here.
+    because their corpora must be asked for; eval.yaml, for the leaderboards of the Hub; and the
+    folder lm_eval with the datasets as tasks of lm-evaluation-harness. The card shows the misses of
+    the audit; they are not errors here.
 
     Args:
         groups: the datasets to package.
@@ -94,6 +97,7 @@ def package(
         asked = write_tasks(configs, folder, hub)
         (folder / "README.md").write_text(card(configs, list(missing), asked), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
+        (folder / "eval.yaml").write_text(eval_yaml(_asked(configs)), "utf-8")
         text = json.dumps(croissant(configs, folder), ensure_ascii=False, indent=2)
         (folder / "croissant.json").write_text(text + "\n", "utf-8")
         text = json.dumps(
@@ -163,6 +167,15 @@ def _configs(
                 )
             )
     return configs
+
+
+def _asked(configs: Sequence[Config]) -> dict[str, Split]:
+    """Return the datasets with a label or a score, and the split that encoders are scored on."""
+    return {
+        config.dataset.name: "train" if "fold" in config.columns else "test"
+        for config in configs
+        if config.task.target != "neighbours"
+    }
 
 
 def _audited(report: Mapping[str, Any], name: str, digests: Digests) -> dict[str, Any]:

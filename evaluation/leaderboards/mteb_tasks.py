@@ -13,7 +13,7 @@ from mteb import Benchmark, TaskMetadata
 from mteb.abstasks.abstask import AbsTask
 from mteb.types import Licenses
 
-from builders.packaging.leaderboard import NAME, task_name
+from builders.packaging.leaderboard import DESCRIPTION, NAME, task_name
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from corpora_recipes.records import Split
@@ -154,7 +154,7 @@ def make_benchmark(
     return Benchmark(
         name=NAME,
         tasks=tasks,
-        description="Discourse, similarity, classification and linguistic probing.",
+        description=DESCRIPTION,
     )
 
 

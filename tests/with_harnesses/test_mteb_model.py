@@ -35,7 +35,7 @@ def test_one_score_by_three_ways(hub_folder: Path, cached_minilm: str, minilm: P
     by_mteb = {one.task_name: one.get_score() for one in found.task_results}
     for one in theirs.results.scores:
         assert ours[one.dataset].value == pytest.approx(one.value, abs=1e-6)
-        assert by_mteb[f"Probeta_{one.dataset}"] == pytest.approx(one.value, abs=1e-6)
+        assert by_mteb[f"probeta_{one.dataset}"] == pytest.approx(one.value, abs=1e-6)
     assert ours.results.encoder["revision"] == mteb.get_model_meta(cached_minilm).revision
 
 

@@ -86,12 +86,12 @@ def test_scores_are_those_of_score(hub_folder: Path) -> None:
     write_more(hub_folder)
     asked = benchmark(hub_folder)
     found, expected = results_of(Letters(), asked), score("char_hash", hub_folder)
-    assert [task.metadata.name.removeprefix("Probeta_") for task in asked.tasks] == [
+    assert [task.metadata.name.removeprefix("probeta_") for task in asked.tasks] == [
         one.dataset for one in expected.results.scores
     ]
     assert len(asked.tasks) == 8
     for one in expected.results.scores:
-        ((split, own),) = found[f"Probeta_{one.dataset}"].items()
+        ((split, own),) = found[f"probeta_{one.dataset}"].items()
         assert split == ("train" if one.dataset == "folds" else "test")
         assert own["main_score"] == own[one.metric] == one.value
         assert (own["low_95"], own["high_95"]) == one.interval
@@ -112,7 +112,7 @@ def test_texts_are_encoded_once(hub_folder: Path) -> None:
 def test_metadata(hub_folder: Path) -> None:
     (task,) = benchmark(hub_folder, groups=["SC"]).tasks
     metadata = task.metadata
-    assert (metadata.name, metadata.type) == ("Probeta_tass_own", "Classification")
+    assert (metadata.name, metadata.type) == ("probeta_tass_own", "Classification")
     assert (metadata.languages, metadata.eval_langs) == (["spa"], ["spa-Latn"])
     assert metadata.dataset == {"path": str(hub_folder), "name": "tass_own", "revision": "1.0.0"}
     assert metadata.prompt == AbsTaskClassification.abstask_prompt
@@ -166,10 +166,10 @@ def test_the_lines_of_the_page_run(
     names: dict[str, Any] = {}
     exec(block.text.replace(MODEL_OF_THE_PAGE, cached_minilm), names)
     assert [one.task_name for one in names["results"].task_results] == [
-        "Probeta_bso_own",
-        "Probeta_sts_own",
+        "probeta_bso_own",
+        "probeta_sts_own",
     ]
-    assert len(list(tmp_path.rglob("Probeta_bso_own.json"))) == 1
+    assert len(list(tmp_path.rglob("probeta_bso_own.json"))) == 1
 
 
 def test_languages_are_written_as_mteb_does() -> None:

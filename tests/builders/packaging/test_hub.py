@@ -452,6 +452,15 @@ def test_croissant_validates_and_yields_the_rows(packaged: Path) -> None:
     assert [row["label"] for row in found] == [row["label"] for row in rows]
 
 
+def test_leaderboards_have_what_is_scored(packaged_once: Path, neighbours: Path) -> None:
+    """Neighbours are looked for in rankings and paradigms, which are no tasks of mteb."""
+    found = yaml.safe_load((neighbours / "eval.yaml").read_text("utf-8"))
+    assert found["evaluation_framework"] == "mteb"
+    assert found["tasks"] == [{"id": "probeta_related", "config": "related", "split": "test"}]
+    found = yaml.safe_load((packaged_once / "hub" / "eval.yaml").read_text("utf-8"))
+    assert [task["config"] for task in found["tasks"]] == ["bso_mine", "dc_mine", "sp_mine"]
+
+
 def test_the_audit_says_which_corpus_and_benchmark(packaged_once: Path) -> None:
     audit = json.loads((packaged_once / "hub" / "audit.json").read_text("utf-8"))
     found = {(own["title"], own["benchmark"]) for own in audit["datasets"].values()}

@@ -38,6 +38,7 @@ NAMES = [
     "bso_mine/train-00000-of-00001.parquet",
     "bso_mine/validation-00000-of-00001.parquet",
     "croissant.json",
+    "eval.yaml",
     "lm_eval/README.md",
     "lm_eval/common",
     "lm_eval/group.probeta.yaml",
