@@ -203,7 +203,7 @@ class Word(NamedTuple):
         form: as written; of a part of a multiword token, as annotated ("de" and "el" of "del").
         lemma: "" if it is not annotated.
         upos: universal part of speech, such as "NOUN"; "" if it is not annotated.
-        features: morphological features, such as "Gender=Fem|Number=Sing", "" if there are none.
+        features: morphological features, such as "Gender=Fem|Number=Sing", or "".
         head: number of its head in the sentence, from 1; 0 for the root.
         relation: to its head, with the subtype: "nsubj:pass".
     """

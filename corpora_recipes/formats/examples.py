@@ -2,17 +2,17 @@
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable
 
 from corpora_recipes.formats.tables import Row
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import MOST_RECORDS
-from corpora_recipes.text.cleaning import nfc
 
 # Invisible: zero-width spaces and word joiners, soft hyphens, marks of direction; not the joiners
 # in emoji (U+200C, U+200D).
-_INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 
@@ -23,7 +23,7 @@ def natural(text: str) -> str:
     Raises:
         Dropped: "empty_text" if nothing is left.
     """
-    line = " ".join(nfc(_INVISIBLE.sub("", text)).split())
+    line = " ".join(unicodedata.normalize("NFC", INVISIBLE.sub("", text)).split())
     if not line:
         raise Dropped("empty_text")
     return line

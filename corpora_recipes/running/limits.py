@@ -30,6 +30,8 @@ LONGEST_HEADER = 1 << 20
 """Of the header of a dump: it has a few kilobytes."""
 LONGEST_PAGE = 32 << 20
 """Of a page of a dump: MediaWiki keeps a text under 2 MiB, which XML can make six times as long."""
+LARGEST_SENTENCE = 4 << 20
+"""Of a parsed sentence with its comments: the longest has some 100 kB."""
 LARGEST_YAML = 1 << 20
 """Of a YAML file: params.yaml has 10 kB."""
 
@@ -41,12 +43,16 @@ MOST_SUBTITLES = 1_000_000
 """Of an archive whose directory is read as a stream: the English one has about 450,000."""
 MOST_RECORDS = 250_000
 """Of a block, whose records a worker holds: the largest, of PAWS-X, has 50,000."""
+MOST_SENTENCES = 1_000_000
+"""Of a corpus of treebanks, whose marks the driver holds: the largest has some 200,000."""
 MOST_LINES = 5_000_000
 """Of a table, or a compressed file: the largest of XNLI has 75,000."""
 MOST_COLUMNS = 100
 """Of a table: XNLI has 19."""
 MOST_NODES = 5_000
 """Of a file with a discourse tree: the longest texts have some hundreds."""
+MOST_WORDS = 5_000
+"""Of a parsed sentence: the longest has some hundreds."""
 MOST_STREAMS = 1_000_000
 """Of a dump: the English Wikipedia has 230,000."""
 MOST_VALUES = 50_000

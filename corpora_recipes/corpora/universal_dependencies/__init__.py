@@ -1,0 +1,1 @@
+"""Recipe for the treebanks of Universal Dependencies."""

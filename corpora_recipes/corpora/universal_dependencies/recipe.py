@@ -1,0 +1,184 @@
+"""Reads treebanks of Universal Dependencies into parsed sentences.
+
+One corpus has one language and one or several of its treebanks (option ``treebanks``), each in a
+folder with the name of its repository, as in the releases::
+
+    UD_Spanish-GSD/es_gsd-ud-train.conllu  UD_Spanish-GSD/es_gsd-ud-dev.conllu  …
+
+Splits are the parts of each treebank. If a treebank lacks some, they are carved out of another by
+keyed hash of its documents, in shares of 3 : 1 : 1 for train, validation and test:
+
+- train is there, dev is not: validation comes from train (3 : 1);
+- dev is there, train is not: train comes from dev (3 : 1), and so does test if it is missing;
+- train and dev are there, test is not: test comes from dev (1 : 1);
+- there is one part only: all three come from it (3 : 1 : 1). But a treebank that has only a test
+  part (PUD) is test as a whole if another treebank of the corpus has other parts.
+
+Documents are those of the comments ``# newdoc`` if the first sentence of a file has one; otherwise
+the beginnings of the sentences' ids ("a1" of a1-s3), if all ids have one and they are ten or more;
+otherwise each sentence is a document, as in treebanks whose sentences were shuffled.
+
+Of sentences with the same text (case, punctuation and spaces apart) one stays: in test if it is
+there, otherwise in validation.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpora_recipes.corpora.universal_dependencies.scanning import Sentences, look_through
+from corpora_recipes.corpora.universal_dependencies.treebanks import chosen_treebanks
+from corpora_recipes.facts import Source
+from corpora_recipes.formats.conllu import parse, pieces
+from corpora_recipes.formats.treebanks import is_withheld
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.records import ParsedSentence, Split
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.cleaning import damage
+
+# How much of a file a worker reads at once.
+BLOCK_BYTES = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What is known of a sentence before it is parsed.
+
+    Attributes:
+        id: unique in its part of the treebank.
+        document_id: of its document.
+        split: its split.
+        dropped: why it is dropped; "" if it is not.
+    """
+
+    id: str
+    document_id: str
+    split: Split
+    dropped: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Some sentences of a file that follow each other.
+
+    Attributes:
+        key: the path in the folder of the corpus, and the number of the first sentence.
+        path: the file.
+        treebank: such as "es_gsd".
+        licence: of the texts.
+        offset: of the first sentence, in bytes.
+        end: of the last sentence.
+        line: number of the first line.
+        sentences: in their order.
+    """
+
+    key: str
+    path: Path
+    treebank: str
+    licence: str
+    offset: int
+    end: int
+    line: int
+    sentences: Sequence[Sentence]
+
+
+def sources(corpus: Corpus) -> Sequence[Source]:
+    """List the files of the treebanks; a mirror may lack some of them.
+
+    Raises:
+        InputError: see ``chosen_treebanks``.
+    """
+    return [source for treebank in chosen_treebanks(corpus) for source in treebank.sources]
+
+
+def blocks(raw: Path, corpus: Corpus) -> Sequence[Block]:
+    """List the sentences of all files, some megabytes to a block.
+
+    Raises:
+        InputError: no file of the treebanks is there; or see ``look_through``.
+    """
+    files: Mapping[Path, str] = {
+        path: treebank.licence
+        for treebank in chosen_treebanks(corpus)
+        for source in treebank.sources
+        for path in sorted(raw.glob(source.file))
+    }
+    if not files:
+        names = [source.file for source in sources(corpus)]
+        raise InputError(
+            raw,
+            expected=f"files of treebanks in {corpus.language}: {', '.join(names)}",
+            found="none of them",
+            todo="put them there, or name other treebanks under `treebanks`",
+        )
+    return [
+        block for file in look_through(list(files.items()), corpus) for block in _blocks(file, raw)
+    ]
+
+
+def _blocks(file: Sentences, raw: Path) -> list[Block]:
+    made = []
+    start = 0
+    for index in range(1, len(file.ids) + 1):
+        if index < len(file.ids) and file.offsets[index] - file.offsets[start] < BLOCK_BYTES:
+            continue
+        made.append(
+            Block(
+                f"{file.path.relative_to(raw).as_posix()}, {start}",
+                file.path,
+                file.treebank,
+                file.licence,
+                file.offsets[start],
+                file.offsets[index],
+                file.lines[start],
+                [_sentence(file, own) for own in range(start, index)],
+            )
+        )
+        start = index
+    return made
+
+
+def _sentence(file: Sentences, index: int) -> Sentence:
+    return Sentence(
+        file.named(file.ids[index]),
+        file.named(file.documents[index]),
+        file.splits[index],
+        file.repeated.get(index, ""),
+    )
+
+
+def read_block(block: Block, corpus: Corpus) -> BlockResult:
+    """Read the sentences of a block.
+
+    A sentence's id is its treebank, part and own id, as in "es_gsd/dev/es-dev-001-s1".
+    Dropped: ``duplicate`` and ``in_other_split`` (see above), ``withheld_text`` (underscores for
+    words that may not be published), the reasons of ``parse`` and of ``damage``.
+
+    Raises:
+        InputError: see ``parse``.
+    """
+    result = BlockResult()
+    found = pieces(block.path, block.offset, block.end, block.line)
+    for known, piece in zip(block.sentences, found, strict=True):
+        result.drops.seen["sentences"] += 1
+        try:
+            if known.dropped:
+                raise Dropped(known.dropped)
+            parsed = parse(piece, block.path)
+            sentence = ParsedSentence(
+                known.id,
+                block.treebank,
+                known.document_id,
+                parsed.words,
+                parsed.tokens,
+                block.licence,
+                known.split,
+            )
+            if is_withheld(sentence.text):
+                raise Dropped("withheld_text")
+            if reason := damage(sentence.text):
+                raise Dropped(reason)
+            result.records.append(sentence)
+        except Dropped as drop:
+            result.drops.dropped["sentences", drop.reason] += 1
+    return result

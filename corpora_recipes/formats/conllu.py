@@ -1,0 +1,276 @@
+"""Reads sentences in CoNLL-U, the format of Universal Dependencies, one after the other.
+
+The format: https://universaldependencies.org/format.html. Read are words, multiword tokens and the
+natural text. Empty nodes, enhanced dependencies and the column XPOS are left out, and so is MISC,
+except for SpaceAfter.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from corpora_recipes.formats.examples import INVISIBLE
+from corpora_recipes.recipe import Dropped
+from corpora_recipes.records import Token, Word, text_of
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LARGEST_SENTENCE, MOST_WORDS, whole_lines
+
+_UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _"
+_PARTS_OF_SPEECH = frozenset(_UPOS.split())
+_COLUMNS = 10
+_BOM = b"\xef\xbb\xbf"
+# White space other than the blanks, tabs and line feeds of the format.
+_ODD_SPACE = re.compile(r"[^\S \t\n]")
+_FEATURE = r"[A-Z][A-Za-z0-9]*(?:\[[a-z0-9]+\])?=[A-Z0-9][A-Za-z0-9]*(?:,[A-Z0-9][A-Za-z0-9]*)*"
+_FEATURES = re.compile(rf"{_FEATURE}(?:\|{_FEATURE})*")
+_RANGE = re.compile(r"([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
+_EMPTY_NODE = re.compile(r"[0-9]{1,6}\.[1-9][0-9]{0,5}")
+# The only spellings of a head: no blanks, signs, underscores or digits of other scripts.
+_HEADS = {str(number): number for number in range(MOST_WORDS + 1)}
+
+
+class Piece(NamedTuple):
+    """The lines of a sentence, with the comments above it.
+
+    Attributes:
+        lines: each with its line end.
+        first: number of the first of them in the file, from 1.
+        offset: of the first of them in the file, in bytes.
+    """
+
+    lines: Sequence[bytes]
+    first: int
+    offset: int
+
+
+class Parse(NamedTuple):
+    """What the lines of a sentence say.
+
+    Attributes:
+        words: the words in their order; one is the root, and there are no cycles.
+        tokens: the tokens of the text in their order; they cover each word once.
+    """
+
+    words: tuple[Word, ...]
+    tokens: tuple[Token, ...]
+
+
+def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -> Iterator[Piece]:
+    """Yield the sentences of a file; only one is in memory at a time.
+
+    Args:
+        path: the file.
+        offset: of the first sentence, in bytes.
+        end: the offset at which the last sentence has ended; None for that of the file.
+        line: number of the line at ``offset``.
+
+    Raises:
+        InputError: a line or a sentence is too long.
+    """
+    held: list[bytes] = []
+    size = 0
+    with path.open("rb") as file:
+        file.seek(offset)
+        for raw in whole_lines(file, path):
+            if offset == 0 and raw.startswith(_BOM):
+                offset, raw = len(_BOM), raw.removeprefix(_BOM)
+            if not raw.isspace():
+                held.append(raw)
+                size += len(raw)
+                if size > LARGEST_SENTENCE:
+                    raise InputError(
+                        f"{path}, line {line}",
+                        expected=f"sentences of at most {LARGEST_SENTENCE:,} bytes, with an empty "
+                        "line after each",
+                        found="a longer one",
+                        todo="check that the file is CoNLL-U",
+                    )
+            else:
+                if held:
+                    yield Piece(held, line - len(held), offset - size)
+                    held, size = [], 0
+                if end is not None and offset + len(raw) >= end:
+                    return
+            offset += len(raw)
+            line += 1
+    if held:
+        yield Piece(held, line - len(held), offset - size)
+
+
+def comments(piece: Piece, path: Path) -> dict[str, str]:
+    """Return the comments above a sentence: the name before "=", without blanks, to the value.
+
+    Raises:
+        InputError: one is not in UTF-8.
+    """
+    found: dict[str, str] = {}
+    for number, raw in enumerate(piece.lines, piece.first):
+        if not raw.startswith(b"#"):
+            break
+        name, _, value = _decoded(raw[1:], path, number).partition("=")
+        found.setdefault(name.strip(), " ".join(value.split()))
+    return found
+
+
+def parse(piece: Piece, path: Path) -> Parse:
+    """Read a sentence.
+
+    Its text, in NFC and without invisible characters, is that of the comment ``text``; without
+    one, it is put together from the tokens.
+
+    Args:
+        piece: its lines.
+        path: the file, for messages.
+
+    Raises:
+        InputError: a line has not ten columns; ids are not those of the words in their order; a
+            range is not one of words that follow it; a head is no word of the sentence; or the
+            sentence has too many words.
+        Dropped: "no_words"; "not_one_root"; "cycle"; "text_mismatch", the text is not that of the
+            tokens; "empty_form"; "unknown_upos"; or "malformed_features" (such as in lower case).
+    """
+    lines = _lines(piece, path)
+    words: list[Word] = []
+    tokens: list[Token] = []
+    text: str | None = None
+    reason = ""
+    covered = 0  # by the tokens so far, the last word of a range included
+    number = piece.first - 1
+    for number, line in enumerate(lines, piece.first):
+        if line.startswith("#") and not tokens:
+            name, equals, value = line[1:].partition("=")
+            if name.strip() == "text" and equals and text is None:
+                text = " ".join(value.split())
+            continue
+        columns = line.split("\t")
+        if len(columns) != _COLUMNS:
+            raise _error(path, number, f"{_COLUMNS} columns, with a tab between them", len(columns))
+        own, form, lemma, upos, _, features, head, relation, _, misc = columns
+        if not form:
+            reason = reason or "empty_form"
+        if own == str(len(words) + 1):
+            if (known := _HEADS.get(head)) is None:
+                raise _error(path, number, "the number of a word as the head", head)
+            if features == "_":
+                features = ""
+            elif not _are_features(features):
+                reason = reason or "malformed_features"
+            if upos not in _PARTS_OF_SPEECH:
+                reason = reason or "unknown_upos"
+            lemma = "" if lemma == "_" != form else lemma
+            upos = "" if upos == "_" else upos
+            words.append(Word(form, lemma, upos, features, known, relation))
+            if len(words) > covered:
+                covered += 1
+                tokens.append(Token(form, 1, _space_after(misc)))
+        elif bounds := _RANGE.fullmatch(own):
+            first, last = int(bounds[1]), int(bounds[2])
+            if not covered == len(words) == first - 1 < last - 1:
+                raise _error(path, number, f"a range that begins with {len(words) + 1}", own)
+            covered = last
+            tokens.append(Token(form, last - first + 1, _space_after(misc)))
+        elif not _EMPTY_NODE.fullmatch(own):
+            raise _error(path, number, f"the id {len(words) + 1}", own)
+        if len(words) > MOST_WORDS:
+            raise _error(path, number, f"a sentence of at most {MOST_WORDS:,} words", "more")
+    if covered > len(words):
+        raise _error(path, number, f"words up to {covered}, as a range says", len(words))
+    _check_heads(words, lines, piece, path)
+    if reason := reason or _fault(words):
+        raise Dropped(reason)
+    tokens[-1] = tokens[-1]._replace(space_after=False)
+    if text is not None and text != text_of(tokens):
+        tokens = _spaced_as(text, tokens)
+    return Parse(tuple(words), tuple(tokens))
+
+
+def _space_after(misc: str) -> bool:
+    return misc == "_" or "SpaceAfter=No" not in misc.split("|")
+
+
+def _lines(piece: Piece, path: Path) -> list[str]:
+    """Return the lines of a sentence as clean text."""
+    try:
+        text = b"".join(piece.lines).decode()
+    except UnicodeDecodeError:
+        for number, raw in enumerate(piece.lines, piece.first):
+            _decoded(raw, path, number)
+        raise
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    if not text.isascii():
+        if not unicodedata.is_normalized("NFC", text):
+            text = unicodedata.normalize("NFC", text)
+        if not text.isprintable():
+            text = _ODD_SPACE.sub(" ", INVISIBLE.sub("", text))
+    return text.removesuffix("\n").split("\n")
+
+
+def _decoded(raw: bytes, path: Path, number: int) -> str:
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{raw[error.start]:02X} at column {error.start}"
+        raise _error(path, number, "text in UTF-8", found) from None
+
+
+def _error(path: Path, line: int, expected: str, found: object) -> InputError:
+    return InputError(
+        f"{path}, line {line}",
+        expected=expected,
+        found=repr(found) if isinstance(found, str) else str(found),
+        todo="correct the file, or take it as its publisher gives it",
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _are_features(features: str) -> bool:
+    return _FEATURES.fullmatch(features) is not None
+
+
+def _check_heads(words: Sequence[Word], lines: Sequence[str], piece: Piece, path: Path) -> None:
+    """Refuse a head beyond the last word."""
+    if max((word.head for word in words), default=0) <= len(words):
+        return
+    for number, line in enumerate(lines, piece.first):
+        head = line.split("\t")[6] if line[:1].isdecimal() else ""
+        if _HEADS.get(head, 0) > len(words):
+            raise _error(path, number, f"a head from 0 to {len(words)}", head)
+
+
+def _fault(words: Sequence[Word]) -> str:
+    """Return what is wrong with the tree of a sentence; "" if nothing is."""
+    heads = [word.head for word in words]
+    if not heads:
+        return "no_words"
+    if heads.count(0) != 1:
+        return "not_one_root"
+    met_from = [0] * (len(heads) + 1)
+    met_from[0] = -1
+    for start in range(1, len(heads) + 1):
+        at = start
+        while not met_from[at]:
+            met_from[at] = start
+            at = heads[at - 1]
+        if met_from[at] == start:
+            return "cycle"
+    return ""
+
+
+def _spaced_as(text: str, tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens with the spaces that the text has between them."""
+    spaced = []
+    at = 0
+    for form, words, _ in tokens:
+        if not text.startswith(form, at):
+            raise Dropped("text_mismatch")
+        at += len(form)
+        space = text.startswith(" ", at)
+        spaced.append(Token(form, words, space))
+        at += space
+    if at != len(text):
+        raise Dropped("text_mismatch")
+    return spaced
