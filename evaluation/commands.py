@@ -76,6 +76,7 @@ VERBS = {
     "export": Verb(
         "evaluation.leaderboards.command", "write results for mteb and the Hugging Face Hub"
     ),
+    "verify": Verb("evaluation.verifying.command", "compute stored scores again from the answers"),
     "repro": Verb(
         "evaluation.repro",
         "run all stages, and show where the run is and its scores",

@@ -50,6 +50,7 @@ ROOMS = (
     "evaluation.paradigms",
     "evaluation.reporting",
     "evaluation.scoring",
+    "evaluation.verifying",
     "evaluation.leaderboards",
     "evaluation.listing",
     "evaluation.starting",

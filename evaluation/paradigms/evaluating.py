@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def evaluate_paradigms(
         },
     )
     languages = {dataset.language for dataset in asked} & rankings.keys()
-    vocabularies = {language: _digest(rankings[language]) for language in languages}
+    vocabularies = {language: vocabulary_digest(rankings[language]) for language in languages}
     scores = _kept(earlier, results, encoder, asked, vocabularies) if earlier else []
     there = {score.dataset for score in scores}
     paradigms = [
@@ -237,7 +237,7 @@ class _Words:
     digest: str
 
 
-def _digest(rankings: Sequence[Dataset]) -> str:
+def vocabulary_digest(rankings: Sequence[Dataset]) -> str:
     """Return the SHA-256 of the files of a language's word rankings."""
     digests = "".join(dataset.digest() for dataset in rankings)
     return sha256(digests.encode()).hexdigest()
@@ -316,10 +316,6 @@ def _score(one: _Paradigms, space: _Space, shared: _Words | None, threshold: int
         )
         for cluster, own, test in zip(one.clusters, terms, tested, strict=True)
     )
-    names = np.array([cluster.cluster for cluster in clusters])
-    values = np.array([[getattr(test, what) for test in tested] for what in MEASURES])
-    suggestion, coherence = (float(own.mean()) for own in values)
-    left_out = leave_out_means(values, names)
     return ParadigmScore(
         dataset=one.dataset.name,
         language=one.dataset.language,
@@ -331,12 +327,22 @@ def _score(one: _Paradigms, space: _Space, shared: _Words | None, threshold: int
         words=len(rows),
         words_left_out=space.left_out,
         casing=space.casing,
-        suggestion=suggestion,
-        suggestion_interval=score_interval("accuracy", suggestion, left_out[0], len(tested)),
-        coherence=coherence,
-        coherence_interval=score_interval("accuracy", coherence, left_out[1], len(tested)),
+        **measure_clusters(clusters),
         clusters=clusters,
     )
+
+
+def measure_clusters(clusters: Sequence[ClusterScore]) -> dict[str, Any]:
+    """Return the means over clusters and their intervals, fields of ``ParadigmScore``."""
+    names = np.array([cluster.cluster for cluster in clusters])
+    values = np.array([[getattr(cluster, what) for cluster in clusters] for what in MEASURES])
+    left_out = leave_out_means(values, names)
+    measured: dict[str, Any] = {}
+    for what, own, without in zip(MEASURES, values, left_out, strict=True):
+        mean = float(own.mean())
+        interval = score_interval("accuracy", mean, without, len(clusters))
+        measured |= {what: mean, f"{what}_interval": interval}
+    return measured
 
 
 def _left_out(terms: Sequence[str], forms: Forms) -> dict[str, list[str]]:

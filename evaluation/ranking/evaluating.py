@@ -330,7 +330,7 @@ def _rank(
             queries=len(np.unique(asked.queries)),
             pairs=len(ranks),
             without_vector=len(ranks) - int(np.count_nonzero(~np.isnan(own.ranks))),
-            **_measures(ranks, asked.groups[asked.queries]),
+            **measure_ranks(ranks, asked.groups[asked.queries]),
             ties=int(own.tied.sum()),
         )
         yield score, ranks
@@ -352,8 +352,13 @@ def _table(score: RankScore, asked: _Texts, ranks: Doubles) -> "pa.Table":
     )
 
 
-def _measures(ranks: Doubles, groups: Values) -> dict[str, Any]:
-    """Return the measures of ranks, fields of ``RankScore``."""
+def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
+    """Return the measures of ranks, fields of ``RankScore``.
+
+    Args:
+        ranks: float64 [pairs].
+        groups: ids of the groups of texts linked by positives, [pairs].
+    """
     of_pairs = dict(zip(MEASURES, measure_pairs(ranks), strict=True))
     mrr = float(of_pairs["MRR"].mean())
     (left_out,) = leave_out_means(of_pairs["MRR"][None], groups)

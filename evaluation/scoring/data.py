@@ -62,7 +62,7 @@ def find_data(
                 found=repr(given),
                 todo=f"write [{given!r}]",
             )
-    folder = _folder(data, datasets if not groups else None)
+    folder = data_folder(data, datasets if not groups else None)
     there = {dataset.name: dataset for dataset in find_datasets(folder)}
     chosen = _chosen(folder, there, datasets, groups)
     facts = {dataset.name: _facts(dataset) for dataset in chosen}
@@ -84,8 +84,16 @@ def find_data(
     )
 
 
-def _folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
-    """Return the folder of the data; that of a repository is downloaded."""
+def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Path:
+    """Return the folder of the data; that of a repository is downloaded.
+
+    Args:
+        data: as of ``find_data``.
+        datasets: the names of those that are needed; None for all.
+
+    Raises:
+        InputError: there is no such folder or repository, or it has no such dataset.
+    """
     if data is None and not PACKAGE.is_dir():
         raise InputError(
             "data",
@@ -125,7 +133,7 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
         )
         if not all((folder / name).is_dir() for name in datasets or ()):
             files = HfApi().list_repo_files(repository, repo_type="dataset")
-            _check(
+            check_names(
                 f"datasets of {repository}",
                 datasets,
                 sorted({Path(file).parent.name for file in files if file.endswith(".parquet")}),
@@ -151,7 +159,7 @@ def _chosen(
     probed = [dataset for dataset in there.values() if dataset.target != "neighbours"]
     abbreviations = [group.abbreviation for group in GROUPS]
     present = {TASKS[dataset.task].group.abbreviation for dataset in probed}
-    _check(f"groups of {folder}", groups, [name for name in abbreviations if name in present])
+    check_names(f"groups of {folder}", groups, [name for name in abbreviations if name in present])
     if ranked := sorted({*(datasets or ())} & {*there} - {dataset.name for dataset in probed}):
         raise InputError(
             f"datasets of {folder}",
@@ -159,7 +167,7 @@ def _chosen(
             found=f"{', '.join(ranked)}, where neighbours are looked for",
             todo="use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these",
         )
-    _check(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
+    check_names(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
     if not probed:
         raise InputError(
             folder,
@@ -177,8 +185,12 @@ def _chosen(
     ]
 
 
-def _check(where: str, asked: Collection[str] | None, known: Collection[str]) -> None:
-    """Refuse names that are not known, and name those that are most like them."""
+def check_names(where: str, asked: Collection[str] | None, known: Collection[str]) -> None:
+    """Refuse names that are not known, and name those that are most like them.
+
+    Raises:
+        InputError: a name is not known.
+    """
     if unknown := [name for name in asked or () if name not in known]:
         like = nearest(unknown, known)
         raise InputError(
