@@ -30,6 +30,27 @@ _BY_HAND = {
     "own code extracts (train.txt, dev.txt, test.txt) in FOLDER/gutenberg.",
     "xprobe": "Three of its nine tasks are faulty in Spanish; nobody has checked them here.",
 }
+# Tasks on treebanks that need features or sentences which not every language has, and the ones of
+# them that the treebanks of a language do not support: `build` refused them on the parts for
+# development and test of bosque, ctg, treegal, bdt, gsd (fr, de), isdt and ewt, and on the Spanish
+# PUD, for lack of the feature and not of sentences. Catalan is annotated as the Spanish AnCora.
+_NEEDING = (
+    "coordination_inversion dropped_subject object_gender object_number subject_gender "
+    "subject_number subject_order subjunctive tense voice"
+)
+_UNSUPPORTED = {
+    "ca": "",
+    "de": "dropped_subject",
+    "en": "dropped_subject object_gender subject_gender subjunctive",
+    "es": "",
+    "eu": "dropped_subject object_gender subject_gender tense voice",
+    "fr": "dropped_subject",
+    "gl": "object_gender object_number subject_gender subject_number",
+    "it": "",
+    "pt": "",
+}
+# Bytes of CoNLL-U: a thousand sentences or so.
+_SMALLEST_TREEBANK = 1_500_000
 # Languages that are written without spaces between sentences.
 _UNSPACED = "bo dz gan ja km lo my th wuu yue zh"
 _HEAD = """\
@@ -186,11 +207,12 @@ def _entry(recipe: str, code: str, suffix: str) -> Iterator[str]:
                 datasets[chosen] = _dataset(name, entry, model, code)
     lines = [f"  {recipe}:", f"    corpus: {_flow(corpus)}"]
     if datasets:
-        lines.append("    datasets:")
-        lines += [f"      {name}: {_flow(dataset)}" for name, dataset in datasets.items()]
+        lines += ["    datasets:", *_lines_of(datasets, facts.records, code)]
     reason = _BY_HAND.get(recipe, "") if code != model else ""
     if facts.records == "documents" and code.partition("-")[0] in _UNSPACED.split():
         reason = "Texts are split into sentences at spaces, which this language does without."
+    elif facts.records == "parsed_sentences" and _is_small(corpus):
+        reason = "Its treebanks have too few sentences for most tasks."
     note = ""
     if facts.manual and not facts.shipped:
         note = ", to be asked for: see docs/real_corpora.md"
@@ -207,6 +229,36 @@ def _entry(recipe: str, code: str, suffix: str) -> Iterator[str]:
     else:
         yield f"  # {facts.name}{note}"
         yield from lines
+
+
+def _lines_of(datasets: Mapping[str, Any], records: str, code: str) -> Iterator[str]:
+    """Yield the lines of the datasets of a corpus, and as comments those that it cannot give."""
+    language = code.partition("-")[0]
+    lacking = _UNSUPPORTED.get(language, _NEEDING).split() if records == "parsed_sentences" else []
+    for name, dataset in datasets.items():
+        if dataset["task"] not in lacking:
+            yield f"      {name}: {_flow(dataset)}"
+    if any(dataset["task"] in lacking for dataset in datasets.values()):
+        known = language in _UNSUPPORTED
+        yield (
+            "      # Not supported by its treebanks:"
+            if known
+            else "      # Not tried in this language: they need features that some treebanks lack."
+        )
+    for name, dataset in datasets.items():
+        if dataset["task"] in lacking:
+            yield f"      # {name}: {_flow(dataset)}"
+
+
+def _is_small(corpus: dict[str, Any]) -> bool:
+    """Return whether the treebanks of an entry are known to have too few sentences."""
+    from corpora_recipes.entries import corpus_of
+    from corpora_recipes.recipe import load_recipe
+
+    params = {"seed": 1, "corpora": {"it": {"corpus": corpus}}}
+    sources = load_recipe(corpus["recipe"]).sources(corpus_of(params, Path("params.yaml"), "it"))
+    sizes = [source.size for source in sources if source.size is not None]
+    return len(sizes) == len(sources) and sum(sizes) < _SMALLEST_TREEBANK
 
 
 def _renamed(name: str, model: str, suffix: str) -> str:
