@@ -239,6 +239,13 @@ def of_clusters(raw: Path) -> None:
     _hole(raw / "ParaLex.csv", 1 << 30)
 
 
+def of_an_endless_sentence(raw: Path) -> None:
+    """Make a sentence of 60 MB."""
+    (raw / "UD_Spanish-GSD").mkdir()
+    word = b"1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n"
+    (raw / "UD_Spanish-GSD" / "es_gsd-ud-dev.conllu").write_bytes(word * (2 << 20))
+
+
 BOMBS: list[tuple[str, Callable[[Path], None], str]] = [
     ("muchocine", of_large_member, "at most 67,108,864 bytes"),
     ("muchocine", of_lying_member, "an archive that can be unpacked"),
@@ -268,6 +275,7 @@ BOMBS: list[tuple[str, Callable[[Path], None], str]] = [
     ("gutenberg", of_a_book, "none; counts"),
     ("word_pairs", of_words, "at most 100,000 bytes|of at most 100,000"),
     ("paralex", of_clusters, "at most 16,777,216 bytes"),
+    ("universal_dependencies", of_an_endless_sentence, "sentences of at most 4,194,304 bytes"),
 ]
 
 

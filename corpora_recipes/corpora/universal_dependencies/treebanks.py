@@ -34,8 +34,8 @@ def chosen_treebanks(corpus: Corpus) -> list[Treebank]:
     """Return the treebanks of an entry: those of its option ``treebanks``, in their order.
 
     A treebank is named as in the table ("gsd"), or by its folder ("UD_Spanish-GSD"), which need
-    not be in the table. If none is named, they are those of the language in the table, but for
-    the ones that are set apart there; of a language that it lacks, all that are there.
+    not be in the table. If none is named, they are those of the language in the table, without
+    the ones that are set apart there.
 
     Raises:
         InputError: one is not in the table and not the name of a folder, or is named twice.
@@ -94,12 +94,17 @@ def _any_other(folder: str) -> Treebank:
     return Treebank(folder, _UNKNOWN.format(folder), (Source(file=f"{folder}/*.conllu"),))
 
 
-@cache
 def _known(language: str) -> dict[str, dict[str, Any]]:
     """Return the treebanks of a language in the table, by their short names."""
-    table = load_yaml(_TABLE)
+    table = _table()
     spoken = language.partition("-")[0]
     return {
         name: {"revision": table["release"], "prefix": spoken} | entry
         for name, entry in table["languages"].get(spoken, {}).items()
     }
+
+
+@cache
+def _table() -> dict[str, Any]:
+    table: dict[str, Any] = load_yaml(_TABLE)
+    return table
