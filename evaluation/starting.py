@@ -33,7 +33,8 @@ _BY_HAND = {
 # Tasks on treebanks that need features or sentences which not every language has, and the ones of
 # them that the treebanks of a language do not support: `build` refused them on the parts for
 # development and test of bosque, ctg, treegal, bdt, gsd (fr, de), isdt and ewt, and on the Spanish
-# PUD, for lack of the feature and not of sentences. Catalan is annotated as the Spanish AnCora.
+# PUD, for lack of the feature (in Galician, of sentences too). Catalan has the annotation of the
+# Spanish AnCora.
 _NEEDING = (
     "coordination_inversion dropped_subject object_gender object_number subject_gender "
     "subject_number subject_order subjunctive tense voice"
@@ -45,7 +46,7 @@ _UNSUPPORTED = {
     "es": "",
     "eu": "dropped_subject object_gender subject_gender tense voice",
     "fr": "dropped_subject",
-    "gl": "object_gender object_number subject_gender subject_number",
+    "gl": "coordination_inversion object_gender object_number subject_gender subject_number",
     "it": "",
     "pt": "",
 }
