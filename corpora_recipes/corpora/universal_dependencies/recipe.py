@@ -15,8 +15,8 @@ keyed hash of its documents, in shares of 3 : 1 : 1 for train, validation and te
   part (PUD) is test as a whole if another treebank of the corpus has other parts.
 
 Documents are those of the comments ``# newdoc`` if the first sentence of a file has one; otherwise
-the beginnings of the sentences' ids ("a1" of a1-s3), if all ids have one and they are ten or more;
-otherwise each sentence is a document, as in treebanks whose sentences were shuffled.
+the beginnings of the sentences' ids ("a1" of a1-s3), if all ids have one and none has more than a
+tenth of the file; otherwise each sentence is a document, as in treebanks that were shuffled.
 
 Of sentences with the same text (case, punctuation and spaces apart) one stays: in test if it is
 there, otherwise in validation.

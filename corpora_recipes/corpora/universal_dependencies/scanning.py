@@ -6,7 +6,7 @@ parse the rest.
 
 import re
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +19,8 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import MOST_SENTENCES
 from corpora_recipes.text.same_text import mark
 
-# A treebank whose ids have fewer beginnings is taken for shuffled: "dev" in dev-1, dev-2 …
-FEW_DOCUMENTS = 10
+# Beginnings of ids are no documents if one has a larger share of the file: "dev" in dev-1, dev-2 …
+LARGEST_DOCUMENT = 0.1
 # Of the parts that are carved out of one: 60/20/20, as in Araujo et al. (2022), appendix A.
 _SHARES: Mapping[Split, int] = {"train": 3, "validation": 1, "test": 1}
 _PARTS: Mapping[str, Split] = {"train": "train", "dev": "validation", "test": "test"}
@@ -127,8 +127,10 @@ def _by_ids(ids: Sequence[str]) -> list[str]:
     """Return the documents that the beginnings of the sentences' ids name; none if they do not."""
     matches = [_IN_DOCUMENT.fullmatch(own) for own in ids]
     documents = [match[1] for match in matches if match]
-    several = len(documents) == len(ids) and len(set(documents)) >= FEW_DOCUMENTS
-    return documents if several else []
+    if len(documents) < len(ids):
+        return []
+    largest = max(Counter(documents).values())
+    return documents if largest <= LARGEST_DOCUMENT * len(ids) else []
 
 
 def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:

@@ -204,12 +204,16 @@ def test_a_treebank_with_only_a_test_part_is_test_beside_others(tmp_path) -> Non
         ([lines("Una", "1", "a"), lines("Dos", "2"), lines("Tres", "3", "b")], ["a", "a", "b"]),
         (["# newdoc_id = a\n" + lines("Una"), "# newdoc = b\n" + lines("Dos")], ["a", "b"]),
         (["# newdoc\n" + lines("Una", "1"), lines("Dos", "2")], ["1", "1"]),
-        # Ids, if they name ten documents or more.
+        # Ids, if none has more than a tenth of the sentences.
         (
             [lines(f"F {n}", f"d{n // 2}-s{n}") for n in range(20)],
             [f"d{n // 2}" for n in range(20)],
         ),
         ([lines(f"F {n}", f"dev-s{n}") for n in range(20)], [f"dev-s{n}" for n in range(20)]),
+        (
+            [lines(f"F {n}", f"d{n % 9}-{n}") for n in range(18)],
+            [f"d{n % 9}-{n}" for n in range(18)],
+        ),
         # A comment in the middle of a file says nothing of what precedes it.
         ([lines("Una", "tut-1"), lines("Dos", "tut-2", document="Wiki")], ["tut-1", "tut-2"]),
         ([lines("Una"), lines("Dos")], ["@1", "@2"]),
