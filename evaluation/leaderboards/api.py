@@ -2,7 +2,10 @@
 
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mteb import Benchmark
 
 
 def benchmark(
@@ -11,7 +14,7 @@ def benchmark(
     datasets: Collection[str] | None = None,
     groups: Collection[str] | None = None,
     protocol: str = "standard",
-) -> Any:
+) -> "Benchmark":
     """Return datasets with a label or a score as a benchmark of mteb.
 
         mteb.evaluate(mteb.get_model("intfloat/multilingual-e5-small"), benchmark("dist/hub"))
@@ -28,7 +31,7 @@ def benchmark(
         protocol: "standard" or "senteval".
 
     Returns:
-        ``mteb.Benchmark``, with a task for each dataset.
+        A task for each dataset.
 
     Raises:
         InputError: mteb is not installed, or there is no such folder, dataset, group or protocol.
@@ -37,6 +40,7 @@ def benchmark(
     from evaluation.encoders.pretrained import load_packages
 
     load_packages("mteb", "mteb", extra=EXTRA)
+    # Only with mteb, from whose classes it makes others.
     from evaluation.leaderboards.mteb_tasks import make_benchmark
 
     return make_benchmark(data, datasets, groups, protocol)

@@ -22,6 +22,8 @@ from evaluation.encoders.char_hash import CharHash
 from evaluation.leaderboards.languages import CODES
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"
+# It needs no weights.
+RANDOM = "mteb/baseline-random-encoder"
 
 
 class Letters(AbsEncoder):  # type: ignore[misc]
@@ -141,7 +143,7 @@ def test_statistics(hub_folder: Path) -> None:
 def test_predictions_are_written(hub_folder: Path, tmp_path: Path) -> None:
     asked = benchmark(hub_folder, datasets=["sts_own"])
     model = Letters()
-    model.mteb_model_meta = mteb.get_model_meta("mteb/baseline-random-encoder")
+    model.mteb_model_meta = mteb.get_model_meta(RANDOM)
     results_of(model, asked, prediction_folder=tmp_path / "predictions")
     (file,) = (tmp_path / "predictions").iterdir()
     rows = json.loads(file.read_text())["default"]["test"]
@@ -158,13 +160,13 @@ def test_what_is_wrong_is_said(hub_folder: Path) -> None:
 
 
 def test_the_lines_of_the_page_run(
-    hub_folder: Path, cached_minilm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hub_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (block,) = blocks("py", page="docs/mteb.md")
     assert block.text.count(MODEL_OF_THE_PAGE) == 1
     monkeypatch.setattr("mteb.evaluate", partial(mteb.evaluate, cache=ResultCache(tmp_path)))
     names: dict[str, Any] = {}
-    exec(block.text.replace(MODEL_OF_THE_PAGE, cached_minilm), names)
+    exec(block.text.replace(MODEL_OF_THE_PAGE, RANDOM), names)
     assert [one.task_name for one in names["results"].task_results] == [
         "probeta_bso_own",
         "probeta_sts_own",
