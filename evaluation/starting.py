@@ -46,7 +46,7 @@ _UNSUPPORTED = {
     "es": "",
     "eu": "dropped_subject object_gender subject_gender tense voice",
     "fr": "dropped_subject",
-    "gl": "coordination_inversion object_gender object_number subject_gender subject_number",
+    "gl": "coordination_inversion object_gender object_number subject_gender subject_number voice",
     "it": "",
     "pt": "",
 }
