@@ -33,8 +33,8 @@ _BY_HAND = {
 # Tasks on treebanks that need features or sentences which not every language has, and the ones of
 # them that the treebanks of a language do not support: `build` refused them on the parts for
 # development and test of bosque, ctg, treegal, bdt, gsd (fr, de), isdt and ewt, and on the Spanish
-# PUD, for lack of the feature (in Galician, of sentences too). Catalan has the annotation of the
-# Spanish AnCora.
+# PUD, for lack of the feature; or the language hardly has such sentences, as English a subject after
+# its verb. Catalan has the annotation of the Spanish AnCora.
 _NEEDING = (
     "coordination_inversion dropped_subject object_gender object_number subject_gender "
     "subject_number subject_order subjunctive tense voice"
@@ -42,10 +42,10 @@ _NEEDING = (
 _UNSUPPORTED = {
     "ca": "",
     "de": "dropped_subject",
-    "en": "dropped_subject object_gender subject_gender subjunctive",
+    "en": "dropped_subject object_gender subject_gender subject_order subjunctive",
     "es": "",
     "eu": "dropped_subject object_gender subject_gender tense voice",
-    "fr": "dropped_subject",
+    "fr": "dropped_subject subject_order",
     "gl": "coordination_inversion object_gender object_number subject_gender subject_number voice",
     "it": "",
     "pt": "",
