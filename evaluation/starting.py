@@ -31,10 +31,10 @@ _BY_HAND = {
     "xprobe": "Three of its nine tasks are faulty in Spanish; nobody has checked them here.",
 }
 # Tasks on treebanks that need features or sentences which not every language has, and the ones of
-# them that the treebanks of a language do not support: `build` refused them on the parts for
-# development and test of bosque, ctg, treegal, bdt, gsd (fr, de), isdt and ewt, and on the Spanish
-# PUD, for lack of the feature; or the language hardly has such sentences, as English a subject after
-# its verb. Catalan has the annotation of the Spanish AnCora.
+# them that a language does not support: `build` refused them on the parts for development and test
+# of bosque, ctg, treegal, bdt, gsd (fr, de), isdt and ewt, and on the Spanish PUD, as the feature
+# is lacking; or such sentences are rare, as a subject after its verb in English. Catalan has the
+# annotation of the Spanish AnCora.
 _NEEDING = (
     "coordination_inversion dropped_subject object_gender object_number subject_gender "
     "subject_number subject_order subjunctive tense voice"
