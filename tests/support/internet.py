@@ -1,8 +1,9 @@
 """The servers that publish the corpora, as a proxy on loopback: with the samples in their layout.
 
 A command with ``environment`` reaches no other server, and none of them encrypted: ``at_home``
-changes a copy of the project accordingly. In each corpus.yaml, https becomes http, the pins are
-those of the samples, and optional files that the sample has not are left out.
+changes a copy of the project accordingly. In each corpus.yaml (and the table of treebanks), https
+becomes http, the pins are those of the samples, and optional files that the sample has not are left
+out.
 """
 
 import hashlib
@@ -27,10 +28,12 @@ from corpora_recipes.facts import Source
 from corpora_recipes.fetching.sources import list_sources, sample_folder
 from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.recipe import Corpus, recipe_names
+from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.detokenizing import detokenize
 
-# Of a corpus.yaml, what names servers.
-SECTIONS = {"sources", "options", "special"}
+# The files beside recipes that name servers, and what does so in them.
+FACTS = ("corpus.yaml", "treebanks.yaml")
+SECTIONS = {"sources", "options", "special", "server", "languages"}
 
 
 class Internet(RangeServer):
@@ -97,10 +100,14 @@ class Internet(RangeServer):
         return first
 
     def at_home(self, project: Path) -> None:
-        """Change the corpus.yaml of every recipe in a copy of the project."""
-        for recipe in recipe_names():
-            path = project / "corpora_recipes" / "corpora" / recipe / "corpus.yaml"
-            facts = yaml.safe_load(path.read_text("utf-8"))
+        """Change what every recipe says of servers in a copy of the project."""
+        folder = project / "corpora_recipes" / "corpora"
+        for path in (folder / recipe / name for recipe in recipe_names() for name in FACTS):
+            if not path.is_file():
+                continue
+            facts = load_yaml(path)
+            if path.name == "treebanks.yaml":
+                facts["languages"] = {"es": facts["languages"]["es"]}
             for section in SECTIONS & facts.keys():
                 facts[section] = self._here(facts[section], section)
             text = yaml.safe_dump(facts, allow_unicode=True, sort_keys=False, width=1000)
@@ -116,7 +123,11 @@ class Internet(RangeServer):
             return len(data)
         if not isinstance(value, dict):
             return value
-        new = {key: self._here(item, str(key)) for key, item in value.items()}
+        new = {
+            key: self._here(item, str(key))
+            for key, item in value.items()
+            if not (str(key).endswith(".conllu") and self._file(f"/{key}") is None)
+        }
         pins = {"sha256", "size", "git_blob"} & value.keys()
         if pins and (data := self._file(_address(value) or f"/{name}")) is not None:
             new |= {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data)}

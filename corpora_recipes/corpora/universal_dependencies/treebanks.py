@@ -11,7 +11,6 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
 _TABLE = Path(__file__).with_name("treebanks.yaml")
-_SERVER = "https://raw.githubusercontent.com/UniversalDependencies"
 _FOLDER = re.compile(r"UD_\w+(?:-\w+)?")
 _UNKNOWN = "that of the treebank, see LICENSE.txt of {}"
 
@@ -43,13 +42,13 @@ def chosen_treebanks(corpus: Corpus) -> list[Treebank]:
     known = _known(corpus.language)
     named = corpus.options["treebanks"]
     if not named:
-        return [_treebank(*item) for item in known.items() if "apart" not in item[1]]
+        return [_treebank(entry) for entry in known.values() if "apart" not in entry]
     by_folder = {entry["repository"]: name for name, entry in known.items()}
     chosen = []
     for name in map(str, named):
         key = by_folder.get(name, name)
         if key in known:
-            chosen.append(_treebank(key, known[key]))
+            chosen.append(_treebank(known[key]))
         elif _FOLDER.fullmatch(name):
             chosen.append(_any_other(name))
         else:
@@ -68,25 +67,18 @@ def _error(corpus: Corpus, expected: str, found: str) -> InputError:
     )
 
 
-def _treebank(name: str, entry: dict[str, Any]) -> Treebank:
-    repository = entry["repository"]
-    address = f"{_SERVER}/{repository}/{entry['revision']}"
-    sources = []
-    for part, pin in entry["files"].items():
-        file = f"{entry['prefix']}_{name}-ud-{part}.conllu"
-        size, sha256 = pin.split() if pin else (None, None)
-        url = f"{address}/{file}"
-        sources.append(
-            Source(
-                file=f"{repository}/{file}",
-                urls=(url,),
-                optional=True,
-                size=size and int(size),
-                sha256=sha256,
-            )
+def _treebank(entry: dict[str, Any]) -> Treebank:
+    repository, server = entry["repository"], _table()["server"]
+    sources = tuple(
+        Source(
+            file=f"{repository}/{file}",
+            urls=(f"{server}/{repository}/{entry['revision']}/{file}",),
+            optional=True,
+            **pin,
         )
-    licence = entry.get("licence", _UNKNOWN.format(repository))
-    return Treebank(repository, licence, tuple(sources))
+        for file, pin in entry["files"].items()
+    )
+    return Treebank(repository, entry.get("licence", _UNKNOWN.format(repository)), sources)
 
 
 def _any_other(folder: str) -> Treebank:
@@ -96,12 +88,8 @@ def _any_other(folder: str) -> Treebank:
 
 def _known(language: str) -> dict[str, dict[str, Any]]:
     """Return the treebanks of a language in the table, by their short names."""
-    table = _table()
-    spoken = language.partition("-")[0]
-    return {
-        name: {"revision": table["release"], "prefix": spoken} | entry
-        for name, entry in table["languages"].get(spoken, {}).items()
-    }
+    entries = _table()["languages"].get(language.partition("-")[0], {})
+    return {name: {"revision": _table()["release"]} | entry for name, entry in entries.items()}
 
 
 @cache
