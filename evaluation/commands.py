@@ -40,7 +40,7 @@ class VerbModule(Protocol):
 
 _DOWNLOADED = "the next run resumes the download"
 VERBS = {
-    "init": Verb("evaluation.starting", "write a params.yaml for a language"),
+    "init": Verb("evaluation.starting.command", "write a params.yaml for a language"),
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
     "doctor": Verb("corpora_recipes.doctor.command", "check that the corpora can be fetched"),
     "code": Verb("evaluation.stage_code", "write down the code of every stage, for DVC"),

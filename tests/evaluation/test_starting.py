@@ -14,7 +14,7 @@ from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
 from evaluation.commands import main
 from evaluation.entries import encoder_of, encoders_params
-from evaluation.starting import params_text
+from evaluation.starting.writing import params_text
 
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
 PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
@@ -37,7 +37,7 @@ NAMES = {
 def datasets(folder: Path, language: str) -> dict[str, tuple[Dataset, str]]:
     """Write the file, check all its entries, and return its datasets with their benchmarks."""
     path = folder / "params.yaml"
-    path.write_text(params_text(language) + "\n", "utf-8")
+    path.write_text(params_text(language), "utf-8")
     return {
         dataset.name: (dataset, benchmark_of(dataset, [o.corpus for o in group.origins]))
         for group in load_groups(path)
@@ -85,7 +85,7 @@ def test_every_language_gives_a_valid_file(tmp_path: Path) -> None:
 
 def test_a_language_that_cannot_be_split_into_sentences(tmp_path: Path) -> None:
     assert datasets(tmp_path, "bo") == {}
-    assert "# Wikipedia, not used. " in params_text("bo")
+    assert "# Not used. " in params_text("bo")
     assert set(datasets(tmp_path, "zh")) >= {"nli_zh", "paws_zh", "paralex_zh"}
 
 

@@ -1,0 +1,153 @@
+"""What the recipes offer in a language: the datasets of the shipped benchmarks, in this language.
+
+In another language than the shipped one, the names of the datasets have its code at the end.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from builders.packaging.hub import CHANGES
+from builders.tasks.benchmarks import BENCHMARKS
+from corpora_recipes.entries import corpus_of
+from corpora_recipes.facts import CorpusFacts
+from corpora_recipes.recipe import load_facts, load_recipe
+from corpora_recipes.running.commands import PARAMS
+from corpora_recipes.running.yaml_text import load_yaml
+
+TABLE: Mapping[str, Any] = load_yaml(Path(__file__).with_name("offers.yaml"))
+"""The content of offers.yaml."""
+# Bytes of CoNLL-U: a thousand sentences or so.
+SMALLEST_TREEBANK = 1_500_000
+
+
+@dataclass
+class Offer:
+    """A corpus, for an entry of params.yaml.
+
+    Attributes:
+        recipe: its recipe, and the name of the entry.
+        title: of the corpus, for readers.
+        note: a remark for the title.
+        reason: why it cannot be used, "" if it can.
+        corpus: the entry's part for fetching and reading.
+        datasets: name to the entry of a dataset.
+        left_out: datasets that the corpus does not give in this language, or may not give.
+        why_left_out: which of both.
+    """
+
+    recipe: str
+    title: str
+    note: str = ""
+    reason: str = ""
+    corpus: dict[str, Any] = field(default_factory=dict)
+    datasets: dict[str, Any] = field(default_factory=dict)
+    left_out: dict[str, Any] = field(default_factory=dict)
+    why_left_out: str = ""
+
+
+def offers_in(language: str, codes: Mapping[str, str]) -> list[Offer]:
+    """Return what there is in a language, in the order of the benchmarks.
+
+    Args:
+        language: its code.
+        codes: the recipes that have it, each with its own code of it.
+    """
+    recipes = dict.fromkeys(c["recipe"] for _, entry in _shipped() for c in entry["corpora"])
+    return [_offer(recipe, codes[recipe], language) for recipe in recipes if recipe in codes]
+
+
+def rankings_in(language: str) -> dict[str, Any]:
+    """Return the shipped rankings in a language, as entries of params.yaml."""
+    return {
+        name: {
+            "task": entry["task"],
+            "language": language,
+            **{key: value for key, value in entry["parts"].items() if key != "without_test"},
+        }
+        for name, entry in _shipped()
+        if "parts" in entry and entry["language"] == language
+    }
+
+
+def _shipped() -> list[tuple[str, dict[str, Any]]]:
+    """Return name and entry of all datasets of the shipped benchmarks."""
+    return [
+        (name, {"language": "es", **entry})
+        for datasets in BENCHMARKS.values()
+        for name, entry in datasets.items()
+    ]
+
+
+def _offer(recipe: str, code: str, language: str) -> Offer:
+    """Return a corpus as it is shipped, or after the one that is shipped in another language."""
+    facts = load_facts(recipe)
+    shipped = [
+        (name, entry, settings)
+        for name, entry in _shipped()
+        for settings in entry["corpora"]
+        if settings["recipe"] == recipe
+    ]
+    languages = [entry["language"] for _, entry, _ in shipped]
+    model = code if code in languages else languages[0]
+    offer = Offer(recipe, facts.name, corpus={"recipe": recipe, "language": code})
+    lacking, offer.why_left_out = _lacking(facts, code)
+    for name, entry, settings in shipped:
+        if entry["language"] != model:
+            continue
+        # A treebank has one language.
+        offer.corpus |= {k: v for k, v in settings.items() if k != "treebank" or code == model}
+        if "parts" not in entry:
+            chosen = name if code == model else _renamed(name, model, language)
+            kept = offer.left_out if entry["task"] in lacking else offer.datasets
+            kept[chosen] = _dataset(name, entry, model, code)
+    offer.reason = _why_not(facts, offer.corpus, code == model)
+    if facts.manual and not facts.shipped:
+        offer.note = ", to be asked for: see docs/real_corpora.md"
+    elif recipe == "paralex" and not rankings_in(code):
+        offer.note = ": scored with word vectors (`static`), or if there is a word ranking below"
+    return offer
+
+
+def _lacking(facts: CorpusFacts, code: str) -> tuple[list[str], str]:
+    """Return the tasks that a corpus does not support in a language, and how that is known."""
+    if facts.records != "parsed_sentences":
+        return [], ""
+    tried = TABLE["unsupported"].get(code.partition("-")[0])
+    if tried is not None:
+        return tried.split(), "Not supported by its treebanks:"
+    why = "Not tried in this language: they need features that some treebanks lack."
+    return TABLE["demanding"].split(), why
+
+
+def _why_not(facts: CorpusFacts, corpus: dict[str, Any], is_shipped: bool) -> str:
+    """Return why a corpus cannot be used in a language, "" if it can."""
+    if facts.records == "documents" and corpus["language"] in TABLE["unspaced"].split():
+        return "Texts are split into sentences at spaces, which this language does without."
+    if facts.records == "parsed_sentences" and _is_small(corpus):
+        return "Its treebanks have too few sentences for most tasks."
+    return "" if is_shipped else TABLE["by_hand"].get(corpus["recipe"], "")
+
+
+def _is_small(corpus: dict[str, Any]) -> bool:
+    """Return whether the treebanks of an entry are known to have too few sentences."""
+    params = {"seed": 1, "corpora": {"it": {"corpus": corpus}}}
+    sources = load_recipe(corpus["recipe"]).sources(corpus_of(params, PARAMS, "it"))
+    sizes = [source.size for source in sources if source.size is not None]
+    return len(sizes) == len(sources) and sum(sizes) < SMALLEST_TREEBANK
+
+
+def _renamed(name: str, model: str, language: str) -> str:
+    """Return the name of a dataset in another language, such as sp_wiki_ca."""
+    parts = [part for part in name.split("_") if part != model]
+    return "_".join([*parts, language.lower().replace("-", "_")])
+
+
+def _dataset(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict[str, Any]:
+    """Return a dataset's entry of params.yaml, with its version if it is a shipped one."""
+    kept = {k: v for k, v in entry.items() if k not in ("language", "corpora")}
+    if kept.get("collection") == model:
+        kept["collection"] = code
+    version = next(iter(load_yaml(CHANGES)[name])) if code == model else "1.0.0"
+    return kept | ({"version": version} if version != "1.0.0" else {})
