@@ -7,8 +7,8 @@ import unicodedata
 # emoji), and halves of pairs, which UTF-8 cannot write.
 _HIDDEN = ("Cc", "Cf", "Cs")
 _JOINERS = "\u200c\u200d"
-# Markup of Markdown and HTML: everywhere; an underscore that is not in a word; an entity; the end of
-# a heading; a bracket if the text could have a link or a note.
+# Markup of Markdown and HTML: everywhere; an underscore that is not in a word; an entity; the end
+# of a heading; a bracket if the text could have a link or a note.
 _MARKUP = re.compile(r"[\\*|<`~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|(?<=\s)#(?=#*$)")
 _BRACKET = re.compile(r"\[")
 _LINK = re.compile(r"\][(\[:]|\[\^")
