@@ -25,8 +25,10 @@ from evaluation.arrays import Labels
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 
-_RUN = "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "
-_RUN += "--output_path, and name the folder of the model there"
+_RUN = (
+    "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "
+    "--output_path, and name the folder of the model there"
+)
 _AGAIN = "run the task again, on all rows of this data: without --limit and --samples"
 # What else of a run decides how the model answers, if it is there.
 _FURTHER = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
@@ -171,7 +173,7 @@ def _read_results(file: Path) -> Log:
         arguments = config["model_args"] or {}
         if not isinstance(arguments, dict):
             arguments = {"model_args": str(arguments)}
-        tasks = {}
+        tasks, examples = {}, 0
         date = file.stem.removeprefix("results_")
         for name, own in content["configs"].items():
             # Other tasks than those of a package have no such facts.
@@ -180,14 +182,14 @@ def _read_results(file: Path) -> Log:
                 tasks[str(facts["dataset"])] = _task(
                     own, facts, file.with_name(f"samples_{name}_{date}.jsonl")
                 )
-        examples = [content["n-shot"][own["task"]] for own in content["configs"].values()]
+                examples = max(examples, content["n-shot"][name])
         return Log(
             model=str(content["model_name"] or config["model"]),
             revision=str(config.get("model_sha") or config.get("model_revision") or ""),
             options={
                 "model": config["model"],
                 **arguments,
-                "examples": max(examples, default=0),
+                "examples": examples,
                 **{key: content[key] for key in _FURTHER if content.get(key)},
             },
             versions={
