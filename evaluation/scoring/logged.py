@@ -60,8 +60,8 @@ class Log:
     Attributes:
         model: its name, such as an id of the Hub.
         revision: its commit or revision, if it was logged.
-        options: the kind of model and its arguments, the number of examples in the prompt, and what
-            else decides the answers.
+        options: the kind of model, its arguments and type of numbers, the number of examples in the
+            prompt, and what else decides the answers.
         versions: of lm_eval and transformers.
         tasks: dataset to its task.
     """
@@ -189,6 +189,7 @@ def _read_results(file: Path) -> Log:
             options={
                 "model": config["model"],
                 **arguments,
+                **({"dtype": config["model_dtype"]} if config.get("model_dtype") else {}),
                 "examples": examples,
                 **{key: content[key] for key in _FURTHER if content.get(key)},
             },
