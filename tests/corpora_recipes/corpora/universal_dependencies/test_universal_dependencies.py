@@ -13,8 +13,9 @@ from recipe_reading import read_all
 
 from corpora_recipes.corpora.universal_dependencies import recipe, scanning
 from corpora_recipes.fetching.sources import list_sources
+from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import RECIPES, Corpus
-from corpora_recipes.records import ParsedSentence, text_of
+from corpora_recipes.records import Drops, ParsedSentence, text_of
 from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "universal_dependencies" / "sample"
@@ -272,6 +273,17 @@ def test_odd_sentences_are_counted(tmp_path) -> None:
     records, dropped = read(tmp_path)
     assert [record.text for record in records] == ["Hoy es martes", "dev", "test"]
     assert dropped == dict.fromkeys(bad, 1)
+
+
+def test_of_sentences_with_the_same_id_one_stays(tmp_path) -> None:
+    write(tmp_path, "es_gsd-ud-train.conllu", lines("Una", "s1"), lines("Otra", "s1"))
+    write(tmp_path, "es_gsd-ud-dev.conllu", lines("Esta", "s1"))
+    total, ids = Drops(), set()
+    for records, drops in read_corpus(recipe.blocks(tmp_path, CORPUS), CORPUS, None, 1):
+        total.add(drops)
+        ids |= {record.id for record in records}
+    assert ids == {"es_gsd/train/s1", "es_gsd/dev/s1"}
+    assert total.dropped["sentences", "duplicate_id"] == 1
 
 
 def test_damage_is_said_with_file_and_line(tmp_path) -> None:
