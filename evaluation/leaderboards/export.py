@@ -114,10 +114,10 @@ def _model_of(results: Results) -> Model:
 
 def _write_mteb(model: Model, results: Results, folder: Path) -> None:
     folder.mkdir(parents=True)
-    known = {
+    known: dict[str, Any] = {
         "name": model.name,
         "revision": model.revision,
-        "embed_dim": results.encoder["dimension"],
+        "embed_dim": results.encoder.get("dimension"),
         "framework": [],
     }
     _write_json(known | _UNKNOWN, folder / "model_meta.json")

@@ -60,8 +60,8 @@ class Log:
     Attributes:
         model: its name, such as an id of the Hub.
         revision: its commit or revision, if it was logged.
-        options: the kind of model, its arguments and type of numbers, the number of examples in the
-            prompt, and what else decides the answers.
+        options: the model, the harness's backend with its further arguments, the type of numbers,
+            the number of examples in the prompt, and what else decides the answers.
         versions: of lm_eval and transformers.
         tasks: dataset to its task.
     """
@@ -183,12 +183,14 @@ def _read_results(file: Path) -> Log:
                     own, facts, file.with_name(f"samples_{name}_{date}.jsonl")
                 )
                 examples = max(examples, content["n-shot"][name])
+        model = str(content["model_name"] or config["model"])
         return Log(
-            model=str(content["model_name"] or config["model"]),
+            model=model,
             revision=str(config.get("model_sha") or config.get("model_revision") or ""),
             options={
-                "model": config["model"],
-                **arguments,
+                "model": model,
+                "backend": config["model"],
+                **{key: value for key, value in arguments.items() if value != model},
                 **({"dtype": config["model_dtype"]} if config.get("model_dtype") else {}),
                 "examples": examples,
                 **{key: content[key] for key in _FURTHER if content.get(key)},

@@ -49,7 +49,7 @@ def test_answers_are_scored_like_those_of_a_probe(logged: Path) -> None:
         "form": "natural",
         "layers": ["answers"],
         "layer": "answers",
-        "options": {"model": "hf", "pretrained": "org/Large-2B", "examples": 2},
+        "options": {"model": "org/Large-2B", "backend": "hf", "examples": 2},
     }
     assert scores.results.versions["lm_eval"] == "0.4.13"
     scores.save("results/model")
@@ -75,7 +75,9 @@ def test_a_model_and_an_encoder_are_compared_and_reported(
     page = Path("report/report.md").read_text("utf-8")
     assert "asked in lm-evaluation-harness without a probe: Large-2B." in page
     assert "Probe protocol standard, version" in page
-    assert "| **Large-2B** | lm-eval | – | answers | natural | model hf, pretrained" in page
+    assert (
+        "| **Large-2B** | lm-eval | – | answers | natural | model org/Large-2B, backend hf" in page
+    )
 
 
 def test_the_command(logged: Path, capsys: pytest.CaptureFixture[str]) -> None:
