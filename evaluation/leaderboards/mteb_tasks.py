@@ -151,11 +151,7 @@ def make_benchmark(
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
     path = str(PACKAGE if data is None else data)
     tasks = [_task_of(dataset, path, probing)(seed=found.seed) for dataset in found.datasets]
-    return Benchmark(
-        name=NAME,
-        tasks=tasks,
-        description=DESCRIPTION,
-    )
+    return Benchmark(name=NAME, tasks=tasks, description=DESCRIPTION)
 
 
 def _task_of(dataset: Dataset, path: str, probing: Probing) -> type[ProbedDataset]:
@@ -182,5 +178,5 @@ def _task_of(dataset: Dataset, path: str, probing: Probing) -> type[ProbedDatase
 
 def _licence(name: str) -> str | None:
     """Return a licence as mteb names it; None for one that it has no name for."""
-    known = name.lower().replace(" ", "-").removesuffix("-international")
+    known = name.lower().replace(" ", "-")
     return known if known in get_args(Licenses) else None

@@ -20,6 +20,7 @@ from evaluation import benchmark, score
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
 from evaluation.leaderboards.languages import CODES
+from evaluation.leaderboards.mteb_tasks import _licence
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"
 # It needs no weights.
@@ -125,6 +126,19 @@ def test_metadata(hub_folder: Path) -> None:
     assert task.metadata is metadata
     (task,) = benchmark(hub_folder, groups=["SS"]).tasks
     assert (task.metadata.type, task.metadata.main_score) == ("STS", "pearson")
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Apache-2.0", "apache-2.0"),
+        ("CC BY-SA 4.0", "cc-by-sa-4.0"),
+        ("CC0 1.0", "cc0-1.0"),
+        ("unknown (the publishers state none)", None),
+    ],
+)
+def test_licences_are_named_as_mteb_does(said: str, name: str | None) -> None:
+    assert _licence(said) == name
 
 
 def test_statistics(hub_folder: Path) -> None:
