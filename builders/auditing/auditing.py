@@ -12,7 +12,8 @@ import numpy as np
 import yaml
 from tqdm import tqdm
 
-from builders.auditing.gates.donors import Marks, occur_elsewhere
+from builders.auditing.comparing import Shared, compare, lookup_check
+from builders.auditing.gates.donors import occur_elsewhere, rows_of
 from builders.auditing.gates.gate import Check
 from builders.auditing.markdown import render
 from builders.auditing.measured import Measured, key_of, read_measured, write_measured
@@ -28,8 +29,8 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import find_targets
-from builders.auditing.targets.target import Location
+from builders.auditing.targets.finding import find_targets, load_target, pickles_in
+from builders.auditing.targets.target import Columns, Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
 from corpora_recipes.recipe import load_recipe
@@ -45,6 +46,8 @@ DECIMALS = 3
 GENEROUS = 10
 # A worker process needs longer to start than to measure this many bytes of files.
 BYTES_A_WORKER = 2_000_000
+# Pairs of datasets that share fewer rows are in audit.json only.
+SHOWN_ROWS = 5
 MISSES = ("inherited", "undeclared", "miss")
 
 
@@ -59,7 +62,7 @@ def audit(
     task: str | None = None,
     language: str = "es",
     records: str | None = None,
-    columns: Sequence[str] | None = None,
+    columns: Columns | None = None,
     workers: int = 1,
 ) -> dict[str, Any]:
     """Measure the gates on every dataset of a folder.
@@ -106,13 +109,21 @@ def audit(
         for group in groups
     }
     measured = _measured(locations, boilerplate, read_measured(out), workers)
-    sentences = np.sort(np.concatenate([found.sentences for found in measured.values()]))
+    compared = compare(
+        {name: found.index for name, found in measured.items()},
+        {name: found.facts["rows"] for name, found in measured.items()},
+    )
+    checks = _with_others(measured, locations, compared)
     report: dict[str, Any] = {
         "format": FORMAT,
         "datasets": {
-            name: _judged(name, found, sentences, declared.get(name, {}), strict, ours=name in ours)
+            name: _judged(
+                name, found, checks[name], declared.get(name, {}), strict, ours=name in ours
+            )
             for name, found in measured.items()
         },
+        "shared": [asdict(shared) for shared in compared],
+        "not_read": [path.relative_to(folder).as_posix() for path in pickles_in(folder)],
     }
     with whole_folder(out) as temporary:
         text = json.dumps(report, ensure_ascii=False, indent=2)
@@ -131,6 +142,8 @@ def as_markdown(report: Mapping[str, Any]) -> str:
             "undeclared": undeclared_of(report),
             "entries": entries_of(report),
             "failures": failures_of(report),
+            "shared": [pair for pair in report["shared"] if pair["rows"] >= SHOWN_ROWS],
+            "not_read": report["not_read"],
         },
     )
 
@@ -182,10 +195,35 @@ def _check_declared(declared: Inherited, datasets: Sequence[str], params: Path) 
             )
 
 
+def _with_others(
+    measured: Mapping[str, Measured], locations: Sequence[Location], compared: Sequence[Shared]
+) -> dict[str, list[Check]]:
+    """Return the checks of each dataset, with those that need the other datasets."""
+    texts = np.sort(
+        np.concatenate(
+            [f.index.marks for f in measured.values() if f.facts["records"] != "examples"]
+            or [np.zeros(0, np.uint64)]
+        )
+    )
+    checks = {name: list(found.checks) for name, found in measured.items()}
+    for location in locations:
+        found = measured[location.name]
+        if found.replacing is not None:
+            own = checks[location.name]
+            first = [check.gate for check in own].index("donors")
+            # Only a miss reads the rows again.
+            rows = (one for read in (load_target,) for one in rows_of(read(location), texts))
+            own.insert(first, occur_elsewhere(found.replacing, texts, rows))
+    for shared in compared:
+        if shared.looked_up is not None:
+            checks[shared.dataset].insert(0, lookup_check(shared))
+    return checks
+
+
 def _judged(
     name: str,
     found: Measured,
-    sentences: Marks,
+    checks: Sequence[Check],
     declared: Declared,
     strict: bool,
     *,
@@ -193,10 +231,6 @@ def _judged(
 ) -> dict[str, Any]:
     """Return the part of the report about a dataset."""
     rows = sum(found.facts["rows"].values())
-    checks = found.checks
-    if found.replacing is not None:
-        first = [check.gate for check in checks].index("donors")
-        checks = [*checks[:first], occur_elsewhere(found.replacing, sentences), *checks[first:]]
     # A fault of ours cannot be declared: there is no source that has it.
     checks = [
         check if ours and check.verdict == "miss" else _inherited(check, declared, rows)

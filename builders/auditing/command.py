@@ -3,10 +3,14 @@
 import argparse
 from pathlib import Path
 from textwrap import indent
+from typing import TYPE_CHECKING
 
 from corpora_recipes.records import KINDS
 from corpora_recipes.running.commands import add_params, add_workers
 from corpora_recipes.running.errors import InputError
+
+if TYPE_CHECKING:
+    from builders.auditing.targets.target import Columns
 
 HELP = """\
 examples:
@@ -49,11 +53,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--columns",
-        type=lambda names: names.split(","),
-        help="comma-separated names of the columns with text (default: all)",
+        default="",
+        help="comma-separated columns of files that do not name them: texts by name, labels or "
+        "scores as label=NAME or score=NAME (default: found by name and content)",
     )
     add_params(parser)
     add_workers(parser)
+
+
+def columns_of(said: str) -> "Columns":
+    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``.
+
+    Raises:
+        InputError: it names none, or an unknown role.
+    """
+    from builders.auditing.targets.target import Columns
+
+    if not said:
+        return Columns()
+    named = [
+        part.partition("=")[::2] if "=" in part else ("text", part) for part in said.split(",")
+    ]
+    texts = tuple(name for role, name in named if role == "text")
+    others = [(role, name) for role, name in named if role != "text"]
+    if not {role for role, _ in others} <= {"label", "score"} or len(others) > 1 or "" in texts:
+        raise InputError(
+            f"--columns {said}",
+            expected="names of columns with text, and one of label=NAME and score=NAME",
+            found=said,
+            todo="write for example: --columns premise,hypothesis,label=gold",
+        )
+    return Columns(texts, **dict(others))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -79,7 +109,7 @@ def run(options: argparse.Namespace) -> None:
         task=options.task,
         language=options.language,
         records=options.records,
-        columns=options.columns,
+        columns=columns_of(options.columns),
         workers=options.workers,
     )
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")

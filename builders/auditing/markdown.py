@@ -46,6 +46,11 @@ def code(value: object) -> Markup:
     return Markup(markdown_code(value))
 
 
+def row_name(row: Mapping[str, Any]) -> str:
+    """Return where a row is: its file, its number there, its id."""
+    return f"{row['file']}, {row['unit']} {row['number']}" + f" ({row['id']})" * bool(row["id"])
+
+
 def spaced(name: str) -> str:
     """Return a name with spaces instead of underscores."""
     return name.replace("_", " ")
@@ -67,6 +72,7 @@ def _environment(folder: Path) -> Environment:
     environment.globals |= {
         "titles": {gate: Markup(title) for gate, title in GATES.items()},
         "marks": _MARKS,
+        "row_name": row_name,
         "inherited_of": inherited_of,
         "shown_number": shown_number,
         "verdict_of": verdict_of,

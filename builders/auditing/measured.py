@@ -3,7 +3,7 @@
 import json
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.gates.donors import Marks
+from builders.auditing.comparing import Index, Marks
 from builders.auditing.gates.gate import Check
 from builders.auditing.targets.target import Location
 from corpora_recipes.hashing import sha256_of
@@ -35,7 +35,7 @@ class Measured:
         corpus: the entry of params.yaml that it was built from; "" for datasets of others.
         facts: its part of the report.
         checks: the measurements of its gates.
-        sentences: see ``builders.auditing.gates.donors.sentence_marks``.
+        index: what other datasets are compared with.
         replacing: see ``builders.auditing.gates.donors.replacements``.
     """
 
@@ -43,7 +43,7 @@ class Measured:
     corpus: str
     facts: dict[str, Any]
     checks: list[Check]
-    sentences: Marks
+    index: Index
     replacing: Marks | None
 
 
@@ -57,7 +57,8 @@ def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> str:
     depends_on = [
         _computed_by(),
         {split: [[p.name, sha256_of(p)] for p in paths] for split, paths in location.files.items()},
-        [location.task, location.language, location.records, location.columns],
+        [location.task, location.language, location.records, asdict(location.columns)],
+        [location.layout, location.folders],
         [[pattern.pattern, pattern.flags] for pattern in boilerplate],
     ]
     return sha256(json.dumps(depends_on).encode()).hexdigest()
@@ -77,7 +78,8 @@ def write_measured(measured: Mapping[str, Measured], folder: Path) -> None:
     for name, found in measured.items():
         checks = [asdict(check) for check in found.checks]
         entries[name] = [found.key, found.corpus, found.facts, checks]
-        arrays[f"{name}/sentences"] = found.sentences
+        for array in fields(Index):
+            arrays[f"{name}/{array.name}"] = getattr(found.index, array.name)
         if found.replacing is not None:
             arrays[f"{name}/replacing"] = found.replacing
     arrays[ENTRIES] = np.frombuffer(json.dumps(entries).encode(), np.uint8)
@@ -97,7 +99,7 @@ def read_measured(folder: Path) -> dict[str, Measured]:
                     corpus,
                     facts,
                     [Check(**check) for check in checks],
-                    arrays[f"{name}/sentences"],
+                    Index(*(arrays[f"{name}/{array.name}"] for array in fields(Index))),
                     arrays.get(f"{name}/replacing"),
                 )
                 for name, (key, corpus, facts, checks) in json.loads(

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from re import Pattern
 
+from builders.auditing.comparing import Index
 from builders.auditing.gates import audit_dataset
-from builders.auditing.gates.donors import replacements, sentence_marks
+from builders.auditing.gates.donors import replacements
 from builders.auditing.measured import Measured, key_of
 from builders.auditing.targets.finding import load_target
 from builders.auditing.targets.target import Location
@@ -40,6 +41,8 @@ def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]
         "language": target.language,
         "classes": len(target.labels),
         "texts": list(target.texts),
+        "answer": target.answer,
+        "records": target.records,
         "rows": {split: len(part.texts) for split, part in target.parts.items()},
         # Identifies the audited rows, so that no others are packaged with this audit.
         "content": {split: digest(paths)["content"] for split, paths in shards.items()},
@@ -49,6 +52,6 @@ def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]
         target.corpus,
         facts,
         checks,
-        sentence_marks(target),
+        Index.of(target),
         replacements(target),
     )

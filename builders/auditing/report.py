@@ -6,11 +6,11 @@ can read an audit without importing the gates.
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from corpora_recipes.running.outputs import read_report
 
-FORMAT = 2
+FORMAT = 3
 GATES: Mapping[str, str] = {
     "leakage": "1. No leakage between splits",
     "donors": "2. Donor sentences occur nowhere else",
@@ -35,6 +35,28 @@ Verdict = Literal[
 ]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 """From the best to the worst."""
+
+
+class NamedRow(TypedDict):
+    """A row that misses a gate.
+
+    Attributes:
+        file: the name of its file.
+        unit: "row" in a Parquet file, "line" in others.
+        number: of the row, from 0, or of the line, from 1.
+        id: its id; "" if it has none.
+        text: the beginning of its texts.
+        why: what is wrong with it; "" if the measurement says it.
+    """
+
+    file: str
+    unit: str
+    number: int
+    id: str
+    text: str
+    why: str
+
+
 SURFACE_FORM: Verdict = "solved by surface form"
 
 # Below this many test rows a score says little: one standard error is above 1.6 points.

@@ -378,7 +378,7 @@ def write_audit(
             datasets[name] |= {"benchmark": benchmark, "title": f"Corpus of {name}"}
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "audit.json"
-    path.write_text(json.dumps({"format": 2, "datasets": datasets}), "utf-8")
+    path.write_text(json.dumps({"format": 3, "datasets": datasets}), "utf-8")
     return path
 
 

@@ -7,15 +7,16 @@ from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.clusters import CLUSTER_SIZES, CLUSTERS
 from builders.auditing.gates.documents import DOCUMENTS
 from builders.auditing.gates.donors import DONORS
+from builders.auditing.gates.foreign_text import BOILERPLATE_OF_OTHERS, SWALLOWED
 from builders.auditing.gates.gate import Check, Gate
 from builders.auditing.gates.labels import LABELS
 from builders.auditing.gates.language import LANGUAGE
 from builders.auditing.gates.leakage import LEAKAGE
 from builders.auditing.gates.rankings import LINKED_DOCUMENTS, LINKS, RANKING_SIZES
 from builders.auditing.gates.row_order import ROW_ORDER
-from builders.auditing.gates.size import SIZE
+from builders.auditing.gates.size import DIFFERENT, SIZE
 from builders.auditing.gates.text import TEXT
-from builders.auditing.gates.trees import TREES
+from builders.auditing.gates.trees import SIDES, TREES
 from builders.auditing.report import GATES
 from builders.auditing.targets.target import Target
 
@@ -25,16 +26,20 @@ ALL_GATES: tuple[Gate, ...] = (
     ROW_ORDER,
     BASELINES,
     TEXT,
+    BOILERPLATE_OF_OTHERS,
+    SWALLOWED,
     LANGUAGE,
     LABELS,
     LINKS,
     CLUSTERS,
     SIZE,
+    DIFFERENT,
     RANKING_SIZES,
     CLUSTER_SIZES,
     DOCUMENTS,
     LINKED_DOCUMENTS,
     TREES,
+    SIDES,
 )
 
 

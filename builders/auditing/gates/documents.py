@@ -12,9 +12,15 @@ def _measure(target: Target) -> Iterator[Check]:
     for name, part in target.apart().items():
         for document in part.documents or ():
             holders.setdefault(document, set()).add(name)
-    twice = sum(len(names) > 1 for names in holders.values())
+    twice = {document: names for document, names in holders.items() if len(names) > 1}
     folds = "folds" if target.has_folds else "splits"
-    yield count_check("documents", f"documents in two {folds}", twice)
+    found = (
+        (part, row, f"document {document} is in {', '.join(sorted(twice[document]))}")
+        for part in target.apart().values()
+        for row, document in enumerate(part.documents or ())
+        if document in twice
+    )
+    yield count_check("documents", f"documents in two {folds}", len(twice), found)
 
 
 DOCUMENTS = Gate("documents", _measure, lambda target: target.has_documents)

@@ -1,12 +1,18 @@
 """The types of a gate and its measurements, and their verdicts."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
-from builders.auditing.report import Verdict
+from builders.auditing.report import NamedRow, Verdict
 from builders.auditing.standard_errors import ERRORS, standard_error
-from builders.auditing.targets.target import Target
+from builders.auditing.targets.target import SplitRows, Target
+
+# Rows that a miss names, and the characters shown of each.
+FIRST, LONGEST = 5, 120
+Found = tuple[SplitRows, int, str]
+"""A row that has a fault: its split, its number there, and what is wrong (or "")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +29,8 @@ class Check:
             declares; "undeclared", one of source data that it does not declare; and "not
             applicable".
         correlation: whether the value is a correlation.
+        rows: of a miss the first rows concerned, at most ``FIRST``; empty if it concerns no single
+            rows.
     """
 
     gate: str
@@ -31,6 +39,7 @@ class Check:
     limit: float | None
     verdict: Verdict
     correlation: bool = False
+    rows: list[NamedRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +70,51 @@ class Gate:
         }[self.our_fault] or not target.corpus
 
 
-def count_check(gate: str, what: str, count: int) -> Check:
-    """Return a measurement that must be 0."""
-    return Check(gate, what, count, 0, "miss" if count else "pass")
+def count_check(gate: str, what: str, count: int, found: Iterable[Found] = ()) -> Check:
+    """Return a measurement that must be 0.
+
+    Args:
+        gate: the gate's name.
+        what: what was counted, in words.
+        count: the count.
+        found: the rows concerned; looked at only if the measurement is a miss.
+    """
+    return Check(gate, what, count, 0, "miss" if count else "pass", rows=named(count, found))
 
 
-def share_check(gate: str, what: str, share: float, limit: float, rows: int) -> Check:
+def share_check(
+    gate: str, what: str, share: float, limit: float, rows: int, found: Iterable[Found] = ()
+) -> Check:
     """Return a share of some rows, and whether it is above its limit by more than chance."""
     verdict: Verdict = "pass"
     if share > limit:
         likely = share - limit <= ERRORS * standard_error(limit, rows)
         verdict = "within chance" if likely else "miss"
-    return Check(gate, what, share, limit, verdict)
+    return Check(gate, what, share, limit, verdict, rows=named(verdict == "miss", found))
+
+
+def named(missed: object, found: Iterable[Found]) -> list[NamedRow]:
+    """Return the first rows of a miss: their places, the beginning of their texts, their faults."""
+    rows: list[NamedRow] = []
+    for part, row, why in islice(found if missed else (), FIRST):
+        place = part.places[row]
+        rows.append(
+            {
+                "file": place.file,
+                "unit": place.unit,
+                "number": place.number,
+                "id": place.id,
+                "text": shortened(" | ".join(part.texts[row])),
+                "why": why,
+            }
+        )
+    return rows
+
+
+def shortened(text: str) -> str:
+    """Return a text, or its beginning and an ellipsis; escapes stand for what cannot be seen."""
+    line = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 def stated(gate: str, what: str, value: float, *, correlation: bool = False) -> Check:

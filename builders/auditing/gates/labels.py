@@ -1,11 +1,10 @@
 """Gate 7: balance and consistent labels; see also rankings and clusters."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from builders.auditing.gates.gate import Check, Gate, count_check
-from builders.auditing.targets.target import Target
-from corpora_recipes.text.same_text import mark
+from builders.auditing.gates.gate import Check, Found, Gate, count_check
+from builders.auditing.targets.target import Place, Target
 
 
 def _measure(target: Target) -> Iterator[Check]:
@@ -16,14 +15,30 @@ def _measure(target: Target) -> Iterator[Check]:
             counts = Counter(part.labels.tolist())
             uneven += len({counts[label] for label in range(len(target.labels))}) > 1
         yield count_check("labels", "splits with unbalanced classes", uneven)
-    answers_of: dict[tuple[int, ...], set[float]] = {}
+    given: dict[tuple[int, ...], dict[float, Place]] = {}
     for part in target.parts.values():
         answers: list[float] = (part.scores if target.scored else part.labels).tolist()
-        for row, answer in zip(part.texts, answers, strict=True):
-            answers_of.setdefault(tuple(map(mark, row)), set()).add(answer)
-    conflicts = sum(len(given) > 1 for given in answers_of.values())
+        for row, answer, place in zip(part.text_marks(), answers, part.places, strict=True):
+            given.setdefault(tuple(row), {}).setdefault(answer, place)
+    conflicts = sum(len(answers) > 1 for answers in given.values())
     answer_name = "scores" if target.scored else "labels"
-    yield count_check("labels", f"instances with conflicting {answer_name}", conflicts)
+    what = f"instances with conflicting {answer_name}"
+    yield count_check("labels", what, conflicts, _conflicting(target, given))
 
 
-LABELS = Gate("labels", _measure, lambda target: not target.of_neighbours)
+def _conflicting(
+    target: Target, given: Mapping[tuple[int, ...], Mapping[float, Place]]
+) -> Iterator[Found]:
+    """Yield the first row of each instance with several answers."""
+    for part in target.parts.values():
+        for row, (marks, place) in enumerate(zip(part.text_marks(), part.places, strict=True)):
+            answers = given[tuple(marks)]
+            if len(answers) > 1 and next(iter(answers.values())) == place:
+                said = (
+                    f"{answer if target.scored else target.labels[int(answer)]} in {where}"
+                    for answer, where in answers.items()
+                )
+                yield part, row, "; ".join(said)
+
+
+LABELS = Gate("labels", _measure, lambda target: target.answered)

@@ -8,6 +8,7 @@ from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.text.language import (
     MINIMUM_LETTERS,
     can_identify,
+    identify,
     is_language,
     is_too_short,
 )
@@ -18,9 +19,11 @@ OTHER_LANGUAGE = 0.01
 def _measure(target: Target) -> Iterator[Check]:
     """Identify the language of every row, and count the rows that are too short for that."""
     rows = [" ".join(row) for part in target.parts.values() for row in part.sentences]
-    other = sum(not is_language(row, target.language) for row in rows)
+    places = [(part, n) for part in target.parts.values() for n in range(len(part.texts))]
+    other = [n for n, row in enumerate(rows) if not is_language(row, target.language)]
+    found = ((*places[n], f"rather {identify(rows[n])}") for n in other)
     what = f"rows that are not in the dataset's language, {target.language}"
-    yield share_check("language", what, other / len(rows), OTHER_LANGUAGE, len(rows))
+    yield share_check("language", what, len(other) / len(rows), OTHER_LANGUAGE, len(rows), found)
     what = (
         f"rows too short to identify their language (under {MINIMUM_LETTERS} letters in words "
         "without a capital)"

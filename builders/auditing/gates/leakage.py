@@ -1,11 +1,11 @@
 """Gate 1: no leakage between splits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+from operator import itemgetter
 
-from builders.auditing.gates.gate import Check, Gate, count_check, share_check, stated
-from builders.auditing.targets.target import Target
-from builders.sampling.same_text import is_telling
-from corpora_recipes.text.same_text import mark
+from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
+from builders.auditing.targets.target import Place, SplitRows, Target
 
 # The limits of all gates lie just beyond the spread of a clean dataset: one leaked test sentence in
 # a thousand; two points above chance by sentence look-up or row order, five by length; damage in
@@ -15,36 +15,57 @@ SEEN_IN_TRAIN = 0.001
 
 def _measure(target: Target) -> Iterator[Check]:
     """Count instances (texts in any order) in two splits or folds, and test sentences in train."""
-    seen: dict[tuple[int, ...], set[str]] = {}
-    for name, part in target.apart().items():
-        for row in part.sentences:
-            seen.setdefault(_instance(row), set()).add(name)
-    twice = sum(len(names) > 1 for names in seen.values())
+    apart = target.apart()
     folds = target.has_folds
-    yield count_check("leakage", f"instances in two {'folds' if folds else 'splits'}", twice)
+    seen: dict[tuple[int, ...], dict[str, Place]] = {}
+    for name, part in apart.items():
+        for instance, place in zip(part.instances(), part.places, strict=True):
+            seen.setdefault(instance, {}).setdefault(name, place)
+    twice = sum(len(places) > 1 for places in seen.values())
+    what = f"instances in two {'folds' if folds else 'splits'}"
+    yield count_check("leakage", what, twice, _repeated(apart, seen))
     flags = [flag for part in target.tested() for flag in part.columns.get("also_in", ())]
     if twice and not flags:
-        rows = [row for part in target.tested() for row in part.sentences]
-        what = f"test rows whose instance is in another {'fold' if folds else 'split'} too"
-        yield stated("leakage", what, sum(len(seen[_instance(row)]) > 1 for row in rows))
-    known = asked = 0
+        tested = "" if folds else f"{target.tested_on} "
+        what = f"{tested}rows whose instance is in another {'fold' if folds else 'split'} too"
+        rows = [row for part in _tested(target) for row in part.instances()]
+        yield stated("leakage", what, sum(len(seen[row]) > 1 for row in rows))
+    known: list[tuple[SplitRows, int, int]] = []
+    asked = 0
     for train, test in target.trials():
-        marks = {mark(s) for row in train.sentences for s in row}
-        telling = [mark(s) for row in test.sentences for s in row if is_telling(s)]
-        known += sum(m in marks for m in telling)
-        asked += len(telling)
+        marks = {m for row in train.marks for m in row}
+        for row, (own, telling) in enumerate(zip(test.marks, test.telling, strict=True)):
+            asked += sum(telling)
+            known += [(test, row, n) for n, m in enumerate(own) if telling[n] and m in marks]
     if asked:
         what = "{}sentences of six words or more that occur in {}".format(
-            *(("", "another fold") if folds else ("test ", "train"))
+            *(("", "another fold") if folds else (f"{target.tested_on} ", "train"))
         )
-        yield share_check("leakage", what, known / asked, SEEN_IN_TRAIN, asked)
+        found = (
+            (part, row, f"text {', '.join(str(number + 1) for _, _, number in same)}")
+            for (part, row), same in groupby(known, key=itemgetter(0, 1))
+        )
+        yield share_check("leakage", what, len(known) / asked, SEEN_IN_TRAIN, asked, found)
     if flags and not folds:
         what = "test rows whose text is in another split too, by the column also_in"
         yield stated("leakage", what, sum(map(bool, flags)))
 
 
-def _instance(row: Sequence[str]) -> tuple[int, ...]:
-    return tuple(sorted(map(mark, row)))
+def _tested(target: Target) -> list[SplitRows]:
+    """Return the rows for testing: all folds, or the split."""
+    split = target.parts.get(target.tested_on)
+    return [split] if split and not target.has_folds else list(target.parts.values())
+
+
+def _repeated(
+    apart: Mapping[str, SplitRows], seen: Mapping[tuple[int, ...], Mapping[str, Place]]
+) -> Iterator[Found]:
+    """Yield the rows whose instance is in an earlier split too, those of the last split first."""
+    for name, part in reversed([*apart.items()]):
+        for row, instance in enumerate(part.instances()):
+            first, place = next(iter(seen[instance].items()))
+            if first != name:
+                yield part, row, f"also {place}"
 
 
 LEAKAGE = Gate("leakage", _measure, applies=lambda target: not target.of_neighbours)

@@ -68,4 +68,4 @@ def _majority(known: Labels, asked: Labels) -> float:
     return float((asked == np.bincount(known).argmax()).mean())
 
 
-ROW_ORDER = Gate("row_order", _measure, applies=lambda target: not target.of_neighbours)
+ROW_ORDER = Gate("row_order", _measure, lambda target: target.answered and target.ordered)

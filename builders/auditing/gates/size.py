@@ -15,6 +15,8 @@ def _measure(target: Target) -> Iterator[Check]:
     rows = sum(len(part.texts) for part in target.tested())
     what = "rows, each tested in one fold" if target.has_folds else "test rows"
     yield stated("size", what, rows)
+    if not target.answered:
+        return
     if target.scored:
         error = correlation_error(STATED_CORRELATION, rows)
         what = f"standard error of a correlation of {STATED_CORRELATION} on the test"
@@ -24,4 +26,15 @@ def _measure(target: Target) -> Iterator[Check]:
         yield stated("size", "standard error of an accuracy of 50 % on the test", error)
 
 
+def _different(target: Target) -> Iterator[Check]:
+    """State how many rows there are in all splits, and how many of them and of texts differ."""
+    parts = target.parts.values()
+    yield stated("size", "rows in all splits", sum(len(part.texts) for part in parts))
+    instances = {instance for part in parts for instance in part.instances()}
+    yield stated("size", "different rows (sets of texts) in all splits", len(instances))
+    texts = {m for part in parts for row in part.marks for m in row}
+    yield stated("size", "different texts in all splits", len(texts))
+
+
+DIFFERENT = Gate("size", _different, lambda target: not target.of_neighbours)
 SIZE = Gate("size", _measure, lambda target: target.has_test and not target.of_neighbours)

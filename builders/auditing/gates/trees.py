@@ -4,18 +4,26 @@ from collections import Counter
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, count_check
-from builders.auditing.targets.target import Target
+from builders.auditing.targets.target import LEFT_UNITS, Target
 
 
 def _measure(target: Target) -> Iterator[Check]:
     """Check that a tree of n units has n - 1 rows, and that labels are sorted."""
     what = "trees of n units that do not have n - 1 rows"
-    yield count_check("documents", what, _broken_trees(target))
+    broken = _broken_trees(target)
+    found = (
+        (part, row, f"tree {document}")
+        for part in target.parts.values()
+        for row, document in enumerate(part.documents or ())
+        if document in broken
+    )
+    yield count_check("documents", what, len(broken), found)
     unsorted = int(target.labels != sorted(target.labels))
     yield count_check("documents", "unsorted label maps", unsorted)
 
 
-def _broken_trees(target: Target) -> int:
+def _broken_trees(target: Target) -> set[str]:
+    """Return the documents of trees of n units that do not have n - 1 rows."""
     rows: Counter[str] = Counter()
     units: dict[str, int] = {}
     for part in target.parts.values():
@@ -25,7 +33,23 @@ def _broken_trees(target: Target) -> int:
         for document, left, right in lasts:
             rows[document] += 1
             units[document] = max(units.get(document, 0), left + 1, right + 1)
-    return sum(rows[document] != count - 1 for document, count in units.items())
+    return {document for document, count in units.items() if rows[document] != count - 1}
+
+
+def _sides(target: Target) -> Iterator[Check]:
+    """Count the sides of several units that no row divides: nodes that were left out."""
+    for split, part in target.parts.items():
+        divided = set(part.instances())
+        lost = [
+            (part, row, f"no row divides its {name} {len(side)} units")
+            for row, (marks, left) in enumerate(
+                zip(part.marks, part.columns[LEFT_UNITS], strict=True)
+            )
+            for name, side in (("first", marks[:left]), ("last", marks[left:]))
+            if len(side) > 1 and tuple(sorted(side)) not in divided
+        ]
+        what = f"sides of several units that no row divides, in {split}"
+        yield count_check("documents", what, len(lost), lost)
 
 
 # People annotated the relations, but the binary trees and the label map are made here.
@@ -34,4 +58,12 @@ TREES = Gate(
     _measure,
     applies=lambda target: target.has_documents and target.of_trees,
     our_fault="every",
+)
+# Trees of others, whose rows do not say where their units are.
+SIDES = Gate(
+    "documents",
+    _sides,
+    applies=lambda target: (
+        target.of_trees and all(LEFT_UNITS in part.columns for part in target.parts.values())
+    ),
 )

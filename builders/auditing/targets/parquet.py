@@ -1,12 +1,27 @@
 """Reads Parquet files, ours and those of others, for the audit."""
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from builders.auditing.targets.answers import check_filled, class_name, score_of
+from builders.auditing.targets.guessing import records_of, task_of
+from builders.auditing.targets.roles import LABEL_NAMES, SCORE_NAMES, Roles, choose
+from builders.auditing.targets.target import (
+    Location,
+    Place,
+    SplitRows,
+    Target,
+    make_rows,
+    natural,
+    no_rows,
+    other_width,
+    sorted_labels,
+    texts_of,
+)
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
@@ -17,29 +32,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-from builders.auditing.targets.target import (
-    Location,
-    SplitRows,
-    Target,
-    make_rows,
-    other_width,
-    sorted_labels,
-)
-
-LABEL_COLUMNS = ("label", "labels")
-SCORE_COLUMNS = ("score",)
 # Optional columns of our instances that the audit uses.
-FURTHER_COLUMNS = ("fold", "also_in")
+FURTHER_COLUMNS = ("id", "fold", "also_in")
 # Columns of our instances that must have no null.
 FILLED_COLUMNS = ("id", "document_id", "positives")
-# The columns that may hold the answers; neighbours have no column.
-ANSWERS: dict[Answer, tuple[str, ...]] = {
-    "label": LABEL_COLUMNS,
-    "score": SCORE_COLUMNS,
-    "neighbours": (),
+# The column that holds the answers of our instances; neighbours have no column.
+ANSWERS: dict[Answer, tuple[str, str]] = {
+    "label": ("label", ""),
+    "score": ("", "score"),
+    "neighbours": ("", ""),
 }
-# Columns of strings that are not text, in files that do not describe themselves.
-NOT_TEXT = ("id", "idx", "guid", "uid", "split", *LABEL_COLUMNS)
+# Rows that tell what a column holds.
+_SAMPLE = 1000
 
 
 class _Rows(NamedTuple):
@@ -50,6 +54,7 @@ class _Rows(NamedTuple):
     texts: list[list[str]]
     sentences: list[list[str]]
     columns: dict[str, list[Any]]
+    places: list[Place]
 
 
 def from_parquet(location: Location) -> Target:
@@ -60,27 +65,22 @@ def from_parquet(location: Location) -> Target:
     name, language, records = location.name, location.language, location.records
     task, corpus = TASKS[location.task] if location.task else None, ""
     further: list[str] = []
-    answers: Sequence[str] = LABEL_COLUMNS
     if b"probeta" in (schema.metadata or {}):
         about = about_of(schema)
         name, language, records = about["dataset"], about["language"], about["records"]
         task, corpus = TASKS[about["task"]], about["corpus"]
-        columns = [text.natural for text in task.texts]
+        roles = Roles(tuple(text.natural for text in task.texts), *ANSWERS[task.target])
         further = ["document_id", *task.provenance]
-        further += ["id"] * (task.target == "neighbours")
         further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
-        answers = ANSWERS[task.target]
-    elif location.columns is not None:
-        columns = list(location.columns)
     else:
-        columns = [c for c in _text_columns(schema) if c.lower() not in NOT_TEXT]
+        roles = _roles(location)
     shards = {
-        split: [_rows(path, columns, further, answers) for path in paths]
+        split: [_rows(path, roles, further, "" if corpus else language) for path in paths]
         for split, paths in files.items()
     }
     labels: list[str] = []
-    if answers == LABEL_COLUMNS:
-        labels = _class_names(schema) or sorted_labels(
+    if roles.label:
+        labels = _class_names(schema, roles.label) or sorted_labels(
             label for read in shards.values() for rows in read for label in rows.labels
         )
     known = set(labels)
@@ -108,9 +108,16 @@ def from_parquet(location: Location) -> Target:
             [score for rows in read for score in rows.scores],
             labels,
             {column: [v for rows in read for v in rows.columns[column]] for column in further},
+            [place for rows in read for place in rows.places],
             files[split][0],
         )
-    return Target(name, task, corpus, records, language, labels, tuple(columns), parts)
+    if not corpus:
+        units = any(part.texts != part.sentences for part in parts.values())
+        task = task or task_of(location.folders, width, len(labels), units)
+        of_all = [row for part in parts.values() for row in part.texts]
+        records = records or records_of(task, of_all, units, language)
+    answer = roles.label or roles.score
+    return Target(name, task, corpus, str(records), language, labels, roles.texts, parts, answer)
 
 
 @contextmanager
@@ -131,50 +138,69 @@ def _opened(path: Path) -> Iterator["pq.ParquetFile"]:
         ) from None
 
 
-def _rows(
-    path: Path, columns: Sequence[str], further: Sequence[str], answers: Sequence[str]
-) -> _Rows:
+def _roles(location: Location) -> Roles:
+    """Choose the columns of files that do not describe themselves."""
+    with _opened(location.first) as file:
+        schema = file.schema_arrow
+        named = {*LABEL_NAMES, *SCORE_NAMES}
+        asked = {location.columns.label, location.columns.score}
+        classes = [name for name in schema.names if _class_names(schema, name)]
+        known = {n for n in schema.names if n.lower() in named or n in asked or n in classes}
+        looked = [name for name in schema.names if name in {*_text_columns(schema), *known}]
+        if not file.metadata.num_rows:
+            raise no_rows(location.first)
+        batch = next(file.iter_batches(_SAMPLE, columns=looked))
+        sample = {name: batch[name].to_pylist() for name in looked}
+    columns = location.columns
+    if not columns.label and not columns.score and len(classes) == 1:
+        columns = replace(columns, label=classes[0])
+    shown = [f"{column.name} ({column.type})" for column in schema]
+    return choose(sample, columns, location.first, shown=shown)
+
+
+def _rows(path: Path, roles: Roles, further: Sequence[str], language: str) -> _Rows:
     """Read the columns of a Parquet file that the audit needs.
 
-    The labels or scores are in the first existing column of ``answers``, if any.
+    Args:
+        path: the file.
+        roles: its columns with texts and with labels or scores.
+        further: further columns.
+        language: of texts that may be tokenised; "" for natural text.
     """
+    columns, answer = roles.texts, roles.label or roles.score
     with _opened(path) as file:
         schema = file.schema_arrow
-        answer = next((name for name in answers if name in schema.names), None)
         there = {*_text_columns(schema), *set(further).intersection(schema.names)} - {answer}
-        lacks_answer = bool(answers) and answer is None
-        if lacks_answer or not columns or not there.issuperset([*columns, *further]):
-            asked = f"{' (or '.join(answers)}{')' * (len(answers) - 1)} and " if answers else ""
+        if not there.issuperset([*columns, *further]) or (answer and answer not in schema.names):
             raise InputError(
                 path,
-                expected=f"the columns {asked}"
-                + (", ".join([*columns, *further]) or "one or more with text"),
+                expected="the columns " + ", ".join([answer, *columns, *further]).lstrip(", "),
                 found=", ".join(f"{column.name} ({column.type})" for column in schema),
-                todo="name the columns with text, rename them, or build the dataset again",
+                todo="name the columns with --columns, rename them, or build the dataset again",
             )
         table = file.read(columns=[*([answer] if answer else []), *columns, *further])
-    names = _class_names(schema)
+    names = _class_names(schema, roles.label)
     labels, scores = [], []
     for row, value in enumerate(table[answer].to_pylist() if answer else ()):
-        if answer in LABEL_COLUMNS:
-            labels.append(_label(value, names, f"{path}, row {row}"))
+        if roles.label:
+            labels.append(class_name(value, names, f"{path}, row {row}"))
         else:
-            scores.append(_score(value, f"{path}, row {row}"))
+            scores.append(score_of(value, f"{path}, row {row}"))
     texts, sentences = [], []
     values = zip(*(table[column].to_pylist() for column in columns), strict=True)
     for row, cells in enumerate(values):
         for column, value in zip(columns, cells, strict=True):
-            _check_filled(value, column, f"{path}, row {row}")
-        sentences.append([sentence for value in cells for sentence in _listed(value)])
-        # A single column of lists holds all texts of a row; with several columns, each holds one
-        # text, which may consist of several sentences or units.
-        joined = [" ".join(_listed(value)) for value in cells]
-        texts.append(joined if len(columns) > 1 else sentences[-1])
+            check_filled(value, column, f"{path}, row {row}")
+        of_row = texts_of([natural(cell, language) for cell in cells] if language else cells)
+        texts.append(of_row[0])
+        sentences.append(of_row[1])
     kept = {name: table[name].to_pylist() for name in further}
     for column in (name for name in FILLED_COLUMNS if name in further):
         for row, value in enumerate(kept[column]):
-            _check_filled(value, column, f"{path}, row {row}")
-    return _Rows(labels, scores, texts, sentences, kept)
+            check_filled(value, column, f"{path}, row {row}")
+    ids = kept.get("id") or [""] * len(texts)
+    places = [Place(path.name, row, name) for row, name in enumerate(ids)]
+    return _Rows(labels, scores, texts, sentences, kept, places)
 
 
 def _text_columns(schema: "pa.Schema") -> list[str]:
@@ -189,55 +215,8 @@ def _text_columns(schema: "pa.Schema") -> list[str]:
     return [column.name for column in schema if holds_text(column.type)]
 
 
-def _class_names(schema: "pa.Schema") -> list[str]:
-    """Return the class names in the metadata of ``datasets``, or an empty list."""
+def _class_names(schema: "pa.Schema", column: str) -> list[str]:
+    """Return the class names of a column in the metadata of ``datasets``, or an empty list."""
     stated = json.loads((schema.metadata or {}).get(b"huggingface", "{}"))
-    features = stated.get("info", {}).get("features", {})
-    columns = (features.get(name) for name in LABEL_COLUMNS if name in schema.names)
-    feature = next(columns, None)
+    feature = stated.get("info", {}).get("features", {}).get(column)
     return feature.get("names") or [] if isinstance(feature, dict) else []
-
-
-def _label(value: object, names: Sequence[str], where: str) -> str:
-    """Return the name of a class, given its name or number."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        if not names:
-            return str(value)
-        if 0 <= value < len(names):
-            return names[value]
-    elif isinstance(value, str):
-        return value
-    among = f" among {', '.join(names)}, or the number of one from 0" if names else ""
-    raise InputError(
-        where,
-        expected=f"a label{among}: a string or an integer",
-        found="null" if value is None else repr(value),
-        todo="correct the label, or remove the row",
-    )
-
-
-def _score(value: object, where: str) -> float:
-    if isinstance(value, int | float) and math.isfinite(value):
-        return float(value)
-    raise InputError(
-        where,
-        expected="a score: a number",
-        found="null" if value is None else repr(value),
-        todo="correct the score, or remove the row",
-    )
-
-
-def _check_filled(value: str | list[str] | None, column: str, where: str) -> None:
-    if value is None or None in _listed(value):
-        raise InputError(
-            where,
-            expected=f"text in the column {column}",
-            found="null",
-            todo="fill in the text, or remove the row",
-        )
-
-
-def _listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value

@@ -5,27 +5,57 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from builders.sampling.same_text import is_telling
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.detokenizing import detokenize
+from corpora_recipes.text.same_text import mark
 
-# The names of split files in SentEval, DiscoEval and their descendants.
+# The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
 SPLIT_NAMES: dict[str, Split] = {
     "train": "train",
+    "training": "train",
     "tr": "train",
     "validation": "validation",
     "valid": "validation",
     "val": "validation",
     "dev": "validation",
+    "development": "validation",
+    "trial": "validation",
     "va": "validation",
     "test": "test",
     "te": "test",
 }
+# The column of trees of others with the number of units of a row's first text.
+LEFT_UNITS = "left_units"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+
+class Place(NamedTuple):
+    """Where a row stands.
+
+    Attributes:
+        file: the name of its file.
+        number: of its line, from 1, or of its row in a Parquet file, from 0.
+        id: its id; "" if it has none.
+    """
+
+    file: str
+    number: int
+    id: str = ""
+
+    @property
+    def unit(self) -> str:
+        """What is counted: rows or lines."""
+        return "row" if self.file.endswith(".parquet") else "line"
+
+    def __str__(self) -> str:
+        return f"{self.file}, {self.unit} {self.number}" + f" ({self.id})" * bool(self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +65,45 @@ class SplitRows:
     Attributes:
         texts: for each row its texts; their number is constant, except in clusters.
         sentences: for each row the single sentences that its texts consist of.
+        marks: for each row the ``mark`` of each of its sentences.
+        telling: for each row whether each of its sentences ``is_telling``.
         labels: class numbers, int64 [rows]; [0] without classes.
         scores: float64 [rows]; [0] without scores.
+        places: for each row where it stands.
         documents: for each row the id of its document; None if it is unknown.
         columns: further columns of our instances, by name.
     """
 
     texts: Sequence[Sequence[str]]
     sentences: Sequence[Sequence[str]]
+    marks: Sequence[Sequence[int]]
+    telling: Sequence[Sequence[bool]]
     labels: "np.ndarray[Any, np.dtype[np.int64]]"
     scores: "np.ndarray[Any, np.dtype[np.float64]]"
+    places: Sequence[Place]
     documents: Sequence[str] | None = None
     columns: dict[str, list[Any]] = field(default_factory=dict)
+
+    def text_marks(self) -> Sequence[Sequence[int]]:
+        """Return for each row the ``mark`` of each of its texts."""
+        if self.texts == self.sentences:
+            return self.marks
+        return [[mark(text) for text in row] for row in self.texts]
+
+    def instances(self) -> list[tuple[int, ...]]:
+        """Return for each row the same key as for all rows of its sentences, in any order."""
+        return [tuple(sorted(row)) for row in self.marks]
 
     def where(self, chosen: "np.ndarray[Any, np.dtype[np.bool_]]") -> "SplitRows":
         """Return the rows for which ``chosen``, bool [rows], is true."""
         return SplitRows(
             list(compress(self.texts, chosen)),
             list(compress(self.sentences, chosen)),
+            list(compress(self.marks, chosen)),
+            list(compress(self.telling, chosen)),
             self.labels[chosen] if len(self.labels) else self.labels,
             self.scores[chosen] if len(self.scores) else self.scores,
+            list(compress(self.places, chosen)),
             None if self.documents is None else list(compress(self.documents, chosen)),
             {name: list(compress(values, chosen)) for name, values in self.columns.items()},
         )
@@ -72,8 +121,11 @@ class Target:
         language: BCP 47 code.
         labels: names of the classes, in the order of their numbers; empty without classes.
         texts: the columns that the texts were taken from: one for each text of a row, or a single
-            one whose lists hold all of them; "text 1", "text 2", … of text files.
+            one whose lists hold all of them; "column 1", "column 2", … of files without names.
         parts: its splits.
+        answer: the column with the labels or scores; "" if it has neither.
+        ordered: whether the order of its rows was published: it was not where each class has a
+            file of its own.
         boilerplate: patterns of its corpus that must not occur in its texts.
     """
 
@@ -85,6 +137,8 @@ class Target:
     labels: list[str]
     texts: tuple[str, ...]
     parts: dict[Split, SplitRows]
+    answer: str = ""
+    ordered: bool = True
     boilerplate: Sequence[re.Pattern[str]] = ()
 
     @property
@@ -100,7 +154,12 @@ class Target:
     @property
     def scored(self) -> bool:
         """Whether the answers are scores, not classes."""
-        return self.task is not None and self.task.target == "score"
+        return any(len(part.scores) for part in self.parts.values())
+
+    @property
+    def answered(self) -> bool:
+        """Whether its rows have labels or scores."""
+        return bool(self.labels) or self.scored
 
     @property
     def of_neighbours(self) -> bool:
@@ -127,11 +186,13 @@ class Target:
         """Whether its texts are words, or terms of a few words."""
         return self.task is not None and self.task.unit == "word"
 
-    def as_in_source(self, part: SplitRows) -> Sequence[Sequence[str]]:
-        """Return the sentences of the rows of a part whose text the task does not change."""
+    def as_in_source(self, part: SplitRows) -> Sequence[int]:
+        """Return the numbers of the rows of a part whose text the task does not change."""
         if self.task is None or not self.task.unchanged:
-            return part.sentences
-        return list(compress(part.sentences, part.labels == self.labels.index(self.task.unchanged)))
+            return range(len(part.texts))
+        same = part.labels == self.labels.index(self.task.unchanged)
+        numbers: list[int] = np.flatnonzero(same).tolist()
+        return numbers
 
     @property
     def has_documents(self) -> bool:
@@ -156,17 +217,37 @@ class Target:
         part, folds = self._folds()
         return {f"fold {number}": part.where(folds == number) for number in np.unique(folds)}
 
+    @property
+    def tested_on(self) -> Split:
+        """The split for testing: test, or validation where there is no test."""
+        return "validation" if "test" not in self.parts and "validation" in self.parts else "test"
+
     def trials(self) -> Iterator[tuple[SplitRows, SplitRows]]:
         """Yield (train, test): its splits, or all other folds and each fold in turn.
 
-        Nothing is yielded without train or without test.
+        Nothing is yielded without train, or without test and validation.
         """
         if self.has_folds:
             part, folds = self._folds()
             for number in np.unique(folds):
                 yield part.where(folds != number), part.where(folds == number)
-        elif "train" in self.parts and "test" in self.parts:
-            yield self.parts["train"], self.parts["test"]
+        elif "train" in self.parts and self.tested_on in self.parts:
+            yield self.parts["train"], self.parts[self.tested_on]
+
+    def halves(self) -> Iterator[tuple[SplitRows, SplitRows]]:
+        """Yield (train, test) of a dataset of one split: the halves of its rows, in both roles.
+
+        Nothing is yielded if there are several splits, or if no class has two rows. Each half has
+        half of each class, from the beginning or from the end of the split, so that rows which are
+        alike because they stand side by side are in one half.
+        """
+        part, *others = self.parts.values()
+        second = np.zeros(len(part.texts), bool)
+        for number in range(len(self.labels)):
+            (of_class,) = np.nonzero(part.labels == number)
+            second[of_class[len(of_class) // 2 :]] = True
+        for tested in (second, ~second) if not second.all() and not others else ():
+            yield part.where(~tested), part.where(tested)
 
     def tested(self) -> list[SplitRows]:
         """Return the rows for testing: test, or all parts of a dataset without a test."""
@@ -178,6 +259,25 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns to take, by name; those that are left out are found by name and content.
+
+    Attributes:
+        texts: those with text; empty to find them.
+        label: that with classes; "" to find it.
+        score: that with scores, if there are no classes; "" to find it.
+    """
+
+    texts: tuple[str, ...] = ()
+    label: str = ""
+    score: str = ""
+
+
+Layout = Literal["table", "probing", "parallel", "classes", "similarity"]
+"""How the files of a dataset hold its rows; see ``builders.auditing.targets.finding``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Location:
     """The files of a dataset to audit; small and picklable.
 
@@ -186,27 +286,25 @@ class Location:
         files: the files of each split, in order; a file of all splits is listed under each.
         task: the task of files that do not state it; None if it is not a task of Probeta.
         language: the language of files that do not state it.
-        records: the kind of records of files that do not state it.
-        columns: the texts to take from files that do not state them; None for all.
+        records: the kind of records of files that do not state it; None to tell it by the texts.
+        columns: the columns to take from files that do not describe themselves.
+        layout: how the files hold the rows.
+        folders: the names of the folders that it is in, which may tell the task.
     """
 
     name: str
     files: dict[Split, list[Path]]
     task: str | None
     language: str
-    records: str
-    columns: tuple[str, ...] | None
+    records: str | None
+    columns: Columns
+    layout: Layout = "table"
+    folders: tuple[str, ...] = ()
 
     @property
     def first(self) -> Path:
         """The first file of the first split."""
         return next(iter(self.files.values()))[0]
-
-
-def split_of(path: Path) -> Split | None:
-    """Return the split in the name of a file, if any."""
-    name = re.split("[-.]", path.name)[0] if path.suffix == ".parquet" else path.stem
-    return SPLIT_NAMES.get(name)
 
 
 def make_rows(
@@ -216,16 +314,47 @@ def make_rows(
     scores: list[float],
     names: list[str],
     columns: dict[str, list[Any]],
+    places: list[Place],
     path: Path,
 ) -> SplitRows:
-    """Return a split with these rows."""
+    """Return a split with these rows; ``columns`` may have the key ``document_id``."""
     if not texts:
         raise no_rows(path)
     number = {name: i for i, name in enumerate(names)}
-    numbers = np.array([number[label] for label in labels], dtype=np.int64)
-    of_scores = np.array(scores, dtype=np.float64)
-    documents = columns.pop("document_id", None)
-    return SplitRows(texts, sentences, numbers, of_scores, documents, columns)
+    return SplitRows(
+        texts,
+        sentences,
+        [[mark(sentence) for sentence in row] for row in sentences],
+        [[is_telling(sentence) for sentence in row] for row in sentences],
+        np.array([number[label] for label in labels], dtype=np.int64),
+        np.array(scores, dtype=np.float64),
+        places,
+        columns.pop("document_id", None),
+        columns,
+    )
+
+
+def texts_of(cells: Sequence[str | list[str]]) -> tuple[list[str], list[str]]:
+    """Return the texts of a row, and the single sentences that they consist of.
+
+    A single column of lists holds all texts of a row; with several columns, each holds one text,
+    which may consist of several sentences or units.
+    """
+    parts = [[cell] if isinstance(cell, str) else cell for cell in cells]
+    sentences = [sentence for part in parts for sentence in part]
+    return [" ".join(part) for part in parts] if len(parts) > 1 else sentences, sentences
+
+
+def natural(cell: str | list[str], language: str) -> str | list[str]:
+    """Return natural text for a cell of tokenised text; natural text stays as it is."""
+    if isinstance(cell, list):
+        return [_joined(part, language) for part in cell]
+    return _joined(cell, language)
+
+
+def _joined(text: str, language: str) -> str:
+    # Line by line, as a line break is a fault that must not vanish.
+    return "\n".join(detokenize(line, language) for line in text.split("\n"))
 
 
 def sorted_labels(labels: Iterable[str]) -> list[str]:
@@ -245,11 +374,11 @@ def no_rows(path: Path) -> InputError:
     )
 
 
-def other_width(where: str, found: int, expected: int) -> InputError:
-    """Return the error of a row whose number of texts differs from the first row."""
+def other_width(where: str, found: int, expected: int, what: str = "texts") -> InputError:
+    """Return the error of a row whose number of texts, or columns, differs from the first row."""
     return InputError(
         where,
-        expected=f"{expected} texts, as in the first row" if expected else "one text or more",
+        expected=f"{expected} {what}, as in the first row" if expected else "one text or more",
         found=f"{found}",
         todo="correct the row",
     )

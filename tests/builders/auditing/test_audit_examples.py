@@ -141,7 +141,7 @@ def test_bad_scores_are_refused(write, score, found: str) -> None:
 
 def test_a_dataset_without_its_scores_is_refused(write) -> None:
     rows = [{"sentence1": "Hace sol.", "sentence2": "Llueve.", "label": 1}]
-    with pytest.raises(InputError, match="the columns score and sentence1"):
+    with pytest.raises(InputError, match="the columns score, sentence1"):
         load(write("relatedness", {"test": rows}))
 
 

@@ -1,10 +1,10 @@
 """The audit of tasks on treebanks: sentences changed on purpose, and the length as the answer."""
 
-import numpy as np
+from pathlib import Path
 
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.text import TEXT
-from builders.auditing.targets.target import SplitRows, Target
+from builders.auditing.targets.target import Place, SplitRows, Target, make_rows
 from builders.tasks import TASKS
 
 SENTENCES = ["Vuelve el barco al puerto de noche.", "Vuelve el de barco al puerto de noche de."]
@@ -12,7 +12,9 @@ SENTENCES = ["Vuelve el barco al puerto de noche.", "Vuelve el de barco al puert
 
 def part(texts: list[str], labels: list[int]) -> SplitRows:
     rows = [[text] for text in texts]
-    return SplitRows(rows, rows, np.array(labels, np.int64), np.zeros(0))
+    places = [Place("test.parquet", number) for number in range(len(rows))]
+    answers = [str(label) for label in labels]
+    return make_rows(rows, rows, answers, [], ["0", "1"], {}, places, Path("test.parquet"))
 
 
 def target(task: str, labels: list[str], train: SplitRows, test: SplitRows) -> Target:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from test_audit import clean_rows, of, write_text
 
 from builders.auditing import auditing, measured
 from builders.auditing.auditing import audit
+from builders.auditing.comparing import Index
 from builders.auditing.measured import FILE, Measured, key_of, read_measured
 from builders.auditing.report import read_audit
 from builders.auditing.targets.finding import find_targets
+from builders.auditing.targets.target import Columns
 
 FILES = ("audit.json", "audit.md", FILE)
 # Two small datasets; a has a row that is in train and in test.
@@ -74,7 +77,12 @@ def test_a_changed_dataset_alone_is_measured(new, folder, tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"task": None}, {"language": "en"}, {"records": "dialogues"}, {"columns": ("text 1",)}],
+    [
+        {"task": None},
+        {"language": "en"},
+        {"records": "dialogues"},
+        {"columns": Columns(("column 2",))},
+    ],
 )
 def test_other_options_measure_anew(new, options: dict[str, Any]) -> None:
     new()
@@ -121,9 +129,13 @@ def test_a_damaged_file_is_not_believed(new, tmp_path) -> None:
 def comparable(kept: dict[str, Measured]) -> dict[str, list[Any]]:
     """Return measurements with their arrays as bytes."""
     return {
-        name: [found.key, found.corpus, found.facts, found.checks, found.sentences.tobytes()]
+        name: [found.key, found.corpus, found.facts, found.checks, *arrays(found.index)]
         for name, found in kept.items()
     }
+
+
+def arrays(index: Index) -> list[bytes]:
+    return [getattr(index, field.name).tobytes() for field in fields(index)]
 
 
 def test_declarations_are_judged_anew(new, tmp_path) -> None:

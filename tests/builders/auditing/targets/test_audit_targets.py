@@ -12,7 +12,7 @@ import pytest
 from conftest import document
 
 from builders.auditing.targets.finding import find_targets, load_target
-from builders.auditing.targets.target import SPLIT_NAMES, Target
+from builders.auditing.targets.target import SPLIT_NAMES, Columns, Target
 from builders.building.building import build
 from corpora_recipes.running.errors import InputError
 
@@ -60,7 +60,7 @@ def test_parquet_of_others_is_read(tmp_path) -> None:
     cr, nli = (load_target(location) for location in find_targets(tmp_path))
     assert (cr.name, cr.labels, cr.parts["train"].labels.tolist()) == ("cr", ["a", "b"], [1, 0, 1])
     assert cr.texts == ("text",)
-    assert (cr.task, cr.corpus, cr.records, cr.language) == (None, "", "documents", "es")
+    assert (cr.task, cr.corpus, cr.records, cr.language) == (None, "", "examples", "es")
     assert nli.labels == ["0", "1"]
     assert nli.parts["train"].labels.tolist() == [1, 0]
     assert nli.parts["train"].texts == [["Hace sol.", "Es de día."], ["Llueve.", "Es de día."]]
@@ -87,7 +87,8 @@ def test_pandas_categories_are_read(tmp_path) -> None:
     rows = {
         "label": pa.array(["b", "a", "b"]).dictionary_encode(),
         "text": pa.array(TEXTS, pa.large_string()),
-        "source": pa.array(["x", "y", "x"]).dictionary_encode(),
+        "source": pa.array(["El cielo", "El mar", "El cielo"]).dictionary_encode(),
+        "place": pa.array(["x", "y", "x"]).dictionary_encode(),
     }
     parquet(rows, tmp_path / "a")
     target = load(tmp_path)
@@ -226,7 +227,7 @@ def test_text_files_are_read(tmp_path) -> None:
         ["Nieva.\x85Y\u2028 sí", "Ay\rsí."],
     ]
     assert target.labels == ["0", "1"]
-    assert target.texts == ("text 1", "text 2")
+    assert (target.answer, target.texts) == ("column 1", ("column 2", "column 3"))
 
 
 def test_probing_files_are_read(tmp_path) -> None:
@@ -243,12 +244,15 @@ def test_probing_files_are_read(tmp_path) -> None:
     assert list(length.parts) == ["train"]
 
 
-def test_a_header_is_refused_though_every_split_has_it(tmp_path) -> None:
-    for split in ("train", "test"):
-        text("clase\ttexto\nb\tHace sol.\na\tLlueve.\n", tmp_path / "a", f"{split}.txt")
-    with pytest.raises(InputError, match="remove the header line") as error:
-        load(tmp_path)
-    assert error.value.where.endswith("train.txt, line 1")
+@pytest.mark.parametrize(("header", "splits"), [("rasgo\tfrase", 2), ("clase\ttexto", 1)])
+def test_a_header_names_the_columns(tmp_path, header: str, splits: int) -> None:
+    """If all splits have it, or if it has a usual name of a column."""
+    for split in ("train", "test")[:splits]:
+        text(f"{header}\nb\tHace sol.\na\tLlueve.\n", tmp_path / "a", f"{split}.txt")
+    label, name = header.split("\t")
+    target = load(tmp_path, columns=Columns((name,), label))
+    assert (target.answer, target.texts, target.labels) == (label, (name,), ["a", "b"])
+    assert target.parts["train"].places == [("train.txt", 2, ""), ("train.txt", 3, "")]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +271,7 @@ def test_first_lines_that_are_no_header(tmp_path, rows: str) -> None:
 @pytest.mark.parametrize(
     ("options", "records"),
     [
-        ({}, "documents"),
+        ({}, "examples"),
         ({"task": "discourse_relations"}, "trees"),
         ({"task": "discourse_coherence"}, "documents"),
         ({"task": "discourse_coherence", "records": "dialogues"}, "dialogues"),
@@ -290,11 +294,11 @@ def test_columns_that_are_no_text_are_left_out(tmp_path) -> None:
 def test_the_texts_to_take_can_be_named(tmp_path) -> None:
     rows = {"label": [0, 1], "url": ["u", "v"], "b": ["Hace sol.", "Llueve."], "id": ["Uno", "Dos"]}
     parquet(rows, tmp_path / "a")
-    target = load(tmp_path, columns=["id", "b"])
+    target = load(tmp_path, columns=Columns(("id", "b")))
     assert target.texts == ("id", "b")
     assert target.parts["train"].texts == [["Uno", "Hace sol."], ["Dos", "Llueve."]]
     text("0\tHace sol.\tLlueve.\n1\tNieva.\tTruena.\n", tmp_path / "t" / "b")
-    part = load(tmp_path / "t", columns=["text 2"]).parts["train"]
+    part = load(tmp_path / "t", columns=Columns(("column 3",))).parts["train"]
     assert part.texts == [["Llueve."], ["Truena."]]
 
 
@@ -315,7 +319,7 @@ def test_only_needed_columns_are_read(tmp_path, monkeypatch) -> None:
 def test_our_own_instances_describe_themselves(tmp_path, make_corpus, write_records) -> None:
     records = write_records([document(n) for n in range(1000, 1100)])
     build(make_corpus(), records, tmp_path / "ours" / "mine", "upstream")
-    options = {"task": "discourse_relations", "language": "en", "columns": ["nothing"]}
+    options = {"task": "discourse_relations", "language": "en", "columns": Columns(("nothing",))}
     (location,) = find_targets(tmp_path / "ours", **options)
     target = load_target(pickle.loads(pickle.dumps(location)))
     assert target.task is not None
@@ -333,13 +337,13 @@ OK = {"label": ["a", "b"], "t": ["x", "y"]}
 NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
 BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "no datasets": (lambda p: p.mkdir(), ["datasets", "none"]),
-    "texts and labels apart": (lambda p: text("x\n", p, "s1.train"), ["separate files"]),
+    "texts without their labels": (lambda p: text("x\n", p, "s1.train"), ["datasets", "none"]),
+    "a pickle": (lambda p: text("x\n", p, "train.pkl"), ["train.pkl", "any code", "JSON Lines"]),
     "no folder": (lambda p: None, ["datasets", "no such folder"]),
     "no text column": (lambda p: parquet({"label": [1, 0]}, p / "a"), ["one or more with text"]),
-    "no label column": (lambda p: parquet({"text": ["x"]}, p / "a"), ["label", "text (string)"]),
     "a split without a text": (
         lambda p: (parquet(OK, p / "a"), parquet({"label": ["a"]}, p / "a", "test.parquet")),
-        ["test.parquet", "(or labels) and t"],
+        ["test.parquet", "the columns label, t"],
     ),
     "a text of numbers": (
         lambda p: (
@@ -417,24 +421,20 @@ BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
         ),
         ["train-00001-of-00002.parquet", "a Parquet file"],
     ),
-    "no tab": (lambda p: text("1\tx\n\nsola\n", p / "a"), ["line 3", "separate files"]),
+    "no tab": (lambda p: text("1\tx\n\nsola\n", p / "a"), ["line 3", "separated by tabs"]),
     "rows of other widths": (
         lambda p: text("1\tx\n\n1\tx\ty\n", p / "a"),
-        ["line 3", "1 texts", "2"],
+        ["line 3", "2 columns", "3"],
     ),
     "splits of other widths": (
         lambda p: (text("1\tx\n", p / "a"), text("1\tx\ty\n", p / "a", "test.txt")),
-        ["test.txt, line 1", "1 texts"],
+        ["test.txt, line 1", "2 columns"],
     ),
     "not UTF-8": (lambda p: text("1\tseñal\n".encode("latin-1"), p / "a"), ["UTF-8"]),
     "empty file": (lambda p: text("\n", p / "a"), ["one row or more"]),
     "a header": (
-        lambda p: text("label\ttext\n1\tx\n0\ty\n", p / "a"),
-        ["line 1", "'label'", "remove the header line"],
-    ),
-    "labels last": (
-        lambda p: text("Hace sol.\t1\nLlueve.\t0\n", p / "a"),
-        ["line 1", "put the labels first"],
+        lambda p: text("rasgo\tfrase\n1\tx\n0\ty\n", p / "a"),
+        ["line 1", "'rasgo'", "remove the header line"],
     ),
     "a probing line without a split": (
         lambda p: text("tr\tO\tx\nO\tx\ty\n", p, "shift.txt"),
@@ -456,17 +456,26 @@ def test_bad_targets_are_refused(tmp_path, name: str) -> None:
     assert all(word in str(error.value) for word in words), str(error.value)
 
 
-@pytest.mark.parametrize("columns", [["text", "texto"], ["label"], ["length"], []])
-def test_columns_that_are_not_there_are_refused(tmp_path, columns: list[str]) -> None:
+@pytest.mark.parametrize(
+    "columns",
+    [
+        Columns(("text", "texto")),
+        Columns(("label",)),
+        Columns(("length",)),
+        Columns(label="etiqueta"),
+        Columns(score="puntos"),
+    ],
+)
+def test_columns_that_are_not_there_are_refused(tmp_path, columns: Columns) -> None:
     parquet({"label": ["a"], "text": ["x"], "length": [3]}, tmp_path / "a")
     with pytest.raises(InputError, match=r"found: +label \(string\), text \(string\), length"):
         load(tmp_path, columns=columns)
 
 
-@pytest.mark.parametrize("columns", [["text 3"], ["text 1", "text"], []])
-def test_texts_that_are_not_there_are_refused(tmp_path, columns: list[str]) -> None:
+@pytest.mark.parametrize("columns", [Columns(("column 4",)), Columns(("column 2", "text"))])
+def test_texts_that_are_not_there_are_refused(tmp_path, columns: Columns) -> None:
     text("1\tx\ty\n", tmp_path / "a")
-    with pytest.raises(InputError, match=r"found: +text 1, text 2\n"):
+    with pytest.raises(InputError, match=r"found: +column 1, column 2, column 3\n"):
         load(tmp_path, columns=columns)
 
 

@@ -1,0 +1,133 @@
+"""Tells which columns of files of others hold the texts, the labels or the scores."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from builders.auditing.targets.target import NUMBER, Columns
+from corpora_recipes.running.errors import InputError
+
+# Names of columns with classes, the likeliest first, in lower case.
+LABEL_NAMES = (
+    "label",
+    "labels",
+    "class",
+    "gold_label",
+    "target",
+    "sentiment",
+    "polarity",
+    "entailment_judgement",
+    "entailment_judgment",
+    "quality",
+    "category",
+    "intent",
+    "etiqueta",
+    "clase",
+)
+SCORE_NAMES = ("score", "scores", "similarity_score", "relatedness_score", "similarity")
+# Names of columns of strings that are no text.
+NOT_TEXT = ("id", "idx", "guid", "uid", "split", "pair_id", *LABEL_NAMES, *SCORE_NAMES)
+# Names that a header has, and hardly a first row.
+HEADER_NAMES = frozenset((*NOT_TEXT, "text", "texto", "sentence", "sentence1", "sentence2"))
+# A label found by its content has at most so many characters, and no blank.
+LONGEST_LABEL = 40
+SENTENCE_ENDS = (".", "?", "!", "…")
+# A column of more different numbers than this, not all whole, holds scores.
+MOST_CLASSES_WITH_FRACTIONS = 10
+
+
+class Roles(NamedTuple):
+    """The columns that were chosen: those with text, and that with labels or scores ("": none)."""
+
+    texts: tuple[str, ...]
+    label: str
+    score: str
+
+
+def choose(
+    columns: Mapping[str, Sequence[Any]],
+    wanted: Columns,
+    where: Path,
+    *,
+    named: bool = True,
+    shown: Sequence[str] = (),
+) -> Roles:
+    """Choose the columns of a dataset.
+
+    Without names, the labels are in the first column, or else in the last one, if its values have
+    no blanks and recur. With names, they are in the column that is called so. Texts are all other
+    columns of strings in most of which there are blanks, or all if no column is like that.
+
+    Args:
+        columns: name to its first values; a few hundred are enough.
+        wanted: what users have named.
+        where: the first file, for messages.
+        named: whether the file names its columns.
+        shown: all columns, for messages; the names in ``columns`` if left out.
+
+    Raises:
+        InputError: there is no column with text, or no column of a name that was given.
+    """
+    label, score = wanted.label, wanted.score
+    if not label and not score:
+        label = _label_of(columns, named)
+        if label.lower() in SCORE_NAMES or (label and _is_score(columns[label])):
+            label, score = "", label
+    strings = [
+        name
+        for name, values in columns.items()
+        if name not in (label, score) and any(isinstance(v, str | list) for v in values)
+    ]
+    texts = list(wanted.texts)
+    if not texts:
+        candidates = [n for n in strings if not named or n.lower() not in NOT_TEXT]
+        texts = [n for n in candidates if not named or _is_text(columns[n])] or candidates
+    asked = [name for name in (label, score) if name]
+    if not texts or not {*texts} <= {*strings} or not {*asked} <= {*columns}:
+        raise InputError(
+            where,
+            expected=f"the columns {', '.join([*asked, *texts] or ['with text'])}"
+            + " and one or more with text" * (not texts),
+            found=", ".join(shown or columns),
+            todo="name the columns with --columns, such as text=premise,text=hypothesis,label=gold",
+        )
+    return Roles(tuple(texts), label, score)
+
+
+def is_label(values: Sequence[Any]) -> bool:
+    """Return whether a column may hold classes: short values without blanks, which recur."""
+    short = all(
+        isinstance(v, int) or (isinstance(v, str) and v and len(v) <= LONGEST_LABEL and _is_word(v))
+        for v in values
+    )
+    numbers = all(isinstance(v, int) or NUMBER.fullmatch(v) for v in values) if short else False
+    return short and (numbers or len(set(values)) <= max(2, len(values) // 2))
+
+
+def _label_of(columns: Mapping[str, Sequence[Any]], named: bool) -> str:
+    if named:
+        lower = {name.lower(): name for name in reversed([*columns])}
+        return next((lower[n] for n in (*LABEL_NAMES, *SCORE_NAMES) if n in lower), "")
+    if len(columns) == 1:
+        return ""
+    names = [*columns]
+    return next((name for name in (names[0], names[-1]) if is_label(columns[name])), "")
+
+
+def _is_score(values: Sequence[Any]) -> bool:
+    numbers = {
+        float(v) for v in values if isinstance(v, float) or NUMBER.fullmatch(str(v)) is not None
+    }
+    whole = all(number.is_integer() for number in numbers)
+    return len(numbers) > MOST_CLASSES_WITH_FRACTIONS and not whole
+
+
+def _is_text(values: Sequence[Any]) -> bool:
+    """Return whether most values are more than a word, or are lists of strings."""
+    filled = [v for v in values if v]
+    return 2 * sum(isinstance(v, list) or not _is_word(v) for v in filled) >= max(1, len(filled))
+
+
+def _is_word(value: str) -> bool:
+    """Return whether a value has no blank and is no sentence."""
+    return " " not in value and not value.endswith(SENTENCE_ENDS)

@@ -1,0 +1,178 @@
+"""What the audit finds by comparing datasets, and which rows it names."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_audit import Rows, clean_rows, sentence, write_text
+
+from builders.auditing.auditing import audit
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "theirs"
+
+
+def run(folder: Path, monkeypatch, *gates: str, **options: Any) -> dict[str, Any]:
+    """Audit with some gates only; the baselines take most of the time."""
+    from builders.auditing.gates import ALL_GATES
+
+    chosen = [gate for gate in ALL_GATES if gate.name in gates]
+    monkeypatch.setattr("builders.auditing.gates.ALL_GATES", chosen)
+    return audit(folder, folder.with_name("audit"), **options)
+
+
+def pair(report: dict[str, Any], dataset: str, other: str) -> dict[str, Any]:
+    (found,) = (s for s in report["shared"] if (s["dataset"], s["other"]) == (dataset, other))
+    return found
+
+
+def check(report: dict[str, Any], dataset: str, words: str) -> dict[str, Any]:
+    checks = report["datasets"][dataset]["checks"]
+    (found,) = (one for one in checks if words in one["what"])
+    return found
+
+
+def position_rows(count: int) -> Rows:
+    """Return rows of sentence position: the sentence of place ``label`` stands in front."""
+    chance = random.Random(3)
+    rows = []
+    for number in range(count):
+        texts, place = [sentence(chance) for _ in range(5)], number % 5
+        rows.append([str(place), texts[place], *texts[:place], *texts[place + 1 :]])
+    return {"test": rows}
+
+
+def before_moving(row: list[str]) -> list[str]:
+    place = int(row[0])
+    return [*row[2 : place + 2], row[1], *row[place + 2 :]]
+
+
+def test_pairs_that_are_rows_of_another_dataset_are_found(folder, monkeypatch) -> None:
+    positions = position_rows(30)
+    write_text(positions, folder / "SP" / "x")
+    pairs = {
+        "test": [before_moving(row)[n % 2 : n % 2 + 2] for n, row in enumerate(positions["test"])]
+    }
+    write_text(pairs, folder / "BSO" / "x")
+    found = pair(run(folder, monkeypatch), "BSO_x", "SP_x")
+    assert (found["rows"], found["whole"], found["same_number"], found["texts"]) == (30, 30, 30, 60)
+    assert found["places"] == {"1, 2": 15, "2, 3": 15}
+    assert found["first"][1] == ("test", 1, "test", 1)
+    assert found["looked_up"] is None
+
+
+def test_labels_that_another_dataset_gives_away_are_a_miss(folder, monkeypatch) -> None:
+    passages = position_rows(400)
+    chance = random.Random(4)
+    coherent = []
+    for number, row in enumerate(passages["test"]):
+        texts = before_moving(row)
+        if number % 2:
+            texts[2] = sentence(chance)
+        coherent.append([str(1 - number % 2), *texts])
+    write_text(passages, folder / "SP" / "x")
+    write_text({"test": coherent}, folder / "DC" / "x")
+    report = run(folder, monkeypatch, "donors")
+    found = pair(report, "DC_x", "SP_x")
+    assert (found["rows"], found["whole"], found["looked_up"]) == (400, 200, 400)
+    looked_up = check(report, "DC_x", "labels of rows with texts of SP_x")
+    assert (looked_up["value"], looked_up["verdict"]) == (1.0, "miss")
+    assert "test_x" not in {one["other"] for one in report["shared"]}
+
+
+def test_test_rows_in_the_train_of_another_dataset_are_counted(folder, monkeypatch) -> None:
+    one, other = clean_rows(seed=1), clean_rows(seed=2)
+    for number in range(7):
+        # In another order, with another label.
+        other["train"][number][1:] = reversed(one["test"][number][1:])
+    write_text(one, folder / "one")
+    write_text(other, folder / "other")
+    report = run(folder, monkeypatch)
+    assert pair(report, "one", "other")["in_train"] == 7
+    assert pair(report, "other", "one")["in_train"] == 0
+
+
+def test_a_miss_names_its_first_rows(folder, monkeypatch) -> None:
+    rows = clean_rows()
+    for number in range(8):
+        rows["test"][number][1:] = rows["train"][number + 10][1:]
+    rows["valid"][2][2] = "La villa\x96 tenía pocos habitantes en aquel año tan lejano."
+    write_text(rows, folder / "a")
+    report = run(folder, monkeypatch, "leakage", "text", "labels")
+    named = check(report, "a", "instances in two splits")["rows"]
+    assert [row["number"] for row in named] == [1, 2, 3, 4, 5]
+    assert {(row["file"], row["unit"], row["id"]) for row in named} == {("test.txt", "line", "")}
+    assert named[0]["text"].startswith(rows["test"][0][1][:50])
+    assert named[0]["why"] == "also train.txt, line 11"
+    (damaged,) = check(report, "a", "corrupted characters")["rows"]
+    assert (damaged["file"], damaged["number"]) == ("valid.txt", 3)
+    assert damaged["why"].startswith("control_character: La villa\\x96 tenía")
+    what = "rows with corrupted characters (control_character 1)"
+    assert check(report, "a", "corrupted characters")["what"] == what
+    page = (folder.with_name("audit") / "audit.md").read_text("utf-8")
+    assert "- valid.txt, line 3: " in page
+    assert check(report, "a", "mis-split")["rows"] == []
+
+
+def test_donors_are_found_by_their_text(folder, monkeypatch) -> None:
+    rows = clean_rows(texts=6)
+    for number, row in enumerate(rows["test"]):
+        if row[0] == "0":
+            row[3] = rows["train"][number][2]
+    write_text(rows, folder / "DC" / "x")
+    first = next(number for number, row in enumerate(rows["test"]) if row[0] == "0")
+    report = run(folder, monkeypatch, "donors")
+    named = check(report, "DC_x", "a middle sentence occurs elsewhere")["rows"]
+    # Both rows that have the sentence are named.
+    assert named[0]["why"].endswith(f"text 2 is text 3 of test.txt, line {first + 1}")
+    assert check(report, "DC_x", "rows with a middle sentence")["value"] == 200
+
+
+def test_unlisted_boilerplate_and_swallowed_rows_are_found(folder, monkeypatch) -> None:
+    rows = clean_rows(texts=1)
+    ones = [row for own in rows.values() for row in own if row[0] == "1"]
+    for row in ones[:40]:
+        row[1] = f"Sigue las noticias de hoy en la red de {row[1]}"
+    for row in rows["valid"]:
+        row[1] = f"Según dijo ayer mismo la alcaldesa, {row[1]}"
+    rows["train"][7][1] = " ".join(rows["train"][n][1] for n in range(200, 230))
+    # A thousand texts are needed to know what is usual.
+    rows["train"] += [["0", "Sube la marea."]] * 100 + [["1", "Sube la marea."]] * 100
+    write_text(rows, folder / "SSP" / "x")
+    report = run(folder, monkeypatch, "text")
+    boilerplate = check(report, "SSP_x", "begin or end like others")
+    assert (boilerplate["value"], boilerplate["verdict"]) == (0.04, "miss")
+    assert "begins with “sigue las noticias de hoy”" in boilerplate["rows"][0]["why"]
+    (swallowed,) = check(report, "SSP_x", "must hold several rows")["rows"]
+    assert (swallowed["file"], swallowed["number"]) == ("train.txt", 8)
+
+
+def test_nodes_that_a_tree_lacks_are_found(folder, monkeypatch) -> None:
+    folder.mkdir()
+    (folder / "RST_TRAIN.jsonl").write_text(
+        '["NN-Lista", ["Uno viene.", "Dos se van."], ["Tres se quedan."]]\n'
+        '["NN-Lista", ["Uno viene."], ["Dos se van."]]\n'
+        '["NN-Lista", ["Cuatro.", "Cinco."], ["Seis.", "Siete."]]\n',
+        "utf-8",
+    )
+    options = {"task": "discourse_relations"}
+    found = check(run(folder, monkeypatch, "documents", **options), "RST", "no row divides")
+    assert found["value"] == 2
+    assert [row["why"] for row in found["rows"]] == [
+        "no row divides its first 2 units",
+        "no row divides its last 2 units",
+    ]
+
+
+def test_a_dataset_of_one_split_has_baselines_and_no_order_by_class(folder, monkeypatch) -> None:
+    folder.mkdir()
+    for name in ("pos", "neg"):
+        texts = [f"Una obra {'buena' if name == 'pos' else 'mala'} del año {n}." for n in range(60)]
+        (folder / f"films.{name}").write_text("\n".join(texts), "utf-8")
+    report = run(folder, monkeypatch, "baselines", "row_order")
+    checks = {c["what"]: c["value"] for c in report["datasets"]["films"]["checks"]}
+    assert checks["bag_of_words"] == 1.0
+    assert not any("row number" in what for what in checks)
