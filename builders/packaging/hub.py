@@ -12,7 +12,7 @@ from builders.packaging.leaderboard import eval_yaml
 from builders.packaging.lm_eval.tasks import write_tasks
 from builders.packaging.rows import Digests, facts_of, take_over_rows, write_rows
 from builders.plan.benchmarks import benchmark_of
-from builders.plan.datasets import Dataset
+from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import NO_COUNTS
@@ -81,6 +81,8 @@ def package(
             }
             if dataset.edition_of:
                 audits[dataset.name]["edition_of"] = dataset.edition_of
+            if isinstance(dataset, ExampleDataset) and dataset.facts.published:
+                audits[dataset.name]["published"] = dataset.facts.published
     before = earlier or out
     facts = facts_of(before)
     kept = 0

@@ -6,13 +6,13 @@ own.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 
 import numpy as np
 
 from builders.tasks import TASKS
-from builders.tasks.benchmarks import BENCHMARKS
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from builders.tasks.groups import GROUPS, Group
 from corpora_recipes.hashing import keyed_hash
 from evaluation.arrays import Doubles
@@ -34,12 +34,14 @@ class Average:
         group: of the tasks; None for all groups together.
         datasets: those of the report.
         missing: those of the benchmark that the report lacks.
+        withdrawn: those that were part of the benchmark once, with the reason.
     """
 
     benchmark: str
     group: Group | None
     datasets: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    withdrawn: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def what(self) -> str:
@@ -58,7 +60,8 @@ class Average:
         """What it is, in words."""
         of = self.group.title if self.group else "All groups"
         lacking = f"; not in this report: {', '.join(self.missing)}" if self.missing else ""
-        return f"{of}: {', '.join(self.datasets)}{lacking}"
+        withdrawn = f"; withdrawn: {', '.join(self.withdrawn)}" if self.withdrawn else ""
+        return f"{of}: {', '.join(self.datasets)}{lacking}{withdrawn}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,18 @@ def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list
             for name, entry in BENCHMARKS.get(benchmark, {}).items()
             if name not in own
         }
+        gone = {
+            name: (TASKS[entry["task"]].group, entry["withdrawn"])
+            for name, entry in WITHDRAWN.get(benchmark, {}).items()
+            if name not in own
+        }
         for group in sorted({TASKS[tasks[name]].group for name in own}, key=place):
             of_group = tuple(name for name in own if TASKS[tasks[name]].group == group)
             missing = tuple(name for name, its in lacking.items() if its == group)
-            found.append(Average(benchmark, group, of_group, missing))
-        found.append(Average(benchmark, None, tuple(own), tuple(lacking)))
+            withdrawn = {name: why for name, (its, why) in gone.items() if its == group}
+            found.append(Average(benchmark, group, of_group, missing, withdrawn))
+        withdrawn = {name: why for name, (_, why) in gone.items()}
+        found.append(Average(benchmark, None, tuple(own), tuple(lacking), withdrawn))
     return found
 
 

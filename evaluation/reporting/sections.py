@@ -10,7 +10,13 @@ from typing import Literal
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Table
 from evaluation.reporting.tables.ablations import ablations
-from evaluation.reporting.tables.audit import inherited, invariance, measurements, verdicts
+from evaluation.reporting.tables.audit import (
+    inherited,
+    invariance,
+    measurements,
+    published,
+    verdicts,
+)
 from evaluation.reporting.tables.averages import averages
 from evaluation.reporting.tables.compared import best_pairs, differences, pairs
 from evaluation.reporting.tables.downstream import downstream, downstream_datasets
@@ -86,6 +92,7 @@ SECTIONS = (
     Section("instances", "Instances", browser, PAGE),
     Section("verdicts", "Audit", verdicts, PAGE, filters="group"),
     Section("inherited", "Audit", inherited, PAGE),
+    Section("published", "Audit", published, PAGE),
     Section("measurements", "Audit", measurements, PAGE, "group tone", long=True),
     Section("invariance", "Audit", invariance, SCREEN, folded=True),
     Section("encoders", "Encoders", encoders, SCREEN),

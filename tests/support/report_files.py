@@ -391,10 +391,10 @@ def change_audit(path: Path, dataset: str, **check: Any) -> None:
     path.write_text(json.dumps(content), "utf-8")
 
 
-def name_edition(path: Path, new: str, old: str) -> None:
-    """Say in an audit that a dataset is an edition of another one."""
+def say_of_dataset(path: Path, dataset: str, **facts: Any) -> None:
+    """Add facts of a dataset to an audit, as `package` does: ``edition_of``, ``published`` …"""
     content = json.loads(path.read_text("utf-8"))
-    content["datasets"][new]["edition_of"] = old
+    content["datasets"][dataset] |= facts
     path.write_text(json.dumps(content), "utf-8")
 
 
@@ -571,7 +571,8 @@ def whole_report(folder: Path) -> dict[str, Any]:
     change_audit(audit, "mc_x", gate="leakage", verdict="inherited")
     change_audit(audit, "sts_x", gate="size", verdict="pass", value=0.3, correlation=True)
     # As if they were of one task.
-    name_edition(audit, "ssp_x", "bso_x")
+    say_of_dataset(audit, "ssp_x", edition_of="bso_x")
+    say_of_dataset(audit, "mc_x", published="Its rows are sorted.")
     ranked, clustered = of_encoder(DEEP, RANKED, CLUSTERED)
     return {
         "results": found,

@@ -91,6 +91,23 @@ def inherited(inputs: Inputs) -> list[Table]:
     return [table] if rows else []
 
 
+def published(inputs: Inputs) -> list[Table]:
+    """Return what is known of the rows that the sources publish: faults, differences from ours."""
+    rows = [
+        Row((dataset_cell(inputs, dataset), Cell(said)), group=group.abbreviation)
+        for group, datasets in inputs.audited.items()
+        for dataset in datasets
+        if (said := inputs.audit[dataset].get("published"))
+    ]
+    about = (
+        "What is known of the files that the sources publish, and how our rows differ. It is said "
+        "of the whole datasets, not of samples."
+    )
+    header = headings("Dataset", "Published rows")
+    table = Table("published", "Published rows", header, tuple(rows), (about,), texts=2)
+    return [table] if rows else []
+
+
 def measurements(inputs: Inputs) -> list[Table]:
     """Return everything that the audit measured."""
     rows = []

@@ -129,6 +129,10 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
     ]
     if whole.missing:
         about.append(f"Not in this report, so not in the means: {', '.join(whole.missing)}.")
+    about += [
+        f"Withdrawn, so in no mean, nor in those of papers: {name}; {why}."
+        for name, why in whole.withdrawn.items()
+    ]
     lacking = {
         name: [one for one in whole.datasets if name not in inputs.datasets[one]]
         for name in inputs.names

@@ -24,7 +24,8 @@ def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
         group, datasets = averages[place].group, whole[place]
         if not datasets or group is None:
             return None
-        if group.abbreviation in scores:
+        # The mean that a paper states is over datasets that are withdrawn since then, too.
+        if group.abbreviation in scores and not averages[place].withdrawn:
             return scores[group.abbreviation]
         known = [scores[name] for name in datasets if name in scores]
         return fmean(known) if len(known) == len(datasets) else None

@@ -7,7 +7,7 @@ import yaml
 
 from builders.plan.benchmarks import benchmark_of
 from builders.plan.groups import load_groups
-from builders.tasks.benchmarks import BENCHMARKS
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 
 
 def found(params: Path) -> dict[str, str]:
@@ -22,7 +22,21 @@ def found(params: Path) -> dict[str, str]:
 def test_the_list_is_that_of_the_shipped_params(repository: Path) -> None:
     listed = {name: one for one, datasets in BENCHMARKS.items() for name in datasets}
     assert found(repository / "params.yaml") == listed
-    assert [len(datasets) for datasets in BENCHMARKS.values()] == [21, 11, 12, 4, 2]
+    assert [len(datasets) for datasets in BENCHMARKS.values()] == [20, 11, 12, 4, 2]
+
+
+def test_what_is_withdrawn_is_a_dataset_of_the_users_own(repository: Path, tmp_path: Path) -> None:
+    text = (repository / "params.yaml").read_text("utf-8")
+    path = tmp_path / "params.yaml"
+    for benchmark, datasets in WITHDRAWN.items():
+        for name, entry in datasets.items():
+            assert name not in BENCHMARKS[benchmark]
+            assert text.count(f"      # {name}: ") == 1
+            text = text.replace(f"      # {name}: ", f"      {name}: ")
+            path.write_text(text, "utf-8")
+            assert found(path)[name] == ""
+            assert entry["withdrawn"]
+    assert {name for datasets in WITHDRAWN.values() for name in datasets} == {"somo"}
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from report_files import SP
 
 from builders.tasks import groups
-from builders.tasks.benchmarks import BENCHMARKS
+from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from evaluation.reporting.averages import OWN, averages_of, mean_ranks, mean_score
 from evaluation.reporting.comparison import Measured
 
@@ -24,7 +24,7 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     found = averages_of(TASKS, SHIPPED)
     assert [(one.what, one.heading, one.datasets) for one in found] == [
         ("spanish_senteval SC", "SC (1 of 5)", ("mc",)),
-        ("spanish_senteval", "All (1 of 21)", ("mc",)),
+        ("spanish_senteval", "All (1 of 20)", ("mc",)),
         ("spanish_discoeval SP", "SP (1 of 3)", ("sp_wiki",)),
         ("spanish_discoeval DR", "DR (1)", ("dr_rst",)),
         ("spanish_discoeval", "All (2 of 11)", ("sp_wiki", "dr_rst")),
@@ -45,6 +45,28 @@ def test_a_whole_benchmark_misses_nothing() -> None:
         *("SP (3)", "BSO (3)", "DC (3)", "SSP (1)", "DR (1)", "All (11)")
     ]
     assert not any(one.missing for one in found)
+
+
+def test_what_is_withdrawn_is_not_missing() -> None:
+    whole = BENCHMARKS["spanish_senteval"]
+    tasks = {name: entry["task"] for name, entry in whole.items()}
+    found = averages_of(tasks, dict.fromkeys(whole, "spanish_senteval"))
+    probing, every = found[-2:]
+    assert probing.heading == "LPT (8)"
+    assert not probing.missing
+    assert probing.title.endswith("; withdrawn: somo")
+    assert every.heading == "All (20)"
+    assert (
+        every.withdrawn
+        == probing.withdrawn
+        == {"somo": WITHDRAWN["spanish_senteval"]["somo"]["withdrawn"]}
+    )
+    assert not any(one.withdrawn for one in found[:-2])
+    # In a package of before, it is one of the datasets.
+    tasks["somo"] = "linguistic_probing"
+    before = averages_of(tasks, dict.fromkeys(tasks, "spanish_senteval"))
+    assert [one.heading for one in before[-2:]] == ["LPT (9)", "All (21)"]
+    assert not any(one.withdrawn for one in before)
 
 
 def test_the_interval_of_a_mean() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from report_files import DEEP, MC, ONE, SP, audit_file, kept, name_edition, one
+from report_files import DEEP, MC, ONE, SP, audit_file, kept, one, say_of_dataset
 
 from evaluation.measures.intervals import leave_out_means, reach
 from evaluation.reporting.comparison import Measured
@@ -87,7 +87,7 @@ def edition_inputs(folder: Path) -> Inputs:
     baselines = {name: {"majority": 0.2, "length": 0.3} for name in ("sp_old", "sp_new")}
     rows = dict.fromkeys(("sp_old", "sp_new"), SP.rows)
     path = audit_file(folder, baselines, **rows)
-    name_edition(path, "sp_new", "sp_old")
+    say_of_dataset(path, "sp_new", edition_of="sp_old")
     other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=scores)
     results = kept(folder, replace(ONE, scores=scores), other, right={"other": 15})
     return read_inputs(results, path, None)

@@ -21,6 +21,7 @@ from report_files import (
     invariance_file,
     kept,
     one,
+    say_of_dataset,
 )
 
 from builders.auditing.report import SURFACE_FORM
@@ -40,7 +41,7 @@ from evaluation.reporting.layout import (
 from evaluation.reporting.markdown import table_lines, write_markdown
 from evaluation.reporting.published import PAPERS
 from evaluation.reporting.tables.ablations import ablations
-from evaluation.reporting.tables.audit import measurements, verdicts
+from evaluation.reporting.tables.audit import measurements, published, verdicts
 from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
 from evaluation.reporting.tables.layers import layer_table
@@ -239,7 +240,7 @@ def test_scores_of_samples_are_marked_and_no_papers_stand_beside_them(tmp_path: 
     assert sts.cells[3].marks == ()
     groups = {cell.text: place for place, cell in enumerate(averages(inputs)[0].header)}
     first = averages(inputs)[0].rows[0].cells
-    assert "(s)" in first[groups["All (2 of 21)"]].marks
+    assert "(s)" in first[groups["All (2 of 20)"]].marks
     assert "(s)" not in first[groups["SC (1 of 5)"]].marks
     real = write_markdown(inputs_of(tmp_path / "real", ONE, TWO))
     assert "Sample data" not in real
@@ -604,6 +605,14 @@ def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
         ["dr_rst", "1. No leakage between splits", "x", "inherited", "3", "0"],
         ["dr_rst", "5. Undamaged text", "x", "miss", "3.10 %", "2.00 %"],
     ]
+
+
+def test_what_is_known_of_published_rows(tmp_path: Path) -> None:
+    audit = audit_file(tmp_path, BASELINES)
+    assert published(inputs_of(tmp_path, ONE, audit=audit)) == []
+    say_of_dataset(audit, "dr_rst", published="Test is the validation.")
+    table = one(published(inputs_of(tmp_path, ONE, audit=audit)))
+    assert cells(table) == [["dr_rst", "Test is the validation."]]
 
 
 @pytest.mark.parametrize(
