@@ -14,6 +14,7 @@ from builders.packaging.rows import Digests, facts_of, take_over_rows, write_row
 from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup
+from builders.plan.making import making_of
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import NO_COUNTS
 from builders.store.missing import without_missing
@@ -78,6 +79,7 @@ def package(
             audits[dataset.name] = _audited(report, dataset.name, found) | {
                 "title": " + ".join(origin.title for origin in group.origins),
                 "benchmark": benchmark_of(dataset, corpora),
+                "made": making_of(dataset, corpora),
             }
             if dataset.edition_of:
                 audits[dataset.name]["edition_of"] = dataset.edition_of

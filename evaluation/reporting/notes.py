@@ -8,7 +8,7 @@ from evaluation.reporting.layout import Table
 from evaluation.reporting.published import PAPERS
 
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
-TIED, SAMPLE = "≈", "(s)"
+TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
 NOTES = {
     SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
     "chance.",
@@ -24,6 +24,8 @@ NOTES = {
     "many.",
     SAMPLE: "Do not report: measured on the small sample that is part of Probeta to try it out, "
     "not on the corpus.",
+    DIFFERENT: "Made from other sources or with other options than in the other languages, so that "
+    "scores cannot be compared: in no mean over languages.",
 }
 """Mark to its explanation."""
 

@@ -24,6 +24,7 @@ from evaluation.reporting.tables.drawn import browser, figure, heatmaps
 from evaluation.reporting.tables.editions import editions
 from evaluation.reporting.tables.encoders import encoders, vocabulary
 from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
+from evaluation.reporting.tables.languages import languages, tasks_in_languages
 from evaluation.reporting.tables.layers import layers
 from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
 from evaluation.reporting.tables.scores import (
@@ -80,6 +81,8 @@ SECTIONS = (
     Section("best_pairs", "Compared", best_pairs, TEXTS),
     Section("differences", "Compared", differences, SCREEN, filters="group pair", long=True),
     Section("editions", "Editions", editions),
+    Section("languages", "Languages", languages),
+    Section("tasks_in_languages", "Languages", tasks_in_languages, filters="group"),
     Section("baselines", "Baselines", baselines, filters="group", folded=True),
     Section("evalrank", "EvalRank", evalrank),
     Section("rank_differences", "EvalRank", rank_differences, SCREEN, "pair", long=True),

@@ -1,0 +1,116 @@
+"""The same task in several languages: which datasets stand side by side, and their scores."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from report_files import ONE, SP, audit_file, kept, one, say_of_dataset
+
+from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.languages import shared_tasks
+from evaluation.reporting.latex import write_latex
+from evaluation.reporting.layout import Table
+from evaluation.reporting.markdown import write_markdown
+from evaluation.reporting.tables.languages import languages, tasks_in_languages
+
+WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
+NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
+
+
+def cells(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def inputs_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Inputs:
+    """Return the results of two encoders on sentence position: dataset to language and making."""
+    scores = tuple(
+        replace(SP, dataset=name, language=language) for name, (language, _) in made.items()
+    )
+    baselines = {name: {"majority": 0.2, "length": 0.3} for name in made}
+    path = audit_file(folder, baselines, **dict.fromkeys(made, SP.rows))
+    for name, (_, making) in made.items():
+        say_of_dataset(path, name, made=making)
+    better = tuple(replace(score, value=0.6, interval=(0.58, 0.62)) for score in scores)
+    other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=better)
+    results = kept(folder, replace(ONE, scores=scores), other)
+    return read_inputs(results, path, None)
+
+
+def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:
+    made = {
+        "sp_es": ("es", WIKIPEDIA),
+        "sp_en": ("en", WIKIPEDIA),
+        "news_es": ("es", NEWS),
+        "news_en": ("en", NEWS),
+        "news_pt": ("pt", NEWS),
+        "alone": ("es", {"from": ["theses"], "options": {}}),
+    }
+    inputs = inputs_of(tmp_path, made)
+    news, wikipedia = shared_tasks(inputs)
+    assert news.name == "sentence position: news"
+    assert news.datasets == {"en": "news_en", "es": "news_es", "pt": "news_pt"}
+    assert wikipedia.datasets == {"en": "sp_en", "es": "sp_es"}
+    assert news.different == wikipedia.different == frozenset()
+    rows = cells(one(tasks_in_languages(inputs)))
+    assert [cell.text for cell in one(tasks_in_languages(inputs)).header] == [
+        *("Task", "Measure", "Encoder", "en", "es", "pt")
+    ]
+    assert [row[:4] for row in rows if row[2] == "other"] == [
+        ["sentence position: news", "accuracy", "other", "60.0"],
+        ["sentence position: wikipedia", "accuracy", "other", "60.0"],
+    ]
+    assert rows[-1][-1] == "–"
+    # Of the two, only one is in all languages.
+    table = one(languages(inputs))
+    assert "Means over the tasks that all these languages have" in table.about[1]
+    assert table.about[1].count("sentence position") == 1
+    means = {row.cells[0].text: [cell.text for cell in row.cells[1:]] for row in table.rows}
+    assert means == {
+        "char_hash": ["45.2"] * 3,
+        "other": ["60.0"] * 3,
+        "trivial baselines": ["30.0"] * 3,
+    }
+    # A language that has other tasks alone takes nothing away from the others' means.
+    made["ssp_fr"] = ("fr", {"from": ["theses"], "options": {"a": "b"}})
+    assert one(languages(inputs_of(tmp_path / "more", made))).header[1:] == table.header[1:]
+    text = write_markdown(inputs)
+    for title in ("Across languages", "Tasks across languages"):
+        assert f"## {title}\n" in text
+        assert title in write_latex(inputs)
+
+
+def test_what_is_made_otherwise_is_in_no_mean(tmp_path: Path) -> None:
+    similar = {"from": ["wikipedia"], "options": {"donors": "similar"}}
+    made = {"dc_es": ("es", WIKIPEDIA), "dc_en": ("en", similar), "dc_pt": ("pt", WIKIPEDIA)}
+    inputs = inputs_of(tmp_path, made)
+    (task,) = shared_tasks(inputs)
+    assert task.different == {"en"}
+    assert languages(inputs) == []
+    row = one(tasks_in_languages(inputs)).rows[0].cells[3:]
+    assert [("(d)" in cell.marks) for cell in row] == [True, False, False]
+    # With two, neither is as the other.
+    made.pop("dc_pt")
+    (task,) = shared_tasks(inputs_of(tmp_path / "two", made))
+    assert task.different == {"en", "es"}
+    # The one that is made as in the other language is taken.
+    made["dc_en_too"] = ("en", WIKIPEDIA)
+    (task,) = shared_tasks(inputs_of(tmp_path / "three", made))
+    assert task.datasets == {"en": "dc_en_too", "es": "dc_es"}
+    assert task.different == frozenset()
+
+
+def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
+    made = {"sp_old": ("es", WIKIPEDIA), "sp_new": ("pt", WIKIPEDIA)}
+    inputs = inputs_of(tmp_path, made)
+    assert len(shared_tasks(inputs)) == 1
+    edition = {"sp_new": {**inputs.audit["sp_new"], "edition_of": "sp_old"}}
+    assert shared_tasks(replace(inputs, audit={**inputs.audit, **edition})) == []
+
+
+@pytest.mark.parametrize("making", [None, WIKIPEDIA])
+def test_a_report_in_one_language_has_no_such_table(
+    tmp_path: Path, making: dict[str, Any] | None
+) -> None:
+    inputs = inputs_of(tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})})
+    assert languages(inputs) == tasks_in_languages(inputs) == []
