@@ -73,10 +73,11 @@ def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -
     held: list[bytes] = []
     size = 0
     with path.open("rb") as file:
+        if offset == 0 and file.read(len(_BOM)) == _BOM:
+            offset = len(_BOM)
         file.seek(offset)
+        # Line and offset are those of the first line that is held.
         for raw in whole_lines(file, path):
-            if offset == 0 and raw.startswith(_BOM):
-                offset, raw = len(_BOM), raw.removeprefix(_BOM)
             if not raw.isspace():
                 held.append(raw)
                 size += len(raw)
@@ -88,16 +89,16 @@ def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -
                         found="a longer one",
                         todo="check that the file is CoNLL-U",
                     )
-            else:
-                if held:
-                    yield Piece(held, line - len(held), offset - size)
-                    held, size = [], 0
-                if end is not None and offset + len(raw) >= end:
-                    return
-            offset += len(raw)
-            line += 1
+                continue
+            if held:
+                yield Piece(held, line, offset)
+            line += len(held) + 1
+            offset += size + len(raw)
+            held, size = [], 0
+            if end is not None and offset >= end:
+                return
     if held:
-        yield Piece(held, line - len(held), offset - size)
+        yield Piece(held, line, offset)
 
 
 def comments(piece: Piece, path: Path) -> dict[str, str]:
