@@ -24,6 +24,7 @@ from builders.plan.origins import origins_of
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.task import Column
+from builders.tasks.treebank_task import TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.commands import main
@@ -68,6 +69,8 @@ def _of_question(language: str, key: str, question: dict[str, Any]) -> Asked:
         labels = [f"{order}-{name}" for order, name in product(("NN", "NS", "SN"), classes)]
         corpus = corpus_of("rst_discourse_treebank", language)
         return _asked(task, corpus, labels, {"label": "text_order"})
+    if isinstance(TASKS[task], TreebankTask):
+        return _asked(task, corpus_of("universal_dependencies", language), labels, {})
     corpus = corpus_of("gutenberg" if of == ["dialogues"] else "jsonl", language)
     return _asked(task, corpus, TASKS[task].labels, {})
 

@@ -93,6 +93,7 @@ def test_questions_use_columns_of_their_tasks_and_answers_differ(language: str) 
         row = {name: ["una", "dos"] if many else "una" for name, many in lists.items()}
         assert "una" in render(question["text"], row), key
         assert set(question) <= {"text", "answers", "by_length"}
+        assert question["answers"].keys() >= {*TASKS[task].labels}, key
         if len(of) == 2:
             facts = load_facts(of[0]).collections[of[1]]
             assert set(question["answers"]) == set(facts.labels.values()), key
