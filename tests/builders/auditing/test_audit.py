@@ -189,6 +189,10 @@ def test_another_language_is_found(verdicts) -> None:
         rows["train"][number][1:] = [f"{english} {number} {side}." for side in ("now", "then")]
     assert verdicts(rows, "language") == {"language": "miss"}
     assert verdicts(rows, "language", language="en") == {"language": "miss"}
+    # The identifier does not know Asturian, which has a Wikipedia; nobody has the other one.
+    assert verdicts(rows, "language", language="ast") == {"language": "not applicable"}
+    with pytest.raises(InputError, match="py3langid"):
+        verdicts(rows, "language", language="qqq")
 
 
 def test_unbalanced_classes_are_found_only_where_balance_is_promised(verdicts) -> None:
