@@ -14,6 +14,7 @@ from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params
 from evaluation.commands import main
 from evaluation.entries import encoder_of, encoders_params
+from evaluation.starting import offers
 from evaluation.starting.writing import params_text
 
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
@@ -87,6 +88,42 @@ def test_a_language_that_cannot_be_split_into_sentences(tmp_path: Path) -> None:
     assert datasets(tmp_path, "bo") == {}
     assert "# Not used. " in params_text("bo")
     assert set(datasets(tmp_path, "zh")) >= {"nli_zh", "paws_zh", "paralex_zh"}
+
+
+TREEBANKS = {
+    f"ud_{task}_es": {"task": task, "corpora": [{"recipe": "universal_dependencies"}]}
+    for task in ("tree_depth", "tense", "voice")
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "left_out", "why"),
+    [
+        ("es", [], ""),
+        ("ca", [], ""),
+        ("eu", ["ud_tense_eu", "ud_voice_eu"], "Not supported by its treebanks:"),
+        ("nl", ["ud_tense_nl", "ud_voice_nl"], "Not tried in this language"),
+    ],
+)
+def test_tasks_that_the_treebanks_of_a_language_do_not_support(
+    monkeypatch: pytest.MonkeyPatch, language: str, left_out: list[str], why: str
+) -> None:
+    monkeypatch.setattr(offers, "BENCHMARKS", {"probing": TREEBANKS})
+    monkeypatch.setattr(offers, "load_yaml", lambda _: dict.fromkeys(TREEBANKS, ["1.0.0"]))
+    (offer,) = offers.offers_in(language, {"universal_dependencies": language})
+    assert list(offer.left_out) == left_out
+    assert sorted([*offer.datasets, *offer.left_out]) == [
+        f"ud_{task}_{language}" for task in ("tense", "tree_depth", "voice")
+    ]
+    assert not offer.reason
+    assert offer.why_left_out.startswith(why) or not left_out
+
+
+def test_treebanks_of_too_few_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(offers, "BENCHMARKS", {"probing": TREEBANKS})
+    (offer,) = offers.offers_in("aii", {"universal_dependencies": "aii"})
+    assert offer.reason == "Its treebanks have too few sentences for most tasks."
+    assert offer.corpus == {"recipe": "universal_dependencies", "language": "aii"}
 
 
 def test_the_sections_are_those_of_the_shipped_file(repository: Path) -> None:
