@@ -109,7 +109,7 @@ def test_tasks_that_the_treebanks_of_a_language_do_not_support(
     monkeypatch: pytest.MonkeyPatch, language: str, left_out: list[str], why: str
 ) -> None:
     monkeypatch.setattr(offers, "BENCHMARKS", {"probing": TREEBANKS})
-    monkeypatch.setattr(offers, "load_yaml", lambda _: dict.fromkeys(TREEBANKS, ["1.0.0"]))
+    monkeypatch.setattr(offers, "load_yaml", lambda _: {name: ["1.0.0"] for name in TREEBANKS})
     (offer,) = offers.offers_in(language, {"universal_dependencies": language})
     assert list(offer.left_out) == left_out
     assert sorted([*offer.datasets, *offer.left_out]) == [
