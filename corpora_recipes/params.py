@@ -13,7 +13,7 @@ from typing import Any
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
-SECTIONS = ("corpora", "rankings", "audit", "encoders", "probing", "evalrank", "paralex")
+SECTIONS = ("corpora", "rankings", "audit", "encoders", "trained", "probing", "evalrank", "paralex")
 # Names of corpora, datasets and rankings; those of encoders are only folders, and never configs.
 NAME = r"[a-z0-9_]{1,100}"
 ENCODER_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
@@ -59,9 +59,17 @@ def load_params(path: Path) -> dict[str, Any]:
                 todo="see params.yaml in the repository for an example",
             )
     _check_names(params["corpora"], f"{path}: corpora")
-    for section, pattern in (("rankings", NAME), ("encoders", ENCODER_NAME)):
+    named = (("rankings", NAME), ("encoders", ENCODER_NAME), ("trained", ENCODER_NAME))
+    for section, pattern in named:
         for name in params[section]:
             check_name(name, f"{path}: {section}.{name}", pattern)
+    for name in params["trained"].keys() & params["encoders"].keys():
+        raise InputError(
+            f"{path}: trained.{name}",
+            expected="a name that no entry of `encoders` has",
+            found=f"encoders.{name}",
+            todo="rename one of the two: both are encoders of the run",
+        )
     return params
 
 

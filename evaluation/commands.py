@@ -60,6 +60,11 @@ VERBS = {
         "a version is published whole or not at all",
     ),
     "digest": Verb("builders.store.command", "identify datasets by their content"),
+    "train": Verb(
+        "evaluation.training.command",
+        "train an encoder on the structure of documents",
+        "the next run goes on from its last checkpoint",
+    ),
     "embed": Verb(
         "evaluation.embedding.command",
         "encode the sentences of all instances",
@@ -86,7 +91,7 @@ VERBS = {
 }
 
 # Verbs that call encoders, which may compute on every CPU.
-ENCODING = ("embed",)
+ENCODING = ("train", "embed")
 _WIDTH = max(map(len, VERBS))
 _LISTED = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
 _HELP = f"""\

@@ -1,4 +1,4 @@
-"""The encoders of params.yaml, and the arguments of the verbs that take one."""
+"""The encoders of params.yaml, given or trained, and the arguments of the verbs that take one."""
 
 import argparse
 from collections.abc import Mapping
@@ -11,9 +11,17 @@ if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
 
 
+TRAINED = "data/trained"
+"""Where dvc.yaml lets `probeta train` write its models, each in a folder of its name."""
+
+
 def add_encoder(parser: argparse.ArgumentParser) -> None:
     """Add the argument that names an encoder."""
-    parser.add_argument("encoder", metavar="ENCODER", help="an entry of `encoders` in params.yaml")
+    parser.add_argument(
+        "encoder",
+        metavar="ENCODER",
+        help="an entry of `encoders` or `trained` in params.yaml",
+    )
 
 
 def add_instances(parser: argparse.ArgumentParser) -> None:
@@ -35,11 +43,14 @@ def add_embeddings(parser: argparse.ArgumentParser) -> None:
 
 
 def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
-    """Return `encoders`: name to options.
+    """Return the encoders of a run: those of `encoders`, and models that are `trained`.
 
     Args:
         params: what ``load_params`` returned.
         path: of params.yaml, for messages.
+
+    Returns:
+        Name to options.
 
     Raises:
         InputError: an entry is no mapping.
@@ -53,7 +64,12 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
                 found=repr(entry),
                 todo=f"write them as in {name}: {{dimension: 512}}, or nothing for the defaults",
             )
-    return {name: entry or {} for name, entry in params["encoders"].items()}
+    given = {name: entry or {} for name, entry in params["encoders"].items()}
+    trained = {
+        name: {"encoder": "sentence_transformers", "model": f"{TRAINED}/{name}"}
+        for name in params.get("trained", {})
+    }
+    return given | trained
 
 
 def encoder_of(path: Path, name: str) -> "Encoder":

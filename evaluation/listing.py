@@ -35,10 +35,12 @@ def run(options: argparse.Namespace) -> None:
     from corpora_recipes.listing import listing
     from corpora_recipes.params import load_params
     from evaluation.data.prompts import check_prompt_names
+    from evaluation.encoders.pretrained import check_packages
     from evaluation.entries import encoder_of, encoders_params
     from evaluation.paradigms.params import paralex_params
     from evaluation.probing.params import probing_params
     from evaluation.ranking.params import evalrank_params
+    from evaluation.training.params import trained_params
 
     for line in listing(options.params):
         print(line)
@@ -49,12 +51,20 @@ def run(options: argparse.Namespace) -> None:
     datasets = [*params["rankings"]]
     for corpus in params["corpora"].values():
         datasets += corpus.get("datasets") or ()
+    trained = trained_params(params, options.params)
     for name, entry in encoders_params(params, options.params).items():
+        if name in trained:
+            continue
         encoder = encoder_of(options.params, name)
         encoder.check()
         check_prompt_names(encoder, datasets)
         chosen = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
         print(f"  {name}: {encoder.name}" + (f" ({chosen})" if chosen else ""))
+    for name, training in trained.items():
+        chosen = ", ".join(f"{key} {weight:g}" for key, weight in training.objectives.items())
+        print(f"  {name}: trained on {training.corpus} ({chosen})")
+    if trained:
+        check_packages("train", "torch", "sentence_transformers")
     probing = probing_params(params, options.params)
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in asdict(probing).items()))
     evalrank_params(params, options.params)

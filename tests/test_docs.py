@@ -20,6 +20,7 @@ from builders.tasks.passage_task import PassageTask
 from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS
+from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
 
 # What is run in place of a command. The tests run in the environment that uv makes; another test
 # makes the run that `make` and `dvc repro` would make.
@@ -94,6 +95,8 @@ def test_entries_of_params_are_valid(
     for name, options in given.pop("encoders", {}).items():
         # Their models and files are not here.
         assert make_encoder(name, options).name == options["encoder"]
+    # Nor is torch.
+    trained_params(params | {"trained": given.pop("trained", {})}, Path("params.yaml"))
     for key, entries in given.items():
         params[key] |= entries
     path = tmp_path / "params.yaml"
@@ -129,6 +132,12 @@ def test_every_encoder_is_explained() -> None:
     for name, options in rows.items():
         named = set(re.findall(r"`(\w+)`", re.sub(r"extra `\w+`", "", options)))
         assert named == {*options_of(ENCODERS[name])}
+
+
+def test_every_option_of_training_is_explained() -> None:
+    named = re.findall(r"^\| `(\w+)` \|", PAGES["docs/training.md"], re.MULTILINE)
+    settings = {*SETTINGS}
+    assert {*named} - settings == {*Training.__dataclass_fields__} | {*OBJECTIVES}
 
 
 def test_every_protocol_and_every_task_of_passages_is_explained() -> None:

@@ -43,6 +43,7 @@ ROOMS = (
     "evaluation.entries",
     "evaluation.measures",
     "evaluation.data",
+    "evaluation.training",
     "evaluation.embedding",
     "evaluation.results",
     "evaluation.probing",

@@ -26,18 +26,33 @@ def body(stage: str) -> dict[str, Any]:
     return found
 
 
+def verb(stage: str) -> str:
+    return stage.removesuffix("_trained")
+
+
+def test_trained_encoders_have_the_stages_of_others() -> None:
+    # The model is a dependency of `embed`, so that no parameter has to be.
+    assert "params" not in body("embed_trained")
+    for name in ("embed", "probe", "rank", "paradigms"):
+        given, trained = body(name), body(f"{name}_trained")
+        assert (given["cmd"], given["outs"]) == (trained["cmd"], trained["outs"])
+        assert {*given["deps"]} == {*trained["deps"]} - {"data/trained/${key}"}
+        renamed = [param.replace("encoders.", "trained.") for param in given["params"]]
+        assert trained.get("params", renamed) == renamed
+
+
 def test_every_stage_is_one_verb() -> None:
     for stage in STAGES:
         assert re.fullmatch(rf"probeta ({'|'.join(VERBS)}) [^;&|]+", body(stage)["cmd"])
-        assert body(stage)["cmd"].split()[1] == stage
+        assert body(stage)["cmd"].split()[1] == verb(stage)
 
 
 def test_a_stage_depends_on_the_code_of_its_verb_and_recipes() -> None:
     for stage in STAGES.keys() - {"code"}:
         deps = body(stage)["deps"]
-        assert f"data/code/{stage}" in deps
+        assert f"data/code/{verb(stage)}" in deps
         # A recipe is found by its name; its facts are read where its code is not run.
-        if "corpora_recipes.recipe" in reached(VERBS[stage].module):
+        if "corpora_recipes.recipe" in reached(VERBS[verb(stage)].module):
             own = "data/code/recipes/${item.corpus.recipe}"
             assert ("data/code/recipes" in deps) != (own in deps), stage
     assert set(body("code")["deps"]) == set(PACKAGES)
@@ -146,9 +161,14 @@ def test_names_in_params_reach_no_shell(tmp_path: Path) -> None:
     """DVC writes them into commands; the first stage refuses those that are more than names."""
     folder = copy_of_project(tmp_path / "probeta")
     entry = {"corpus": {"recipe": "sqc", "language": "es"}}
-    for section, key in (("corpora", "x; touch here #"), ("encoders", "$(touch here)")):
+    for section, key in (
+        ("corpora", "x; touch here #"),
+        ("encoders", "$(touch here)"),
+        ("trained", "$(touch here)"),
+    ):
         params = {"seed": 1, "corpora": {"sqc": entry}, "encoders": {"char_hash": {}}}
-        params[section][key] = entry if section == "corpora" else {}
+        params |= {"trained": {}}
+        params[section][key] = {"corpora": entry, "trained": {"corpus": "sqc"}}.get(section, {})
         (folder / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
         done = run("dvc repro", folder)
         assert done.returncode != 0

@@ -12,7 +12,6 @@ import numpy as np
 import yaml
 from tqdm import tqdm
 
-from builders.auditing.citing import cite
 from builders.auditing.comparing import Shared, compare, lookup_check
 from builders.auditing.gates.donors import occur_elsewhere, rows_of
 from builders.auditing.gates.gate import Check
@@ -30,8 +29,7 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import load_target, pickles_in
-from builders.auditing.targets.locating import locate
+from builders.auditing.targets.finding import find_targets, load_target, pickles_in
 from builders.auditing.targets.target import Columns, Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
@@ -54,7 +52,7 @@ MISSES = ("inherited", "undeclared", "miss")
 
 
 def audit(
-    target: Path | str,
+    folder: Path,
     out: Path,
     *,
     groups: Sequence[BuildGroup] = (),
@@ -62,20 +60,19 @@ def audit(
     params: Path = PARAMS,
     strict: bool = False,
     task: str | None = None,
-    language: str | None = None,
+    language: str = "es",
     records: str | None = None,
     columns: Columns | None = None,
     workers: int = 1,
-    cited: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure the gates on every dataset of a folder, or of a name.
+    """Measure the gates on every dataset of a folder.
 
     Writes ``out/audit.json``, ``out/audit.md`` and ``out/measured.npz``, whatever the verdicts.
     They do not depend on the number of workers, nor on what was kept: the measurements on a dataset
     that ``out`` held before are taken over if nothing that they depend on has changed.
 
     Args:
-        target: see ``builders.auditing.targets.locating.locate``.
+        folder: see ``builders.auditing.targets.finding.find_targets``.
         out: a folder; what it held before is replaced as a whole.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
@@ -83,11 +80,10 @@ def audit(
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
         task: the task of files that do not state it.
-        language: the language of files that do not state it; None for that of a card, or Spanish.
+        language: the language of files that do not state it.
         records: the kind of texts in files that do not state it.
         columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
-        cited: a file for the JSON of ``builders.auditing.citing.cite``; None for none.
 
     Returns:
         The content of ``audit.json``: ``datasets``, name to ``task``, ``language``, ``classes``,
@@ -100,9 +96,7 @@ def audit(
             or dataset.
     """
     declared = inherited or {}
-    source, locations = locate(
-        target, task=task, language=language, records=records, columns=columns
-    )
+    locations = find_targets(folder, task=task, language=language, records=records, columns=columns)
     ours = [dataset.name for group in groups for dataset in group.datasets]
     names = sorted({*ours, *(location.name for location in locations)})
     _check_declared(declared, names, params)
@@ -122,7 +116,6 @@ def audit(
     checks = _with_others(measured, locations, compared)
     report: dict[str, Any] = {
         "format": FORMAT,
-        "source": asdict(source) if source else None,
         "datasets": {
             name: _judged(
                 name, found, checks[name], declared.get(name, {}), strict, ours=name in ours
@@ -130,17 +123,13 @@ def audit(
             for name, found in measured.items()
         },
         "shared": [asdict(shared) for shared in compared],
-        "not_read": []
-        if source
-        else [path.relative_to(target).as_posix() for path in pickles_in(Path(target))],
+        "not_read": [path.relative_to(folder).as_posix() for path in pickles_in(folder)],
     }
     with whole_folder(out) as temporary:
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
         write_measured(measured, temporary)
-    if cited:
-        cite(report, locations, str(target), cited)
     return report
 
 
@@ -149,7 +138,6 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     return render(
         PAGE,
         {
-            "source": report["source"],
             "datasets": report["datasets"],
             "undeclared": undeclared_of(report),
             "entries": entries_of(report),

@@ -19,6 +19,9 @@ from evaluation.encoders.pretrained import (
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
 
+WORD_GRU = "word_gru.WordGru"
+"""How modules.json names the module of ``evaluation/encoders/word_gru.py``."""
+
 
 # Without __eq__ and __repr__, which would look for the model.
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,8 +105,25 @@ class SentenceTransformer:
 def _load(source: Source) -> Any:
     torch, library = load_packages("sentence_transformers", "torch", "sentence_transformers")
     device = prepare_torch(torch)
-    model = source.load(library.SentenceTransformer, device=str(device)).eval()
+    load = _load_word_gru if _is_word_gru(source) else library.SentenceTransformer
+    model = source.load(load, device=str(device)).eval()
     # The tokeniser of static word vectors is of another class, which cannot be empty.
     if hasattr(model.tokenizer, "all_special_tokens"):
         source.check_vocabulary(model.tokenizer)
     return model
+
+
+def _is_word_gru(source: Source) -> bool:
+    modules = source.config
+    return isinstance(modules, list) and bool(modules) and modules[0].get("type") == WORD_GRU
+
+
+def _load_word_gru(folder: str, device: str) -> Any:
+    """Return a model that `probeta train` has made, by our code and not by that in its folder."""
+    from sentence_transformers import SentenceTransformer as Model
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    from evaluation.encoders.word_gru import WordGru
+
+    modules = [WordGru.load(folder), Pooling.load(folder, subfolder="1_Pooling")]
+    return Model(modules=modules, device=device)

@@ -63,12 +63,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Write the report of the encoders, of all or of those that a params.yaml lists."""
     from corpora_recipes.params import load_params
+    from evaluation.entries import encoders_params
     from evaluation.reporting.writing import write_report
     from evaluation.results.paradigms import read_paradigms
     from evaluation.results.probes import read_results
     from evaluation.results.rankings import read_rankings
 
-    listed = load_params(options.params)["encoders"] if options.params else None
+    listed = None
+    if options.params:
+        listed = encoders_params(load_params(options.params), options.params)
 
     def is_listed(name: str, path: Path) -> bool:
         if listed is None or name in listed:

@@ -65,7 +65,8 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
             "seeds: 1\n",
             [
                 "seeds",
-                "seed, sources, corpora, rankings, audit, encoders, probing, evalrank, paralex",
+                "seed, sources, corpora, rankings, audit, encoders, trained, probing, evalrank, "
+                "paralex",
             ],
         ),
         ("seed: 1\nprobing: four_part\n", ["probing", "keys with entries"]),
@@ -80,6 +81,8 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
         ("seed: 1\nencoders: {a.b: {}}\n", ["encoders.a.b", "letters, digits"]),
         ("seed: 1\nencoders: {_a: {}}\n", ["encoders._a", "letters, digits"]),
         ("seed: 1\nencoders: {-a: {}}\n", ["encoders.-a", "letters, digits"]),
+        ("seed: 1\ntrained: {a.b: {}}\n", ["trained.a.b", "letters, digits"]),
+        ("seed: 1\nencoders: {a: {}}\ntrained: {a: {}}\n", ["trained.a", "found:    encoders.a"]),
         ("seed: 1\nencoders: {7: {}}\n", ["encoders.7", "7, which YAML reads as int"]),
         ("seed: 1\nencoders: {}\nencoders: {}\n", ["line 3", "encoders in line 2 and in line 3"]),
         (

@@ -37,9 +37,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_stages_are_those_of_dvc_yaml_for_every_key(repository: Path, monkeypatch: Any) -> None:
     monkeypatch.chdir(repository)
     params = {"corpora": {"tass": {}, "fac": {}}, "encoders": {"char_hash": {}}}
+    params |= {"trained": {"mine": {}}}
     names = list(stage_names(params))
     assert names[:3] == ["code", "read@tass", "read@fac"]
-    assert names[-3:] == ["paradigms@char_hash", "invariance", "report"]
+    assert names[-3:] == ["paradigms_trained@mine", "invariance", "report"]
+    assert "paradigms@char_hash" in names
 
 
 def test_stages_are_counted_and_dvc_is_not_repeated(clock: Any) -> None:

@@ -1,0 +1,120 @@
+"""The loop: batch after batch, from a checkpoint if there is one."""
+
+import math
+import time
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from corpora_recipes.running.errors import InputError
+from evaluation.training import checkpoints
+from evaluation.training.material import Material
+from evaluation.training.models import Learner, seed_torch
+from evaluation.training.objectives import by_objective
+from evaluation.training.params import Training
+
+POINTS = 20
+"""Of the curve of losses."""
+CHECKPOINT_SECONDS = 60.0
+"""Between two checkpoints, at least."""
+CHECKPOINT_TIMES = 20
+"""How many times as long as to write a checkpoint it is until the next, at least."""
+
+
+def learn(
+    name: str, training: Training, learner: Learner, material: Material, checkpoint: Path
+) -> list[dict[str, Any]]:
+    """Train the encoder of a learner.
+
+    The weights depend on the training, the material and the machine's arithmetic; not on when a run
+    was killed and resumed, as each step draws what it needs from the seed and its own number.
+
+    Args:
+        name: of the encoder, for the progress.
+        training: how.
+        learner: what learns; its weights are changed.
+        material: what it learns from.
+        checkpoint: a file, read if it is there.
+
+    Returns:
+        The curve: of each of ``POINTS`` parts of the training, or fewer, its last step and the mean
+        of each loss.
+
+    Raises:
+        InputError: the checkpoint is damaged, or a loss is not finite.
+    """
+    from tqdm import tqdm
+
+    total = training.epochs * material.steps(training.batch)
+    parameters = [parameter for _, parameter in learner.parameters()]
+    optimizer = torch.optim.AdamW(parameters, weight_decay=0, fused=True)
+    state = checkpoints.load(checkpoint, learner, optimizer)
+    state = state or {"step": 0, "curve": [], "sums": {}}
+    batches = chain.from_iterable(
+        material.batches(training.batch, training.seed, epoch) for epoch in range(training.epochs)
+    )
+    saved = time.monotonic()
+    pause = CHECKPOINT_SECONDS
+    learner.model.train()
+    with tqdm(
+        total=total, initial=state["step"], desc=f"train {name}", unit="batch", disable=None
+    ) as bar:
+        for step, numbers in islice(enumerate(batches), state["step"], None):
+            losses = _step(training, learner, optimizer, material, numbers, step, total)
+            for key, loss in losses.items():
+                mean = state["sums"].setdefault(key, [0.0, 0])
+                mean[0] += loss
+                mean[1] += 1
+            state["step"] = step + 1
+            if (step + 1) * POINTS // total > step * POINTS // total:
+                point = {key: value / count for key, (value, count) in state["sums"].items()}
+                _check_finite(point, name, step + 1)
+                state["curve"].append({"step": step + 1, **point})
+                state["sums"] = {}
+                bar.set_postfix({key: f"{value:.2f}" for key, value in point.items()})
+            bar.update()
+            if time.monotonic() - saved >= pause and step + 1 < total:
+                begun = time.monotonic()
+                checkpoints.save(checkpoint, learner, optimizer, state)
+                saved = time.monotonic()
+                pause = max(CHECKPOINT_SECONDS, CHECKPOINT_TIMES * (saved - begun))
+    learner.model.eval()
+    curve: list[dict[str, Any]] = state["curve"]
+    return curve
+
+
+def _step(
+    training: Training,
+    learner: Learner,
+    optimizer: torch.optim.Optimizer,
+    material: Material,
+    numbers: Any,
+    step: int,
+    total: int,
+) -> dict[str, float]:
+    """Learn from one batch; return the loss of each objective that it has."""
+    seed_torch(training.seed, f"step {step}")
+    for group in optimizer.param_groups:
+        group["lr"] = learner.rate_at((step + 1) / (total + 1))
+    losses = by_objective(
+        learner.heads(learner.embed, material.batch(numbers)), training.objectives
+    )
+    optimizer.zero_grad()
+    if losses:
+        sum(training.objectives[key] * loss for key, loss in losses.items()).backward()
+        parameters = [parameter for _, parameter in learner.parameters()]
+        torch.nn.utils.clip_grad_norm_(parameters, learner.largest)
+        optimizer.step()
+    return {key: float(loss.detach()) for key, loss in losses.items()}
+
+
+def _check_finite(point: dict[str, float], name: str, step: int) -> None:
+    if not all(map(math.isfinite, point.values())):
+        raise InputError(
+            f"training {name}",
+            expected="losses that are finite",
+            found=f"{point} up to step {step}",
+            todo="lower the weights in `objectives`",
+        )

@@ -1,0 +1,189 @@
+"""The stage `train`: from the records of a corpus to a model of sentence-transformers."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from builders.store.record_files import why_missing
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.outputs import whole_file, whole_folder
+from evaluation.encoders import word_gru
+from evaluation.encoders.sentence_transformer import WORD_GRU
+from evaluation.training.held_out import HeldOut
+from evaluation.training.loop import learn
+from evaluation.training.material import Material, training_documents, write_material
+from evaluation.training.models import (
+    Learner,
+    encode_by,
+    encode_words,
+    find_pretrained,
+    pretrained_learner,
+    word_learner,
+    word_tokenizer,
+)
+from evaluation.training.params import SETTINGS, Training
+from evaluation.training.targets import sentences_of
+
+UNFINISHED = ".unfinished"
+"""At the end of the name of the folder beside the output that a killed training is resumed from."""
+CARD, FILE = "README.md", "training.json"
+_LIBRARIES = ("torch", "transformers", "sentence-transformers", "tokenizers")
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training did.
+
+    Attributes:
+        setting: all that the weights depend on, as JSON.
+        counts: see ``Material.counts``.
+        curve: see ``learn``.
+    """
+
+    setting: dict[str, Any]
+    counts: dict[str, int]
+    curve: list[dict[str, Any]]
+
+
+def train(
+    name: str,
+    training: Training,
+    records: Path,
+    held_out: HeldOut,
+    out: Path,
+    card: Callable[[Trained], str],
+) -> tuple[Trained, bool]:
+    """Train an encoder, and write it as a model of sentence-transformers.
+
+    A model that is there is kept if it depends on the same; only its card is written again.
+
+    Args:
+        name: of the encoder.
+        training: how.
+        records: of its corpus.
+        held_out: the sentences that it must not see.
+        out: folder of the model; what a killed run goes on from is beside it.
+        card: makes the text of the model card.
+
+    Returns:
+        What it did, and whether a model was kept.
+
+    Raises:
+        InputError: the records are missing, are no documents, or have nothing to learn for an
+            objective; or a killed run was of another setting.
+    """
+    if why := why_missing(records):
+        raise InputError(
+            records,
+            expected="the records of a corpus",
+            found=f"none: {why}",
+            todo="get the corpus, or name another one at `corpus`",
+        )
+    unfinished = out.with_name(out.name + UNFINISHED)
+    with locked_folder(unfinished, "train"):
+        learner, material = _prepare(training, records, held_out, unfinished)
+        setting = {
+            "training": asdict(training),
+            "model": find_pretrained(training.model).revision if training.model else None,
+            "material": material.digest(),
+            "words": _words_digest(learner),
+            "code": code_digest(__name__),
+            "versions": {library: version(library) for library in _LIBRARIES},
+        }
+        kept = _read_trained(out, setting)
+        if kept is None:
+            _begin_or_resume(unfinished, setting)
+            curve = learn(name, training, learner, material, unfinished / "checkpoint.safetensors")
+            trained = Trained(setting, material.counts, curve)
+            _write(learner, trained, out, card(trained))
+        else:
+            trained = replace(kept, counts=material.counts)
+            with whole_file(out / CARD) as temporary:
+                temporary.write_text(card(trained), "utf-8")
+        shutil.rmtree(unfinished)
+    return trained, kept is not None
+
+
+def _words_digest(learner: Learner) -> str | None:
+    """Return the digest of the vocabulary; of a pretrained model it is in the revision."""
+    module = learner.model[0]
+    if not isinstance(module, word_gru.WordGru):
+        return None
+    return sha256(module.tokenizer.to_str().encode()).hexdigest()[:16]
+
+
+def _read_trained(out: Path, setting: dict[str, Any]) -> Trained | None:
+    """Return what an earlier run did, if it depended on the same."""
+    try:
+        found = Trained(**json.loads((out / FILE).read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if found.setting == setting else None
+
+
+def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
+    """Write what a training depends on, or check that a killed one depended on the same.
+
+    Raises:
+        InputError: it did not.
+    """
+    path = unfinished / "setting.json"
+    if not path.exists():
+        with whole_file(path) as temporary:
+            temporary.write_text(json.dumps(setting, indent=2) + "\n", "utf-8")
+    found = json.loads(path.read_bytes())
+    if differing := [key for key, value in setting.items() if found.get(key) != value]:
+        raise InputError(
+            unfinished,
+            expected="a training to resume that depends on the same",
+            found=f"one with another {', '.join(differing)} (see {path.name} there)",
+            todo="remove the folder to begin again, or change back what has changed",
+        )
+
+
+def _prepare(
+    training: Training, records: Path, held_out: HeldOut, unfinished: Path
+) -> tuple[Learner, Material]:
+    """Return what learns, and what it learns from, which is written to a folder."""
+    folder = unfinished / "material"
+    is_held_out = held_out.__contains__
+    if training.model:
+        learner = pretrained_learner(training)
+        write_material(folder, records, training, is_held_out, encode_by(learner.model))
+        return learner, Material(folder)
+    tokenizer = word_tokenizer(_texts(records, held_out), SETTINGS[training.setting].vocabulary)
+    write_material(folder, records, training, is_held_out, encode_words(tokenizer))
+    material = Material(folder)
+    return word_learner(training, tokenizer, material), material
+
+
+def _texts(records: Path, held_out: HeldOut) -> Iterator[str]:
+    """Yield every text that is learnt from: sentences and titles."""
+    for document in training_documents(records):
+        yield document.title
+        heading = ""
+        for sentence in sentences_of(document, held_out.__contains__):
+            if sentence.heading != heading:
+                yield (heading := sentence.heading)
+            yield sentence.text
+
+
+def _write(learner: Learner, trained: Trained, out: Path, card: str) -> None:
+    with whole_folder(out) as folder:
+        learner.model.save_pretrained(str(folder), create_model_card=False)
+        if isinstance(learner.model[0], word_gru.WordGru):
+            # With its code beside it, it can be loaded where this project is not installed.
+            source = Path(word_gru.__file__)
+            shutil.copyfile(source, folder / source.name)
+            modules = json.loads((folder / "modules.json").read_bytes())
+            modules[0]["type"] = WORD_GRU
+            (folder / "modules.json").write_text(json.dumps(modules, indent=2) + "\n", "utf-8")
+        (folder / CARD).write_text(card, "utf-8")
+        (folder / FILE).write_text(json.dumps(asdict(trained), indent=2) + "\n", "utf-8")

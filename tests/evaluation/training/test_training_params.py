@@ -1,0 +1,75 @@
+"""The section `trained` of params.yaml."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora_recipes.running.errors import InputError
+from evaluation.entries import encoder_of, encoders_params
+from evaluation.training.params import Training, trained_params, training_of
+
+PATH = Path("params.yaml")
+CORPORA: dict[str, Any] = {"own": {}}
+
+
+def read(entry: Any) -> Training:
+    return training_of({"corpora": CORPORA, "trained": {"mine": entry}}, PATH, "mine")
+
+
+def test_an_entry_with_its_defaults() -> None:
+    found = read({"corpus": "own", "objectives": {"sdt": 2, "nsp": 0.5}})
+    assert found == Training("own", {"nsp": 0.5, "sdt": 2.0}, "small", "", 1, 1, 128, 0)
+    # In one order, whatever that of the file: the sum of losses has the same rounding.
+    assert list(found.objectives) == ["nsp", "sdt"]
+    assert trained_params({"trained": {}}, PATH) == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "expected"),
+    [
+        ({"corpus": "other"}, "corpus", "an entry of `corpora`: own"),
+        ({"corpus": "x; touch y"}, "corpus", "a name"),
+        ({"corpus": None}, "corpus", "a name"),
+        ({"objectives": {}}, "objectives", "weights of nsp, nl, spp, sdt"),
+        ({"objectives": ["nsp"]}, "objectives", "weights of"),
+        ({"objectives": {"mlm": 1}}, "objectives", "weights of"),
+        ({"objectives": {"nsp": 0}}, "objectives.nsp", "a weight above 0"),
+        ({"objectives": {"nsp": True}}, "objectives.nsp", "a weight above 0"),
+        ({"objectives": {"nsp": float("nan")}}, "objectives.nsp", "a weight above 0"),
+        ({"setting": "large"}, "setting", "one of small, published"),
+        ({"epochs": -1}, "epochs", "an integer, 0 or more"),
+        ({"batch": 1}, "batch", "an integer, 2 or more"),
+        ({"seed": 1.5}, "seed", "an integer, 0 or more"),
+        ({"sentences": "all"}, "sentences", "an integer"),
+        ({"model": 3}, "model", "a folder"),
+        ({"rate": 1}, "", "keys among corpus, objectives"),
+    ],
+)
+def test_what_is_wrong_is_said(change: dict[str, Any], where: str, expected: str) -> None:
+    with pytest.raises(InputError) as error:
+        read({"corpus": "own", "objectives": {"nsp": 1}} | change)
+    assert error.value.where == "params.yaml: trained.mine" + (f".{where}" if where else "")
+    assert error.value.expected.startswith(expected)
+
+
+def test_a_setting_is_of_a_new_encoder() -> None:
+    with pytest.raises(InputError, match="both"):
+        read({"corpus": "own", "objectives": {"nsp": 1}, "model": "a/b", "setting": "small"})
+
+
+def test_an_entry_that_is_not_there() -> None:
+    with pytest.raises(InputError, match="there is none"):
+        training_of({"corpora": {}, "trained": {}}, PATH, "mine")
+
+
+def test_a_trained_encoder_is_one_of_the_run(write_params: Any) -> None:
+    entry = {"corpus": "own", "objectives": {"nsp": 1}}
+    path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": entry})
+    encoder = encoder_of(path, "mine")
+    assert encoder.name == "sentence_transformers"
+    params = {"encoders": {"char_hash": {}}, "trained": {"mine": entry}}
+    assert encoders_params(params, path) == {
+        "char_hash": {},
+        "mine": {"encoder": "sentence_transformers", "model": "data/trained/mine"},
+    }

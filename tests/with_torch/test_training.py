@@ -1,0 +1,271 @@
+"""`probeta train`: encoders that learn from documents, are resumed, and load anywhere."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from instance_files import row, write_dataset
+from sentence_transformers import SentenceTransformer
+
+from corpora_recipes.records import Document, Section
+from corpora_recipes.running.errors import InputError
+from evaluation.commands import main
+from evaluation.encoders import make_encoder
+from evaluation.training import checkpoints, loop
+
+NAMES = ("molino", "puente", "faro", "tren", "río", "perro", "gato", "monte")
+ALL = {"nsp": 1, "nl": 0.5, "spp": 0.5, "sdt": 1}
+LEAKED = "El faro de la costa brilla mucho."
+
+
+def documents() -> list[Document]:
+    """Return forty articles, each about one thing, in sections of two levels."""
+    found = []
+    for number in range(40):
+        name = NAMES[number % len(NAMES)]
+        lead = [[f"El {name} {number} es viejo.", f"Un {name} así dura cien años."]]
+        body = [[f"El {name} se hizo en {1800 + number}."], [f"Luego el {name} cambió.", LEAKED]]
+        sections = [Section("", 1, lead), Section("Historia", 2, body)]
+        split = "test" if number % 10 == 9 else "train"
+        found.append(Document(str(number), name.title(), (), sections, split))
+    return found
+
+
+@pytest.fixture
+def toy(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write_records: Callable[..., Path],
+    write_params: Callable[..., Path],
+) -> Callable[..., list[str]]:
+    """Return a function that writes an entry of `trained`, and returns the command for it."""
+    monkeypatch.chdir(tmp_path)
+    Path("records").mkdir()
+    write_records(documents()).rename("records/mine.parquet")
+    rows = [row(i, i % 2, sentences=[LEAKED, f"Frase {i}."]) for i in range(6)]
+    splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
+    write_dataset(tmp_path / "hub" / "own" / "bso_own", "sentence_ordering", splits)
+    corpora = {"mine": {"corpus": {"recipe": "jsonl", "language": "es", "path": "x"}}}
+
+    def command(out: str = "models/own", **options: Any) -> list[str]:
+        entry = {"corpus": "mine", "objectives": ALL, "batch": 16} | options
+        write_params(corpora, trained={"own": entry})
+        return ["train", "own", "--records", "records", "--instances", "hub", "--out", out]
+
+    return command
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_a_trained_encoder(
+    toy: Callable[..., list[str]],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    assert main(toy(epochs=12)) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("own: 144 sentences in 36 documents, 36 left out as they are in tests\n")
+    folder = Path("models/own")
+    assert not Path("models/own.unfinished").exists()
+    # Nothing of the documents of test, and nothing that is tested.
+    words = json.loads((folder / "tokenizer.json").read_bytes())["model"]["vocab"]
+    assert "molino" in words
+    assert not {"1809", "brilla", "costa"} & words.keys()
+
+    # It has learnt: of all losses, the last are below the first.
+    curve = json.loads((folder / "training.json").read_bytes())["curve"]
+    assert all(curve[-1][key] < curve[0][key] for key in ALL)
+    assert len(curve) == loop.POINTS
+
+    card = (folder / "README.md").read_text("utf-8")
+    assert "36 sentences of six words or more" in card
+    assert "`bso_own`" in card
+    assert "| nl | nesting level of the section | 0.5 |" in card
+    assert f"| {curve[0]['step']} | {curve[0]['nsp']:.3f} |" in card
+
+    # The pipeline takes it as a model of sentence-transformers, without running code of its folder.
+    code = (folder / "word_gru.py").read_text("utf-8")
+    (folder / "word_gru.py").write_text("raise SystemExit", "utf-8")
+    encoder = make_encoder("own", {"encoder": "sentence_transformers", "model": str(folder)})
+    texts = ["El molino es viejo.", "", "un perro verde", "palabra"]
+    vectors = encoder.encode(texts)
+    assert vectors.shape == (4, 1, 256)
+    assert not vectors[1].any()
+    assert encoder.encode(texts[::-1])[::-1] == pytest.approx(vectors, abs=1e-6)
+
+    # And so does anybody else, with the code that is beside it and needs nothing of ours.
+    (folder / "word_gru.py").write_text(code, "utf-8")
+    monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "hf"))
+    monkeypatch.setattr("sys.path", list(sys.path))
+    model = SentenceTransformer(str(folder), trust_remote_code=True, device="cpu")
+    assert type(model[0]).__module__.startswith("transformers_modules.")
+    assert "evaluation" not in code
+    assert model.encode(texts) == pytest.approx(vectors[:, 0], abs=1e-6)
+
+    # Nothing has changed that decides the weights.
+    before = contents(folder)
+    assert main(toy(epochs=12)) == 0
+    assert "; model kept\n" in capsys.readouterr().out
+    assert contents(folder) == before
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
+    toy: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = toy("models/whole", epochs=2)
+    assert main(command) == 0
+    whole = contents(Path("models/whole"))
+    assert len(whole) == 9
+    step = loop._step
+    monkeypatch.setattr(loop, "CHECKPOINT_TIMES", 0)
+    for place, limit in enumerate((1, 5, 9, 14, 17)):
+        # Checkpoints after every step, or none since the one before.
+        monkeypatch.setattr(loop, "CHECKPOINT_SECONDS", 0.0 if place % 2 == 0 else 1e9)
+
+        def until(*given: Any, limit: int = limit) -> Any:
+            if given[5] >= limit:
+                raise Killed
+            return step(*given)
+
+        monkeypatch.setattr(loop, "_step", until)
+        with pytest.raises(Killed):
+            main(toy("models/own", epochs=2))
+        assert not Path("models/own").exists()
+    monkeypatch.setattr(loop, "_step", step)
+    assert main(toy("models/own", epochs=2)) == 0
+    assert contents(Path("models/own")) == whole
+
+
+def test_a_killed_process_is_resumed(toy: Callable[..., list[str]]) -> None:
+    command = toy("models/own", epochs=2)
+    child = os.fork()
+    if not child:
+        loop.CHECKPOINT_SECONDS, loop.CHECKPOINT_TIMES = 0.0, 0
+        save = checkpoints.save_file
+
+        def killed(tensors: Any, path: Path, metadata: dict[str, str]) -> None:
+            save(tensors, path, metadata)
+            if json.loads(metadata["state"])["step"] == 7:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        checkpoints.save_file = killed
+        main(command)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    # The seventh checkpoint was not in its place yet: it goes on from the sixth.
+    assert Path("models/own.unfinished/checkpoint.safetensors").exists()
+    assert main(command) == 0
+    resumed = contents(Path("models/own"))
+    shutil.rmtree("models")
+    assert main(command) == 0
+    assert contents(Path("models/own")) == resumed
+
+
+def weights(folder: str) -> bytes:
+    return Path(folder, "model.safetensors").read_bytes()
+
+
+def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
+    runs: dict[str, dict[str, Any]] = {
+        "one": {},
+        "seed": {"seed": 2},
+        "weight": {"objectives": ALL | {"nl": 2}},
+        "untrained": {"epochs": 0},
+        "other": {"epochs": 0, "objectives": {"nl": 1}},
+    }
+    for name, options in runs.items():
+        assert main(toy(name, **options)) == 0
+    assert len({weights(name) for name in runs}) == 4
+    # Encoders that differ in their objectives start from the same weights.
+    assert weights("untrained") == weights("other")
+    assert main(toy("seed2", seed=2)) == 0
+    assert weights("seed2") == weights("seed")
+
+
+def test_the_published_setting(toy: Callable[..., list[str]]) -> None:
+    assert main(toy(setting="published", batch=40)) == 0
+    assert SentenceTransformer("models/own", trust_remote_code=True).encode("El").shape == (600,)
+
+
+def test_a_checkpoint_of_another_setting(
+    toy: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+
+    def killed(*_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(loop, "_step", killed)
+        with pytest.raises(Killed):
+            main(toy())
+    unfinished = Path("models/own.unfinished")
+    assert main(toy(seed=2)) == 1
+    said = capsys.readouterr().err
+    assert "models/own.unfinished" in said
+    assert "one with another training" in said
+    assert "remove the folder to begin again" in said
+    (unfinished / "checkpoint.safetensors").write_bytes(b"no checkpoint")
+    assert main(toy()) == 1
+    assert "expected: the checkpoint of this training" in capsys.readouterr().err
+    shutil.rmtree(unfinished)
+    assert main(toy(seed=2)) == 0
+
+
+def test_losses_that_are_not_finite() -> None:
+    with pytest.raises(InputError, match="losses that are finite"):
+        loop._check_finite({"nsp": float("nan")}, "own", 3)
+
+
+def test_a_vocabulary_without_words(
+    toy: Callable[..., list[str]],
+    write_records: Callable[..., Path],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command = toy(objectives={"nsp": 1})
+    write_records([Document("1", "", (), [Section("", 1, [["", ""]])], "train")]).rename(
+        "records/mine.parquet"
+    )
+    assert main(command) == 1
+    assert "the vocabulary" in capsys.readouterr().err
+
+
+def test_a_pretrained_transformer_learns_the_same(
+    toy: Callable[..., list[str]], minilm: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options: dict[str, Any] = {"model": minilm, "sentences": 20, "batch": 20, "epochs": 3}
+    assert main(toy(**options)) == 0
+    curve = json.loads(Path("models/own/training.json").read_bytes())["curve"]
+    assert curve[-1].keys() == {"step", *ALL}
+    assert all(curve[-1][key] < curve[0][key] for key in ("nsp", "nl", "spp"))
+    # It is a model of sentence-transformers as it was, of its own modules alone.
+    texts = ["El molino es viejo."]
+    found, before = (
+        SentenceTransformer(place, device="cpu").encode(texts) for place in ("models/own", minilm)
+    )
+    assert found.shape == before.shape == (1, 384)
+    assert 0.5 < float((found @ before.T)[0, 0]) < 0.9999
+    assert "It was trained further from" in Path("models/own/README.md").read_text("utf-8")
+    assert main(toy("models/again", **options)) == 0
+    assert weights("models/again") == weights("models/own")
+    capsys.readouterr()
+    assert main(toy("models/none", model="there/is/none")) == 1
+    assert "model there/is/none" in capsys.readouterr().err
