@@ -61,6 +61,8 @@ SURFACE_FORM: Verdict = "solved by surface form"
 
 # Below this many test rows a score says little: one standard error is above 1.6 points.
 SMALL_TEST = 1000
+# One standard error is above 2.2 points.
+VERY_SMALL_TEST = 500
 
 Declared = Mapping[str, Mapping[str, Any]]
 """Gate to the declaration of its miss in params.yaml: ``at_most`` and ``because``."""

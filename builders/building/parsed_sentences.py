@@ -16,13 +16,11 @@ from builders.sampling.tree import Tree
 from builders.sampling.word_counts import WordCounts
 from builders.store.dataset_files import Rows, describe
 from builders.store.record_files import read_records
-from builders.tasks.treebank_task import TreebankTask
+from builders.tasks.treebank_task import TreebankTask, without
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, ParsedSentence
 from corpora_recipes.running.errors import InputError
 
-# Fewer rows of a class than this in a split: the treebanks do not support the task.
-LEAST_OF_A_CLASS = 1
 # The share of words with the feature below which a treebank is taken to lack it.
 LEAST_WITH_FEATURE = 0.5
 _ADDRESS = re.compile(r"https?:|www\.|\S@\S")
@@ -32,6 +30,7 @@ class _Gathered:
     """What one dataset takes from the sentences.
 
     Attributes:
+        dataset: to build.
         candidates: the sentences that it may take.
         left_out: the number of others, by reason.
         counts: of words, if the task counts them.
@@ -136,12 +135,12 @@ def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str,
 def _why_refused(own: _Gathered, made: Made) -> str:
     """Return what the treebanks lack for a dataset, with the counts, or ""."""
     task = own.dataset.task
-    having, lacking = len(own.candidates), own.left_out[task.lacking]
+    having, lacking = len(own.candidates), own.left_out[without(task.feature)]
     if lacking and having < LEAST_WITH_FEATURE * (having + lacking):
         total = having + lacking
         return f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
     sizes = {split: len(rows) for split, rows in made.rows.items()}
-    if len(made.labels) < 2 or min(sizes.values()) < LEAST_OF_A_CLASS * len(made.labels):
+    if len(made.labels) < 2 or min(sizes.values()) < len(made.labels):
         rows = ", ".join(f"{split} {count} rows" for split, count in sizes.items())
         return f"{rows} (a row needs {task.needs}; {describe(made.counts)})"
     return ""

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from builders.auditing.markdown import plain, render
-from builders.auditing.report import SMALL_TEST
+from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST
 from builders.auditing.standard_errors import ERRORS, standard_error
 from builders.plan.collections import missing_parts
 from builders.plan.datasets import Dataset, ExampleDataset
@@ -224,6 +224,7 @@ def card(configs: Sequence[Config], missing: Sequence[str] = (), asked: int = 0)
             "types": _TYPES,
             "errors": ERRORS,
             "small_test": SMALL_TEST,
+            "very_small_test": VERY_SMALL_TEST,
             "folds": FOLDS,
             "listed_classes": LISTED_CLASSES,
         },

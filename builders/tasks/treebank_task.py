@@ -11,6 +11,7 @@ from builders.sampling.tree import Tree
 from builders.sampling.word_counts import WordCounts
 from builders.tasks.groups import LPT, Group
 from builders.tasks.task import Column, Task, Text
+from corpora_recipes.casing import lower_case
 
 
 def as_they_are(
@@ -45,7 +46,7 @@ class TreebankTask(Task):
         settle: decides what depends on all candidates, such as which words are asked for, and
             leaves out candidates.
         feature: the feature that the words in question must have, such as "Tense"; "" for none. A
-            sentence where the word lacks it is left out for the reason ``lacking``.
+            sentence where the word lacks it is left out for the reason ``without(feature)``.
         carrier: these words, for messages.
         by_length: whether classes are balanced among sentences of the same length, so that length
             does not tell the class.
@@ -65,10 +66,10 @@ class TreebankTask(Task):
     texts: tuple[Text, ...] = (Text("sentence", "tokens", "string", "natural text"),)
     constructed: bool = True
 
-    @property
-    def lacking(self) -> str:
-        """The reason for which sentences without the feature are left out."""
-        return f"without_{self.feature.lower()}"
+
+def without(feature: str) -> str:
+    """Return the reason for which a sentence is left out whose word lacks a feature."""
+    return f"without_{feature.lower()}"
 
 
 def offered(tree: Tree, **found: Any) -> Candidate:
@@ -91,21 +92,20 @@ def offered(tree: Tree, **found: Any) -> Candidate:
     )
 
 
-def told_by(tree: Tree, word: int, label: str, *, own_form: bool = True) -> Candidate:
+def told_by(tree: Tree, word: int, label: str) -> Candidate:
     """Return a sentence whose class one of its words tells.
 
     Args:
         tree: of the sentence.
         word: its number.
         label: the class.
-        own_form: whether the word's form must belong to one split.
     """
-    token = tree.token_of[word]
+    form = tree.words[word].form
     return offered(
         tree,
         label=label,
-        forms=(tree.words[word].form.lower(),) if own_form else (),
-        columns={"word": tree.words[word].form, "position": token + 1},
+        forms=(lower_case(form),),
+        columns={"word": form, "position": tree.token_of[word] + 1},
     )
 
 

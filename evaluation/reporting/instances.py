@@ -200,11 +200,34 @@ def _units(row: Values, side: str) -> str:
     return f"unit {first}" if first == last else f"units {first} to {last}"
 
 
+def _shift(dataset: Dataset, row: Values) -> list[ShownText]:
+    return _one_changed(row, row["swapped"], f"swapped from token {row['position']} on: {{}}")
+
+
+def _odd_word(dataset: Dataset, row: Values) -> list[ShownText]:
+    return _one_changed(row, row["original"], f"token {row['position']} was {{}}")
+
+
+def _inversion(dataset: Dataset, row: Values) -> list[ShownText]:
+    return _one_changed(row, row["first_tokens"], "the last {} words came first")
+
+
+def _one_changed(row: Values, what: object, note: str) -> list[ShownText]:
+    """Return the only text of a row, marked and with a note if something of it was changed."""
+    if what is None:
+        return [ShownText((_cut(row["sentence"]),))]
+    return [ShownText((_cut(row["sentence"]),), "", note.format(what), True)]
+
+
 _SHOWN: Mapping[str, Callable[[Dataset, Values], list[ShownText]]] = {
     "sentence_position": _position,
     "sentence_ordering": _ordering,
     "discourse_coherence": _coherence,
     "discourse_relations": _relation,
+    "bigram_shift": _shift,
+    "ngram_shift": _shift,
+    "odd_word": _odd_word,
+    "coordination_inversion": _inversion,
 }
 """Task to the function that shows its texts; other tasks show their texts as they are."""
 

@@ -83,12 +83,28 @@ def count_check(gate: str, what: str, count: int, found: Iterable[Found] = ()) -
 
 
 def share_check(
-    gate: str, what: str, share: float, limit: float, rows: int, found: Iterable[Found] = ()
+    gate: str,
+    what: str,
+    share: float,
+    limit: float,
+    rows: int,
+    found: Iterable[Found] = (),
+    allowed: float = 0.0,
 ) -> Check:
-    """Return a share of some rows, and whether it is above its limit by more than chance."""
+    """Return a share of some rows, and whether it is above its limit by more than chance.
+
+    Args:
+        gate: the gate's name.
+        what: what was measured, in words.
+        share: the value.
+        limit: the highest that passes.
+        rows: the number of rows that it is a share of.
+        found: the rows concerned; looked at only if the measurement is a miss.
+        allowed: a part of the share that may be due to chance besides the standard errors.
+    """
     verdict: Verdict = "pass"
     if share > limit:
-        likely = share - limit <= ERRORS * standard_error(limit, rows)
+        likely = share - limit <= ERRORS * standard_error(limit, rows) + allowed
         verdict = "within chance" if likely else "miss"
     return Check(gate, what, share, limit, verdict, rows=named(verdict == "miss", found))
 

@@ -4,6 +4,8 @@ Tense and number are tasks of Conneau et al. (2018); gender and voice are tasks 
 (Mikhailov et al. 2021, "RuSentEval: Linguistic source, encoder force!").
 """
 
+from collections.abc import Mapping
+
 from builders.sampling.candidates import Candidate
 from builders.sampling.draw import Draw
 from builders.sampling.tree import Tree, is_finite
@@ -15,6 +17,7 @@ from builders.tasks.treebank_task import (
     of_worthwhile_classes,
     offered,
     told_by,
+    without,
 )
 from corpora_recipes.casing import lower_case
 
@@ -37,7 +40,7 @@ def _tense(tree: Tree, draw: Draw) -> Candidate | str:
         return "of_another_mood"
     tense = main.feature("Tense")
     if not tense:
-        return TENSE.lacking
+        return without("Tense")
     if tense not in _TENSES:
         return "of_another_tense"
     return told_by(tree, tree.root, _TENSES[tense])
@@ -51,89 +54,99 @@ def _noun(tree: Tree, relation: str) -> int | None:
     return found[0]
 
 
-def _number_of(tree: Tree, relation: str) -> Candidate | str:
+def _told_by_noun(
+    tree: Tree, relation: str, feature: str, names: Mapping[str, str]
+) -> Candidate | str:
+    """Return the sentence with what a feature says of the only noun with a relation to the root.
+
+    Args:
+        tree: of the sentence.
+        relation: of the noun.
+        feature: such as "Number".
+        names: its values that are asked for, to their classes.
+    """
     noun = _noun(tree, relation)
     if noun is None:
         return "without_one_noun"
-    number = tree.words[noun].feature("Number")
-    if not number:
-        return "without_number"
-    if number not in _NUMBERS:
-        return "of_another_number"
-    return told_by(tree, noun, _NUMBERS[number])
-
-
-def _gender_of(tree: Tree, relation: str) -> Candidate | str:
-    noun = _noun(tree, relation)
-    if noun is None:
-        return "without_one_noun"
-    gender = tree.words[noun].feature("Gender")
-    if not gender:
-        return "without_gender"
-    if gender not in _GENDERS:
-        return "of_another_gender"
-    return told_by(tree, noun, _GENDERS[gender])
+    value = tree.words[noun].feature(feature)
+    if not value:
+        return without(feature)
+    return told_by(tree, noun, names[value]) if value in names else f"of_another_{feature.lower()}"
 
 
 def _subject_number(tree: Tree, draw: Draw) -> Candidate | str:
     del draw
-    return _number_of(tree, "nsubj")
+    return _told_by_noun(tree, "nsubj", "Number", _NUMBERS)
 
 
 def _object_number(tree: Tree, draw: Draw) -> Candidate | str:
     del draw
-    return _number_of(tree, "obj")
+    return _told_by_noun(tree, "obj", "Number", _NUMBERS)
 
 
 def _subject_gender(tree: Tree, draw: Draw) -> Candidate | str:
     del draw
-    return _gender_of(tree, "nsubj")
+    return _told_by_noun(tree, "nsubj", "Gender", _GENDERS)
 
 
 def _object_gender(tree: Tree, draw: Draw) -> Candidate | str:
     del draw
-    return _gender_of(tree, "obj")
+    return _told_by_noun(tree, "obj", "Gender", _GENDERS)
 
 
 def _voice(tree: Tree, draw: Draw) -> Candidate | str:
-    """Return the sentence with the voice of its main verb; reflexive passives are left out."""
+    """Return the sentence with the voice of its main verb, if that is beyond doubt.
+
+    Reflexive verbs may be passives; a participle without an auxiliary of the passive is a perfect,
+    or a passive with an auxiliary that is not annotated as such.
+    """
     del draw
     main = tree.main
     if main.upos != "VERB":
         return "without_main_verb"
-    passive = bool(tree.related(tree.root, "aux:pass"))
-    if not passive and main.feature("Voice") == "Pass":
-        # A participle without an auxiliary is no clause; a finite form is a passive by itself.
-        if not is_finite(main):
-            return "of_unclear_voice"
-        passive = True
-    if not passive and tree.related(tree.root, "nsubj:pass", "expl:pass"):
+    if tree.related(tree.root, "aux:pass"):
+        return told_by(tree, tree.root, "passive")
+    if main.feature("Voice") == "Pass":
+        return told_by(tree, tree.root, "passive") if is_finite(main) else "of_unclear_voice"
+    participle = main.feature("VerbForm") == "Part"
+    if participle or _is_reflexive(tree) or tree.related(tree.root, "nsubj:pass"):
         return "of_unclear_voice"
-    if not passive and not is_finite(main) and not tree.related(tree.root, "aux"):
-        return "without_finite_main_verb"
-    return told_by(tree, tree.root, "passive" if passive else "active")
+    finite = _finite(tree)
+    return "without_finite_verb" if finite is None else told_by(tree, tree.root, "active")
+
+
+def _is_reflexive(tree: Tree) -> bool:
+    """Return whether the main verb has an expletive or a reflexive pronoun."""
+    return any(
+        tree.words[child].relation.startswith("expl")
+        or tree.words[child].feature("Reflex") == "Yes"
+        for child in tree.children[tree.root]
+    )
+
+
+def _finite(tree: Tree) -> int | None:
+    """Return the number of the finite verb of the main clause: the root, or one beside it."""
+    verbs = (tree.root, *tree.related(tree.root, "aux", "cop"))
+    return next((verb for verb in verbs if is_finite(tree.words[verb])), None)
 
 
 def _dropped_subject(tree: Tree, draw: Draw) -> Candidate | str:
     """Return the sentence with the person and number of its finite verb, if it has no subject."""
     del draw
-    verbs = [tree.root, *tree.related(tree.root, "aux", "cop")]
-    finite = next((verb for verb in verbs if is_finite(tree.words[verb])), None)
+    finite = _finite(tree)
     if finite is None:
-        return "without_finite_main_verb"
-    impersonal = [
-        child
-        for child in tree.children[tree.root]
-        if tree.words[child].relation in ("expl", "expl:pass", "expl:impers")
-    ]
-    if impersonal or tree.related(tree.root, "nsubj", "csubj"):
+        return "without_finite_verb"
+    if tree.related(tree.root, "nsubj", "csubj"):
         return "with_subject"
+    # What looks like its object may be the subject of a reflexive passive.
+    if _is_reflexive(tree):
+        return "reflexive"
     verb = tree.words[finite]
     if verb.feature("Mood") not in ("Ind", ""):
         return "of_another_mood"
     person = verb.feature("Person")
     if not person:
-        return "without_person"
+        return without("Person")
     number = _NUMBERS.get(verb.feature("Number"))
     if number is None:
         return "of_another_number"
@@ -147,7 +160,7 @@ def _subjunctive(tree: Tree, draw: Draw) -> Candidate | str:
     if not finite:
         return "without_finite_verb"
     if not any(word.feature("Mood") for word in finite):
-        return SUBJUNCTIVE.lacking
+        return without("Mood")
     forms = [word.form for word in finite if word.feature("Mood") == "Sub"]
     return offered(
         tree,

@@ -174,6 +174,7 @@ def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
     for entry in digests(packaged):
         assert entry["content"] in card
     assert "Fewer than 1,000 test rows" in card
+    assert "Small: fewer than 500" in card
     assert "`replaced_position`" in card
     # What every dataset has is explained once.
     assert card.count("| `licence` |") == 1

@@ -258,6 +258,23 @@ def test_the_page_shows_all_texts_of_any_task(task: Task) -> None:
 
 
 @pytest.mark.parametrize(
+    ("task", "change", "note"),
+    [
+        ("bigram_shift", {"position": 3, "swapped": "bajo dejó"}, "from token 3 on: bajo dejó"),
+        ("odd_word", {"position": 4, "original": "fondo"}, "token 4 was fondo"),
+        ("coordination_inversion", {"first_tokens": 5}, "the last 5 words came first"),
+    ],
+)
+def test_the_page_marks_changed_sentences(task: str, change: dict[str, Any], note: str) -> None:
+    dataset = Dataset("x", task, "x", "es", "1.0.0", TASKS[task].labels, (), {})
+    (changed,) = shown_texts(dataset, {"sentence": "Frase.", **change})
+    assert changed.marked
+    assert changed.note.endswith(note)
+    (original,) = shown_texts(dataset, {"sentence": "Frase.", **dict.fromkeys(change)})
+    assert (original.units, original.marked, original.note) == (("Frase.",), False, "")
+
+
+@pytest.mark.parametrize(
     ("texts", "column"),
     [
         (sentences(3), {"sentences": ["Uno.", "Dos.", "Tres."]}),
