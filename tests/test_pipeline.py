@@ -32,7 +32,14 @@ def test_what_was_read_was_used_or_left_out_for_a_reason(project: Path) -> None:
     units = []
     for path in sorted(project.glob("data/instances/*/build.json")):
         for name, entry in json.loads(path.read_text("utf-8")).items():
-            for unit in entry.keys() & {"documents", "passages", "examples", "texts", "pairs"}:
+            for unit in entry.keys() & {
+                "documents",
+                "passages",
+                "examples",
+                "texts",
+                "pairs",
+                "sentences",
+            }:
                 counts = entry[unit]
                 outcomes = {key: n for key, n in counts.items() if key not in OF_THE_USED}
                 read = outcomes.pop("read", None) or outcomes.pop("found")
@@ -44,6 +51,7 @@ def test_what_was_read_was_used_or_left_out_for_a_reason(project: Path) -> None:
     assert len(units) > len(PINNED_CONTENT)
 
 
+UNITS = {"documents", "passages", "examples", "texts", "pairs", "sentences"}
 # Outcomes that say more of what was used.
 OF_THE_USED = {
     "also_in_another_split",
@@ -175,6 +183,57 @@ PINNED_ROWS = {
     "tree_depth train": 48,
     "tree_depth validation": 19,
     "tree_depth test": 18,
+    "ud_bigram_shift_es train": 190,
+    "ud_bigram_shift_es validation": 70,
+    "ud_bigram_shift_es test": 68,
+    "ud_coordination_inversion_es train": 14,
+    "ud_coordination_inversion_es validation": 4,
+    "ud_coordination_inversion_es test": 2,
+    "ud_dropped_subject_es train": 16,
+    "ud_dropped_subject_es validation": 4,
+    "ud_dropped_subject_es test": 4,
+    "ud_ngram_shift_es train": 178,
+    "ud_ngram_shift_es validation": 68,
+    "ud_ngram_shift_es test": 68,
+    "ud_object_gender_es train": 88,
+    "ud_object_gender_es validation": 28,
+    "ud_object_gender_es test": 22,
+    "ud_object_number_es train": 84,
+    "ud_object_number_es validation": 24,
+    "ud_object_number_es test": 28,
+    "ud_odd_word_es train": 190,
+    "ud_odd_word_es validation": 70,
+    "ud_odd_word_es test": 68,
+    "ud_sentence_length_es train": 18,
+    "ud_sentence_length_es validation": 6,
+    "ud_sentence_length_es test": 12,
+    "ud_subject_gender_es train": 128,
+    "ud_subject_gender_es validation": 40,
+    "ud_subject_gender_es test": 36,
+    "ud_subject_number_es train": 84,
+    "ud_subject_number_es validation": 34,
+    "ud_subject_number_es test": 30,
+    "ud_subject_order_es train": 40,
+    "ud_subject_order_es validation": 12,
+    "ud_subject_order_es test": 12,
+    "ud_subjunctive_es train": 26,
+    "ud_subjunctive_es validation": 2,
+    "ud_subjunctive_es test": 12,
+    "ud_tense_es train": 124,
+    "ud_tense_es validation": 40,
+    "ud_tense_es test": 38,
+    "ud_top_constituents_es train": 40,
+    "ud_top_constituents_es validation": 5,
+    "ud_top_constituents_es test": 15,
+    "ud_tree_depth_es train": 3,
+    "ud_tree_depth_es validation": 6,
+    "ud_tree_depth_es test": 3,
+    "ud_voice_es train": 30,
+    "ud_voice_es validation": 12,
+    "ud_voice_es test": 12,
+    "ud_word_content_es train": 12,
+    "ud_word_content_es validation": 3,
+    "ud_word_content_es test": 3,
     "wc train": 48,
     "wc validation": 16,
     "wc test": 16,
@@ -229,6 +288,31 @@ PINNED_CONTENT = {
     "tass2 test": "288dde9c7bdbaf66aac45eb911470fda4ab7b424d84a11199b3329efc9444c06",
     "tense test": "5e8a33733911a6c3d089243c3099c76c61b74475019ac8262496a41780bd9301",
     "tree_depth test": "2baf8e7fd58e25d704e632521e37c3d23ac86dff82a4f01196de1f5ebe61bd3e",
+    "ud_bigram_shift_es test": "61bbd37f5b06b201c940329a904ba58f7fb87a2454b015545bf9f3b5464cfae1",
+    "ud_coordination_inversion_es test": (
+        "17b51e5c3cc9922fba6655d28fca6199ba3ce33a547fd51d1b91dd0bd85c778f"
+    ),
+    "ud_dropped_subject_es test": (
+        "c7e5829f66b30d152409325bb5fdf1155d5a4eb80d8b48c1522e803cc2144cc9"
+    ),
+    "ud_ngram_shift_es test": "b546d654890fcf5e82e1fc6640617062f9bb8c350dc789551e09d79a5f7dbdf1",
+    "ud_object_gender_es test": "9300dc4ed7e4150c27d8056821e1356cd8866581857f6a9051a327c3ec1d82af",
+    "ud_object_number_es test": "a9705f6261467489e3e87ce4810d0d380721cd02d1a60fa3114f016ad66a3dd7",
+    "ud_odd_word_es test": "1ee459f2e2d9753a84663b9e54b0e3ade2086ef426887943c103e517ffc685bb",
+    "ud_sentence_length_es test": (
+        "6c76f6383a74c460c9460ec518ace97eec741ec6ccca7012d90076ae04ef1235"
+    ),
+    "ud_subject_gender_es test": "baca7f5a200881d1b2cf8a7039f65d32df11c4f5c50187f96e66fbe4828a0907",
+    "ud_subject_number_es test": "e7b9e8f203e11bfb16e3dd9cb588e40e7318f2eeff605d5ba8a5727df230ad9f",
+    "ud_subject_order_es test": "3c583e84d7422e45b686fb6ee469b4ba351bd986c6bfdadb9421c823e2cbece1",
+    "ud_subjunctive_es test": "d9356e2ecbe976569bffaebe9fa5a2dd014b606153764a190b3977047b181ab7",
+    "ud_tense_es test": "8cfa9032f68c1aa537f8581bb30931bddc4aba7a2aa505e1ee7aac5cd544de4d",
+    "ud_top_constituents_es test": (
+        "9ae47f570c6e696291520248659b791b25cfbe554766eb91ee23ce0595bb62b3"
+    ),
+    "ud_tree_depth_es test": "db1e85202ada0a39dfa962c695c0b7f91dff75e3e7eb304e72ab71cd17f14a6b",
+    "ud_voice_es test": "984260f2955b62cc12b3972f31f1fd03a261d7f29bb8a1d61d8681fa18813d7a",
+    "ud_word_content_es test": "9323f0883a11cb12c1146c81d9b18801ac241f8c851775f4bbf6159fe85e65ab",
     "wc test": "1ce45df72692a9c5a955624d1732cd909527f28795af0d716759a60baf083dc4",
 }
 
@@ -272,11 +356,11 @@ def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
 
 def test_every_gate_is_met(project: Path) -> None:
     report = json.loads((project / "data" / "audit" / "audit.json").read_text("utf-8"))
-    assert len(report["datasets"]) == 49
+    assert len(report["datasets"]) == 66
     for kind in ("failures", "undeclared"):
         assert {n: f[kind] for n, f in report["datasets"].items() if f[kind]} == {}
     invariance = json.loads((project / "data" / "invariance.json").read_text("utf-8"))
-    assert len(invariance["datasets"]) == 43
+    assert len(invariance["datasets"]) == 60
 
 
 def test_an_undeclared_miss_of_source_data_is_shown(project: Path, tmp_path: Path) -> None:
@@ -323,7 +407,7 @@ def test_a_new_domain_runs_its_own_stages(project: Path, tmp_path: Path) -> None
     }
     # Nothing is found out again of the others.
     said = done.stdout
-    assert "45 datasets: 43 kept, 2 new" in said, said
+    assert "62 datasets: 60 kept, 2 new" in said, said
     before, after = digests(project), digests(folder)
     assert {key: after[key] for key in before} == before
     assert {config for config, _ in after} - {config for config, _ in before} == set(

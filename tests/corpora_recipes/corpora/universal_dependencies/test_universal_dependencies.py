@@ -74,9 +74,9 @@ def test_sample() -> None:
     records, dropped = read(SAMPLE)
     assert dropped == {"duplicate": 1, "in_other_split": 1}
     assert {part: dict(splits) for part, splits in splits_of(records).items()} == {
-        "es_gsd/train": {"train": 176},
-        "es_gsd/dev": {"validation": 60},
-        "es_gsd/test": {"test": 40},
+        "es_gsd/train": {"train": 191},
+        "es_gsd/dev": {"validation": 71},
+        "es_gsd/test": {"test": 50},
         "es_pud/test": {"test": 20},
     }
     by_id = {record.id: record for record in records}
@@ -91,7 +91,7 @@ def test_sample() -> None:
         ("del", 2),
         ("del", 2),
     ]
-    assert len({record.document_id for record in records}) == 27
+    assert len({record.document_id for record in records}) == 30
     gapped = next(record for record in records if "Pedro, un té" in record.text)
     assert [word.form for word in gapped.words][5:8] == ["Pedro", ",", "un"]
     for record in records:
