@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from builders.store.opening import opened
 from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.parquet import parquet_writer, to_table
@@ -109,11 +110,9 @@ def digests(folder: Path) -> Iterator[dict[str, Any]]:
 
 def digest(shards: Sequence[Path]) -> dict[str, Any]:
     """Return ``rows``, ``sha256`` and ``content`` of a split's shards, see ``digests``."""
-    import pyarrow.parquet as pq
-
     content, rows = hashlib.sha256(), 0
     for path in shards:
-        with pq.ParquetFile(path) as file:
+        with opened(path) as file:
             for batch in file.iter_batches(batch_size=ROW_GROUP):
                 for row in batch.to_pylist():
                     line = json.dumps(row, ensure_ascii=False, sort_keys=True)

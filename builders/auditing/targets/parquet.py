@@ -1,8 +1,7 @@
 """Reads Parquet files, ours and those of others, for the audit."""
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,15 +21,15 @@ from builders.auditing.targets.target import (
     sorted_labels,
     texts_of,
 )
+from builders.store.opening import opened
 from builders.store.schema import about_of
 from builders.tasks import TASKS
-from builders.tasks.task import Answer
+from builders.tasks.task import Answer, Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
 # Optional columns of our instances that the audit uses.
 FURTHER_COLUMNS = ("id", "fold", "also_in")
@@ -60,15 +59,18 @@ class _Rows(NamedTuple):
 def from_parquet(location: Location) -> Target:
     """Read a dataset of Parquet files."""
     files, first = location.files, location.first
-    with _opened(first) as file:
-        schema = file.schema_arrow
     name, language, records = location.name, location.language, location.records
     task, corpus = TASKS[location.task] if location.task else None, ""
     further: list[str] = []
-    if b"probeta" in (schema.metadata or {}):
-        about = about_of(schema)
-        name, language, records = about["dataset"], about["language"], about["records"]
-        task, corpus = TASKS[about["task"]], about["corpus"]
+    ours: Task | None = None
+    with opened(first) as file:
+        schema = file.schema_arrow
+        if b"probeta" in (schema.metadata or {}):
+            about = about_of(schema)
+            name, language, records = about["dataset"], about["language"], about["records"]
+            ours, corpus = TASKS[about["task"]], about["corpus"]
+    if ours is not None:
+        task = ours
         roles = Roles(tuple(text.natural for text in task.texts), *ANSWERS[task.target])
         further = ["document_id", *task.provenance]
         further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
@@ -120,27 +122,9 @@ def from_parquet(location: Location) -> Target:
     return Target(name, task, corpus, str(records), language, labels, roles.texts, parts, answer)
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator["pq.ParquetFile"]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        # Not read_table, which would take folder names for columns.
-        with pq.ParquetFile(path) as file:
-            yield file
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            path,
-            expected="a Parquet file",
-            found=str(error),
-            todo="download or write the file again",
-        ) from None
-
-
 def _roles(location: Location) -> Roles:
     """Choose the columns of files that do not describe themselves."""
-    with _opened(location.first) as file:
+    with opened(location.first) as file:
         schema = file.schema_arrow
         named = {*LABEL_NAMES, *SCORE_NAMES}
         asked = {location.columns.label, location.columns.score}
@@ -168,7 +152,7 @@ def _rows(path: Path, roles: Roles, further: Sequence[str], language: str) -> _R
         language: of texts that may be tokenised; "" for natural text.
     """
     columns, answer = roles.texts, roles.label or roles.score
-    with _opened(path) as file:
+    with opened(path) as file:
         schema = file.schema_arrow
         there = {*_text_columns(schema), *set(further).intersection(schema.names)} - {answer}
         if not there.issuperset([*columns, *further]) or (answer and answer not in schema.names):
@@ -179,28 +163,28 @@ def _rows(path: Path, roles: Roles, further: Sequence[str], language: str) -> _R
                 todo="name the columns with --columns, rename them, or build the dataset again",
             )
         table = file.read(columns=[*([answer] if answer else []), *columns, *further])
-    names = _class_names(schema, roles.label)
-    labels, scores = [], []
-    for row, value in enumerate(table[answer].to_pylist() if answer else ()):
-        if roles.label:
-            labels.append(class_name(value, names, f"{path}, row {row}"))
-        else:
-            scores.append(score_of(value, f"{path}, row {row}"))
-    texts, sentences = [], []
-    values = zip(*(table[column].to_pylist() for column in columns), strict=True)
-    for row, cells in enumerate(values):
-        for column, value in zip(columns, cells, strict=True):
-            check_filled(value, column, f"{path}, row {row}")
-        of_row = texts_of([natural(cell, language) for cell in cells] if language else cells)
-        texts.append(of_row[0])
-        sentences.append(of_row[1])
-    kept = {name: table[name].to_pylist() for name in further}
-    for column in (name for name in FILLED_COLUMNS if name in further):
-        for row, value in enumerate(kept[column]):
-            check_filled(value, column, f"{path}, row {row}")
-    ids = kept.get("id") or [""] * len(texts)
-    places = [Place(path.name, row, name) for row, name in enumerate(ids)]
-    return _Rows(labels, scores, texts, sentences, kept, places)
+        names = _class_names(schema, roles.label)
+        labels, scores = [], []
+        for row, value in enumerate(table[answer].to_pylist() if answer else ()):
+            if roles.label:
+                labels.append(class_name(value, names, f"{path}, row {row}"))
+            else:
+                scores.append(score_of(value, f"{path}, row {row}"))
+        texts, sentences = [], []
+        values = zip(*(table[column].to_pylist() for column in columns), strict=True)
+        for row, cells in enumerate(values):
+            for column, value in zip(columns, cells, strict=True):
+                check_filled(value, column, f"{path}, row {row}")
+            of_row = texts_of([natural(cell, language) for cell in cells] if language else cells)
+            texts.append(of_row[0])
+            sentences.append(of_row[1])
+        kept = {name: table[name].to_pylist() for name in further}
+        for column in (name for name in FILLED_COLUMNS if name in further):
+            for row, value in enumerate(kept[column]):
+                check_filled(value, column, f"{path}, row {row}")
+        ids = kept.get("id") or [""] * len(texts)
+        places = [Place(path.name, row, name) for row, name in enumerate(ids)]
+        return _Rows(labels, scores, texts, sentences, kept, places)
 
 
 def _text_columns(schema: "pa.Schema") -> list[str]:

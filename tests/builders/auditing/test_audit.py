@@ -24,6 +24,7 @@ from builders.auditing.report import (
 )
 from builders.building.building import build
 from builders.plan.groups import groups_of
+from builders.store.shards import digest
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
@@ -402,3 +403,13 @@ def test_reading_an_audit_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
+
+
+def test_damaged_rows_are_named_by_their_file(tmp_path) -> None:
+    path = tmp_path / "test-00000-of-00001.parquet"
+    pq.write_table(pa.table({"text": ["Sube la marea."] * 50}), path)
+    content = path.read_bytes()
+    # The beginning of a page.
+    path.write_bytes(content[:8] + b"\xff" * 8 + content[16:])
+    with pytest.raises(InputError, match=r"test-00000-of-00001\.parquet\n.*a Parquet file"):
+        digest([path])

@@ -333,6 +333,13 @@ def test_our_own_instances_describe_themselves(tmp_path, make_corpus, write_reco
     assert {len(row) for row in part.texts} == {5}
 
 
+def described(about: str, folder: Path) -> None:
+    """Write a file that describes itself, as ours do."""
+    folder.mkdir()
+    table = pa.table({"label": ["a"], "t": ["x"]}).replace_schema_metadata({"probeta": about})
+    pq.write_table(table, folder / "train.parquet")
+
+
 OK = {"label": ["a", "b"], "t": ["x", "y"]}
 NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
 BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
@@ -413,6 +420,20 @@ BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "damaged file": (
         lambda p: text(b"PAR1", p / "a", "train-00000-of-00001.parquet"),
         ["a Parquet file"],
+    ),
+    "damaged metadata": (
+        lambda p: described('{"task": "sentence_', p),
+        ["train.parquet", "a Parquet file", "JSONDecodeError"],
+    ),
+    "a task that does not exist": (
+        lambda p: described('{"dataset": "a", "language": "", "records": "", "task": "x"}', p),
+        ["train.parquet", "a Parquet file", "KeyError: 'x'"],
+    ),
+    "texts that are not UTF-8": (
+        lambda p: parquet(
+            {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}, p / "a", "test.parquet"
+        ),
+        ["test.parquet", "a Parquet file", "UnicodeDecodeError"],
     ),
     "damaged shard": (
         lambda p: (
