@@ -26,7 +26,13 @@ HOSTILE = (
     "$(touch forged); `touch forged` '; touch forged #\x1b[31m\u202e\x00",
 )
 KEYS = ("name", "licence", "citation", "homepage", "description")
-OUTPUTS = ("hub/README.md", "hub/LICENSE.md", "audit/audit.md", "reports/report.md")
+OUTPUTS = (
+    "hub/README.md",
+    "hub/bso_mine/README.md",
+    "hub/LICENSE.md",
+    "audit/audit.md",
+    "reports/report.md",
+)
 
 
 def documents(marks: str) -> str:
@@ -146,8 +152,9 @@ def test_latex_and_the_page_hold_no_command_and_no_tag(runs: dict[str, Path]) ->
 def test_what_was_written_is_shown(runs: dict[str, Path]) -> None:
     """So that the tests above cannot pass because a text was left out."""
     for output, texts in {
-        "hub/README.md": HOSTILE,
-        "hub/LICENSE.md": HOSTILE[:2],
+        "hub/README.md": HOSTILE[:2],
+        "hub/bso_mine/README.md": HOSTILE[-1:],
+        "hub/LICENSE.md": HOSTILE,
         "audit/audit.md": HOSTILE,
     }.items():
         tokens = PARSER.parse((runs["hostile"] / output).read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""The dataset card: the content of the package, its construction, and its licences."""
+"""The Markdown of a package: its card, the page of each dataset, and the licences."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from builders.auditing.markdown import plain, render
+from builders.auditing.markdown import render
 from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST
 from builders.auditing.standard_errors import ERRORS, standard_error
 from builders.plan.collections import missing_parts
@@ -17,19 +17,47 @@ from builders.plan.rankings import RankingDataset
 from builders.sampling.folds import FOLDS
 from builders.store.dataset_files import describe
 from builders.tasks import TASKS, ranking
-from builders.tasks.task import Column, Kind, Task
+from builders.tasks.task import Answer, Column, Kind, Task
+from corpora_recipes.escaping import one_line
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.records import SPLITS, Split
 
-PAGE = Path(__file__).with_name("card.md.jinja")
+_CATEGORIES: dict[Answer, str] = {
+    "label": "text-classification",
+    "score": "sentence-similarity",
+    "neighbours": "sentence-similarity",
+}
+CARD = Path(__file__).with_name("card.md.jinja")
+DATASET = Path(__file__).with_name("dataset.md.jinja")
+LICENCES = Path(__file__).with_name("licences.md.jinja")
 _TYPES: dict[Kind, str] = {
     "string": "string",
     "strings": "list of strings",
     "integer": "int64",
     "number": "float64",
 }
-# The card lists up to so many classes; of more it states only the number.
+# A dataset's page lists up to so many classes; of more it states only the number.
 LISTED_CLASSES = 40
+# The Hub's identifiers of the licences that corpora have (its documentation, "Licenses").
+HUB_LICENCES = (
+    "apache-2.0",
+    "bsd-3-clause",
+    "cc-by-2.0",
+    "cc-by-3.0",
+    "cc-by-4.0",
+    "cc-by-nc-4.0",
+    "cc-by-nc-sa-3.0",
+    "cc-by-nc-sa-4.0",
+    "cc-by-sa-3.0",
+    "cc-by-sa-4.0",
+    "cc0-1.0",
+    "gfdl",
+    "mit",
+)
+GATED = (
+    "Some of these texts may not be redistributed without permission: {}. By asking for access you "
+    "state that their publishers have given you the permission to use them."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +104,13 @@ class Config:
     def is_ranking(self) -> bool:
         """Whether it was composed of pairs and a background."""
         return isinstance(self.dataset, RankingDataset)
+
+    @property
+    def is_restricted(self) -> bool:
+        """Whether some of its texts may not be redistributed without permission."""
+        return any(
+            not origin.corpus.facts.redistributable and not origin.sample for origin in self.origins
+        )
 
     @property
     def facts(self) -> CollectionFacts | None:
@@ -204,64 +239,57 @@ def card(configs: Sequence[Config], missing: Sequence[str] = (), asked: int = 0)
         missing: names of datasets that are left out because their corpora must be asked for.
         asked: number of datasets that language models can be asked, see ``write_tasks``.
     """
+    restricted = [config.dataset.name for config in configs if config.is_restricted]
     # A mapping or list without others in it takes one line.
     style: dict[str, Any] = {"default_flow_style": None, "sort_keys": False, "width": 1000}
-    header = yaml.safe_dump(_header(configs), allow_unicode=True, **style)
+    header = yaml.safe_dump(_header(configs, restricted), allow_unicode=True, **style)
     used = dict.fromkeys(config.task.name for config in configs)
     return render(
-        PAGE,
+        CARD,
         {
             "header": header,
             "configs": configs,
             "missing": missing,
             "asked": asked,
-            "common": _common_columns(configs),
+            "restricted": restricted,
             "tasks": [TASKS[name] for name in used],
             "sample": any(config.dataset.sample for config in configs),
             "audits": {config.dataset.name: config.audit for config in configs},
-            "sources": _sources(configs),
-            "method": ranking.CITATION if any(c.is_ranking for c in configs) else "",
-            "types": _TYPES,
             "errors": ERRORS,
-            "small_test": SMALL_TEST,
-            "very_small_test": VERY_SMALL_TEST,
-            "folds": FOLDS,
-            "listed_classes": LISTED_CLASSES,
         },
     )
 
 
+def dataset_page(config: Config) -> str:
+    """Return the README.md of a dataset's folder: columns, construction, audit, changes."""
+    facts = {
+        "config": config,
+        "types": _TYPES,
+        "small_test": SMALL_TEST,
+        "very_small_test": VERY_SMALL_TEST,
+        "folds": FOLDS,
+        "listed_classes": LISTED_CLASSES,
+    }
+    return render(DATASET, facts)
+
+
 def licences(configs: Sequence[Config]) -> str:
-    """Return the LICENSE.md of a package."""
-    lines = [
-        "# Licences",
-        "",
-        "The texts come from different corpora, each with its licence; the column `licence` states "
-        "the licence of each row.",
-        "",
-        "| dataset | corpus | licence of the texts |",
-        "|---|---|---|",
-    ]
-    for config in configs:
-        for origin in config.origins:
-            url = origin.corpus.facts.licence_url
-            licence = f"{origin.licence} ({url})" if url and not origin.sample else origin.licence
-            cells = f"{plain(origin.title)} | {plain(licence)}"
-            lines.append(f"| `{config.dataset.name}` | {cells} |")
-    return "\n".join(lines) + "\n"
+    """Return the LICENSE.md of a package: licences, sources, citations, and personal data."""
+    method = ranking.CITATION if any(config.is_ranking for config in configs) else ""
+    return render(LICENCES, {"configs": configs, "sources": _sources(configs), "method": method})
 
 
-def _header(configs: Sequence[Config]) -> dict[str, Any]:
+def _header(configs: Sequence[Config], restricted: Sequence[str]) -> dict[str, Any]:
     total = sum(sum(config.rows.values()) for config in configs)
+    gate = {"extra_gated_prompt": GATED.format(", ".join(restricted))} if restricted else {}
     return {
         "language": sorted({config.dataset.language for config in configs}),
-        # The licences of the texts differ: see the column `licence`.
-        "license": "other",
-        "license_name": "several",
-        "license_link": "LICENSE.md",
+        **_licence(configs),
+        # Shown if access is gated in the settings of the repository.
+        **gate,
         "pretty_name": "Probeta",
-        "task_categories": ["text-classification", "sentence-similarity"],
-        "source_datasets": ["original"],
+        "task_categories": _task_categories(configs),
+        "source_datasets": _source_datasets(configs),
         "size_categories": [_size_category(total)],
         "tags": ["sentence-embeddings", "discourse", "probing", "benchmark"],
         "configs": [
@@ -279,27 +307,37 @@ def _header(configs: Sequence[Config]) -> dict[str, Any]:
     }
 
 
-def _common_columns(configs: Sequence[Config]) -> dict[str, Column]:
-    return {
-        name: column
-        for name, column in configs[0].columns.items()
-        if all(config.columns.get(name) == column for config in configs)
+def _licence(configs: Sequence[Config]) -> dict[str, Any]:
+    """Return the licences of all texts as the Hub names them, or a link if it cannot."""
+    stated = {origin.licence for config in configs for origin in config.origins}
+    names = sorted(licence.lower().replace(" ", "-") for licence in stated)
+    if set(names) <= set(HUB_LICENCES):
+        return {"license": names}
+    return {"license": "other", "license_name": "several", "license_link": "LICENSE.md"}
+
+
+def _task_categories(configs: Sequence[Config]) -> list[str]:
+    categories = {_CATEGORIES[config.task.target] for config in configs}
+    return sorted(categories | {"text-ranking" for config in configs if config.is_ranking})
+
+
+def _source_datasets(configs: Sequence[Config]) -> list[str]:
+    """Return "original" for rows that are made here, and the sets of examples that are taken."""
+    taken = {
+        f"extended|other-{origin.corpus.recipe}"
+        for config in configs
+        for origin in config.origins
+        if origin.corpus.facts.records == "examples"
     }
+    made = any(origin.corpus.facts.records != "examples" for c in configs for origin in c.origins)
+    return ["original"] * made + sorted(taken)
 
 
 def _info(config: Config) -> dict[str, Any]:
-    features: list[dict[str, Any]] = []
-    for name, column in config.columns.items():
-        if name == "label":
-            names = {str(number): label for number, label in enumerate(config.labels)}
-            features.append({"name": name, "dtype": {"class_label": {"names": names}}})
-        elif column.kind == "strings":
-            features.append({"name": name, "sequence": "string"})
-        else:
-            features.append({"name": name, "dtype": _TYPES[column.kind]})
+    # Without features: they are in the files, and a thousand classes would take half of the card.
     return {
         "config_name": config.dataset.name,
-        "features": features,
+        "description": one_line(f"{config.task.group.title}: {config.title}"),
         "splits": [
             {"name": s, "num_bytes": config.num_bytes[s], "num_examples": config.rows[s]}
             for s in config.rows

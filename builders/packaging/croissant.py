@@ -4,33 +4,66 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from builders.auditing.report import SMALL_TEST, inherited_of
 from builders.packaging.card import Config
+from builders.packaging.changes import latest_date
 from builders.store.shards import datasets_in
 from builders.tasks.task import Kind
 from corpora_recipes.hashing import sha256_of
 
-# The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format".
+# The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format"; and of
+# its extension on responsible AI, http://mlcommons.org/croissant/RAI/1.0.
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "citeAs": "cr:citeAs",
     "column": "cr:column",
     "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
     "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
     "fileObject": "cr:fileObject",
+    "fileProperty": "cr:fileProperty",
     "fileSet": "cr:fileSet",
+    "format": "cr:format",
     "includes": "cr:includes",
     "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/",
     "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
     "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
+    "separator": "cr:separator",
     "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
 }
+CREATOR = "The Probeta project"
+USE = (
+    "To measure sentence encoders and language models, by probes, rankings and questions. Not to "
+    "train what is measured with it."
+)
+PREPROCESSING = (
+    "Rows are made from raw corpora by keyed hashing, and audited; the page of each dataset counts "
+    "what was left out, and why. Texts are natural; the same as spaCy tokens are beside them."
+)
+BIASES = (
+    "The texts are those of their sources, and have their topics, registers and points of view; "
+    "nothing was done to balance these. Classes are as frequent as in the source, or equally so."
+)
 _TYPES: dict[Kind, str] = {
     "string": "sc:Text",
     "strings": "sc:Text",
@@ -39,7 +72,9 @@ _TYPES: dict[Kind, str] = {
 }
 
 
-def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
+def croissant(
+    configs: Sequence[Config], folder: Path, hub: tuple[str, str] | None = None
+) -> dict[str, Any]:
     """Return the description of a package.
 
     Every shard is a file with its SHA-256; its rows are a record set with one field per column.
@@ -47,6 +82,7 @@ def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
     Args:
         configs: the datasets.
         folder: of the package, with ``<dataset>/<split>-….parquet``.
+        hub: the repository and the tag that it is to be published as, if any.
     """
     by_name = {config.dataset.name: config for config in configs}
     files, records = [], []
@@ -69,16 +105,27 @@ def croissant(configs: Sequence[Config], folder: Path) -> dict[str, Any]:
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "conformsTo": [
+            "http://mlcommons.org/croissant/1.0",
+            "http://mlcommons.org/croissant/RAI/1.0",
+        ],
         "name": "Probeta",
         "description": "Benchmarks for sentence encoders, rebuilt from raw corpora: "
         + ", ".join(by_name)
         + ".",
         "version": _version(configs),
+        "datePublished": latest_date(),
+        "creator": {"@type": "sc:Organization", "name": CREATOR},
+        **({"url": f"https://huggingface.co/datasets/{hub[0]}/tree/{hub[1]}"} if hub else {}),
         "license": licences,
         "citeAs": " ".join(citations),
         "inLanguage": sorted({config.dataset.language for config in configs}),
         "isLiveDataset": False,
+        "rai:dataUseCases": USE,
+        "rai:dataPreprocessingProtocol": PREPROCESSING,
+        "rai:dataBiases": BIASES,
+        "rai:dataLimitations": _limitations(configs),
+        "rai:personalSensitiveInformation": _personal(configs),
         "distribution": files,
         "recordSet": records,
     }
@@ -107,6 +154,32 @@ def _record_set(config: Config, split: str, file: str) -> dict[str, Any]:
         + (f" Classes: {classes}." if classes else ""),
         "field": fields,
     }
+
+
+def _limitations(configs: Sequence[Config]) -> list[str]:
+    """Return what the audit found, and small tests, in a sentence for each dataset."""
+    found = []
+    for config in configs:
+        faults = [
+            f"{gate} ({because})" for gate, because in inherited_of(config.audit).items()
+        ] + list(config.audit["undeclared"])
+        if config.asked < SMALL_TEST:
+            faults.append(f"only {config.asked:,} rows are asked")
+        if faults:
+            found.append(f"{config.dataset.name}: {'; '.join(faults)}.")
+    return found or ["The audit found none."]
+
+
+def _personal(configs: Sequence[Config]) -> list[str]:
+    """Return what the texts of each corpus say of people, and whom to ask for removal."""
+    found = {}
+    for origin in (origin for config in configs for origin in config.origins):
+        facts = origin.corpus.facts
+        if origin.sample:
+            found[facts.name] = "the sample's texts are invented."
+        elif facts.people:
+            found[facts.name] = f"{facts.people.texts} For removal: {facts.people.removal}"
+    return [f"{name}: {' '.join(text.split())}" for name, text in sorted(found.items())]
 
 
 def _version(configs: Sequence[Config]) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from builders.auditing.report import read_audit
-from builders.packaging.card import Config, card, licences
+from builders.packaging.card import Config, card, dataset_page, licences
+from builders.packaging.changes import FILE, dataset_changes
 from builders.packaging.croissant import croissant
 from builders.packaging.leaderboard import eval_yaml
 from builders.packaging.lm_eval.tasks import write_tasks
@@ -23,10 +24,6 @@ from builders.store.shards import digest, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.running.yaml_text import load_yaml
-
-# Dataset to version to changes, for the datasets that the project publishes.
-CHANGES = Path(__file__).with_name("dataset_changes.yaml")
 
 
 def package(
@@ -40,12 +37,12 @@ def package(
 ) -> int:
     """Write the instances of all datasets to ``out``, with tokens, and a dataset card.
 
-    Each dataset is a folder. Beside the card (README.md) there are LICENSE.md, croissant.json (the
-    same facts in MLCommons' vocabulary) and audit.json, with the digests of the packaged rows, the
-    names of their corpora, the benchmarks that they belong to, and the datasets that are left out
-    because their corpora must be asked for; eval.yaml, for the leaderboards of the Hub; and the
-    folder lm_eval with the datasets as tasks of lm-evaluation-harness. The card shows the misses of
-    the audit; they are not errors here.
+    Each dataset is a folder, with a page on it. Beside the card (README.md) there are LICENSE.md,
+    with licences and sources; croissant.json, the same facts in MLCommons' vocabulary; audit.json,
+    with the digests of the packaged rows, the names of their corpora, the benchmarks that they
+    belong to, and the datasets that are left out because their corpora must be asked for;
+    eval.yaml, for the leaderboards of the Hub; and the folder lm_eval with the datasets as tasks of
+    lm-evaluation-harness. The pages show the misses of the audit; they are not errors here.
 
     Args:
         groups: the datasets to package.
@@ -100,9 +97,12 @@ def package(
         configs = _configs(groups, instances, digests, audits, folder)
         asked = write_tasks(configs, folder, hub)
         (folder / "README.md").write_text(card(configs, list(missing), asked), "utf-8")
+        for config in configs:
+            page = folder / config.dataset.name / "README.md"
+            page.write_text(dataset_page(config), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(_asked(configs)), "utf-8")
-        text = json.dumps(croissant(configs, folder), ensure_ascii=False, indent=2)
+        text = json.dumps(croissant(configs, folder, hub), ensure_ascii=False, indent=2)
         (folder / "croissant.json").write_text(text + "\n", "utf-8")
         text = json.dumps(
             report | {"datasets": audits, "missing": missing}, ensure_ascii=False, indent=2
@@ -142,7 +142,7 @@ def _configs(
 ) -> list[Config]:
     import pyarrow.parquet as pq
 
-    changes = load_yaml(CHANGES)
+    changes = dataset_changes()
     configs = []
     for group in groups:
         if not group.datasets:
@@ -195,11 +195,11 @@ def _audited(report: Mapping[str, Any], name: str, digests: Digests) -> dict[str
     return dict(facts)
 
 
-def _changes_of(dataset: Dataset, changes: dict[str, str]) -> dict[str, str]:
+def _changes_of(dataset: Dataset, changes: Mapping[str, str]) -> Mapping[str, str]:
     """Return the changes of a dataset, checked."""
     if changes and next(iter(changes)) != dataset.version:
         raise InputError(
-            f"{CHANGES.name}: {dataset.name}",
+            f"{FILE.name}: {dataset.name}",
             expected=f"the changes of version {dataset.version}, as the first entry",
             found=f"version {next(iter(changes))}",
             todo="add an entry with the version, the date and the changes",

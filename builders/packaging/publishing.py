@@ -160,7 +160,7 @@ def publish(
 
 
 def check_card(folder: Path) -> None:
-    """Check that the card of a package states its datasets, rows and content hashes.
+    """Check that the card of a package states its rows, and each page its content hashes.
 
     `datasets` does not load files that differ from the card, and published versions stay.
 
@@ -178,10 +178,11 @@ def check_card(folder: Path) -> None:
     for name, split in sorted(stated.keys() | found.keys()):
         rows = stated.get((name, split))
         entry = found.get((name, split), {"rows": None, "content": ""})
-        if rows != entry["rows"] or entry["content"] not in text:
+        page = folder / name / "README.md"
+        if rows != entry["rows"] or entry["content"] not in page.read_text("utf-8"):
             raise InputError(
                 card,
-                expected=f"{name}, {split}: {rows} rows with a content hash that the card states",
+                expected=f"{name}, {split}: {rows} rows with a content hash that its page states",
                 found=f"{entry['rows']} rows, content {entry['content'] or 'missing'}",
                 todo="make the package again: `dvc repro package`",
             )

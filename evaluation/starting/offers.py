@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from builders.packaging.hub import CHANGES
+from builders.packaging.changes import dataset_changes
 from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.entries import corpus_of
 from corpora_recipes.facts import CorpusFacts
@@ -149,5 +149,5 @@ def _dataset(name: str, entry: Mapping[str, Any], model: str, code: str) -> dict
     kept = {k: v for k, v in entry.items() if k not in ("language", "corpora")}
     if kept.get("collection") == model:
         kept["collection"] = code
-    version = next(iter(load_yaml(CHANGES)[name])) if code == model else "1.0.0"
+    version = next(iter(dataset_changes()[name])) if code == model else "1.0.0"
     return kept | ({"version": version} if version != "1.0.0" else {})

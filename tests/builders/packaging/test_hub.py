@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -18,9 +19,11 @@ from builders.auditing import trivial
 from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.composing.composing import compose
+from builders.packaging.changes import latest_date
 from builders.packaging.hub import package
 from builders.plan.groups import groups_of
 from builders.plan.rankings import rankings_of
+from builders.store.schema import labels_of
 from builders.store.shards import digests
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue
@@ -74,14 +77,23 @@ def loader(packaged_once: Path, requests, tmp_path_factory) -> Iterator[Loader]:
         yield found
 
 
+def header(folder: Path) -> dict[str, Any]:
+    """Return what the head of the card says."""
+    found = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n")[1])
+    return dict(found)
+
+
+def pages(folder: Path) -> str:
+    """Return all pages: the card, those of the datasets, the licences."""
+    paths = [folder / "README.md", *sorted(folder.glob("*/README.md")), folder / "LICENSE.md"]
+    return "\n".join(path.read_text("utf-8") for path in paths)
+
+
 def expected(folder: Path) -> dict[str, list]:
     found = {}
     for path in sorted(folder.glob("*/*.parquet")):
         rows = pq.read_table(path).to_pylist()
-        card = yaml.safe_load((folder / "README.md").read_text("utf-8").split("---\n")[1])
-        info = {i["config_name"]: i for i in card["dataset_info"]}[path.parent.name]
-        labels = [f for f in info["features"] if f["name"] == "label"]
-        names = list(labels[0]["dtype"]["class_label"]["names"].values()) if labels else None
+        names = labels_of(pq.read_schema(path)) if "label" in rows[0] else None
         split = path.name.split("-")[0]
         found[f"{path.parent.name}/{split}"] = [
             len(rows),
@@ -133,11 +145,11 @@ def test_examples_load_and_their_card_says_what_they_are(
         "words/train": 82,
         "sts/test": 12,
     }
-    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = pages(tmp_path / "hub")
     for line in (
-        "| `opinions` | sentence classification | Mine | 27 | 3 | 10 | 2 classes | 1.0.0 |",
-        "| `words` | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | 1.0.0 |",
-        "| `sts` | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
+        "| [`opinions`](opinions/README.md) | sentence classification | Mine | 27 | 3 | 10 | ",
+        "(words/README.md) | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | ",
+        "(sts/README.md) | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
         "numbered as in the benchmark of 2022, with the source's spelling in brackets: "
         "0 `negative` (`N`); 1 `positive` (`P`).",
         "- Classes: 41, numbered in alphabetical order.",
@@ -170,15 +182,13 @@ def test_class_labels_survive_without_the_card(packaged: Path, loader) -> None:
 
 
 def test_the_card_states_sizes_labels_and_hashes(packaged: Path) -> None:
-    card = (packaged / "README.md").read_text("utf-8")
+    card = pages(packaged)
     for entry in digests(packaged):
         assert entry["content"] in card
     assert "Fewer than 1,000 test rows" in card
     assert "Small: fewer than 500" in card
     assert "`replaced_position`" in card
-    # What every dataset has is explained once.
-    assert card.count("| `licence` |") == 1
-    assert card.count("| `document_id` |") == 1
+    assert card.count("| `document_id` |") == 3
     assert "CC0 1.0" in card
     assert "- Construction counts: documents: read 80" in card
     assert "samples that are part of Probeta" not in card
@@ -190,23 +200,23 @@ HOSTILE = "a | b\n\n# Fake heading\n\n---\n<script>alert(1)</script> `x` [y](z) 
 
 
 def test_facts_of_a_corpus_cannot_break_the_card(packaged, tmp_path, make_corpus) -> None:
-    before = (packaged / "README.md").read_text("utf-8").splitlines()
+    before = pages(packaged).splitlines()
     corpus = make_corpus(datasets=TASKS)
     keys = ("name", "description", "citation", "homepage", "licence_url")
     facts = replace(corpus.facts, **dict.fromkeys(keys, f"# {HOSTILE}"))
     corpus = replace(corpus, facts=facts)
     pack(tmp_path, corpus)
     shown = r"# a \| b # Fake heading --- \<script>alert(1)\</script> \`x\` \[y](z) \*w\*"
-    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = pages(tmp_path / "hub")
     assert f"| {chr(92)}{shown} |" in card
     assert f"\n> {chr(92)}{shown}\n" in card
     lines = card.splitlines()
     for start in ("#", "---", "|", "<", "- ", "```"):
         now, then = (sum(line.startswith(start) for line in own) for own in (lines, before))
         assert now == then, start
-    licences = (tmp_path / "hub" / "LICENSE.md").read_text("utf-8").splitlines()
-    assert len(licences) == 9
-    assert not any("<script>" in line.replace("\\<", "") for line in [*lines, *licences])
+    # In the head, which is YAML, it is quoted.
+    below = card.split("---\n", 2)[2].splitlines()
+    assert not any("<script>" in line.replace("\\<", "") for line in below)
 
 
 def test_the_card_says_if_the_texts_are_samples(
@@ -217,7 +227,7 @@ def test_the_card_says_if_the_texts_are_samples(
     build(corpus, records, tmp_path / "instances" / "mine", "sample")
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus, "sample")
-    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = pages(tmp_path / "hub")
     assert "samples that are part of Probeta" in card
     assert "| Mine (sample) |" in card
 
@@ -226,7 +236,12 @@ def test_the_card_says_what_may_not_be_redistributed(packaged, tmp_path, make_co
     corpus = make_corpus(datasets=TASKS)
     corpus = replace(corpus, facts=replace(corpus.facts, redistributable=False))
     pack(tmp_path, corpus)
-    assert "Not to be redistributed" in (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    named = "bso_mine, dc_mine, sp_mine"
+    assert f"**Not to be redistributed without permission: {named}.**" in card
+    assert (
+        f"without permission: {named}. By asking" in header(tmp_path / "hub")["extra_gated_prompt"]
+    )
 
 
 def test_content_hash_ignores_how_the_file_was_written(packaged: Path) -> None:
@@ -277,7 +292,7 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
     )
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus)
-    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = pages(tmp_path / "hub")
     assert " | 0 | 0 | pass |" not in card  # it is in audit.json
     assert "| 4. Trivial baselines | bag_of_words |" in card
     assert "Un verano llegó una draga." in card
@@ -339,16 +354,12 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
     loaded = loader.load(neighbours)
     assert loaded == expected(neighbours)
     assert (loaded["rank/test"][0], loaded["para/test"][0]) == (76, 2)
-    card = (neighbours / "README.md").read_text("utf-8")
-    head = yaml.safe_load(card.split("---\n")[1])
-    info = {i["config_name"]: i for i in head["dataset_info"]}
-    assert {"name": "positives", "sequence": "string"} in info["rank"]["features"]
-    assert {"name": "terms", "sequence": "string"} in info["para"]["features"]
-    licences = "CC0 1.0; CC BY 4.0"
+    card = pages(neighbours)
+    row = "(rank/README.md) | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | "
+    assert row + "CC0 1.0; CC BY 4.0 |" in card
     assert (
-        f"| `rank` | sentence ranking | Pairs + More | – | – | 76 | 16 pairs | 1.0.0 | {licences} |"
-    ) in card
-    assert "| `para` | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
+        "(para/README.md) | paradigms | Pairs | – | – | 2 | 2 clusters | 1.0.0 | CC0 1.0 |" in card
+    )
     assert "## Sentence ranking (EvalRank)\n" in card
     assert "## Paradigms (ParaLex)\n" in card
     for line in (
@@ -363,9 +374,9 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
         "among all other texts except the query itself and its other positives.",
         "- **Fewer than 1,000 groups of positives: small differences are not meaningful.**",
         "| 8. Test size | terms with a capital letter | 2 |  |  |",
-        "### The EvalRank method\n\n> Bin Wang,",
-        "### More\n\nDatasets: `rank`. ",
-        "### Pairs\n\nDatasets: `para`, `related`, `rank`. ",
+        "## The EvalRank method\n\n> Bin Wang,",
+        "## More\n\nDatasets: `rank`. ",
+        "## Pairs\n\nDatasets: `para`, `related`, `rank`. ",
     ):
         assert line in card
     assert "Incomplete" not in card
@@ -385,7 +396,7 @@ def test_the_card_of_unscored_words(tmp_path, make_corpus, write_records) -> Non
     audit(folder, tmp_path / "audit")
     groups = groups_of([pairs, films], rankings, "upstream")
     package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
-    card = (tmp_path / "hub" / "README.md").read_text("utf-8")
+    card = pages(tmp_path / "hub")
     for line in (
         "- Positives from `pairs/words`: its pairs; 1 different pairs.\n",
         "- Background: every text of these collections.\n",
@@ -415,6 +426,7 @@ def test_croissant_describes_rankings(neighbours: Path) -> None:
 
     dataset = mlcroissant.Dataset(jsonld=neighbours / "croissant.json")
     assert not dataset.metadata.issues.errors
+    assert not dataset.metadata.issues.warnings
     content = json.loads((neighbours / "croissant.json").read_text("utf-8"))
     assert content["license"] == ["CC BY 4.0", "CC0 1.0"]
     assert content["citeAs"].count("Pairs 2020.") == 1
@@ -438,11 +450,17 @@ def test_every_row_names_its_licence(packaged: Path) -> None:
     assert "| `sp_mine` | Mine | CC0 1.0 |" in (packaged / "LICENSE.md").read_text("utf-8")
 
 
-def test_croissant_validates_and_yields_the_rows(packaged: Path) -> None:
+def test_croissant_validates_and_yields_the_rows(packaged: Path, caplog) -> None:
     import mlcroissant
 
     dataset = mlcroissant.Dataset(jsonld=packaged / "croissant.json")
     assert not dataset.metadata.issues.errors
+    assert not dataset.metadata.issues.warnings
+    assert not [record.message for record in caplog.records if "@context" in record.message]
+    metadata = dataset.metadata
+    assert metadata.date_published.isoformat()[:10] == latest_date()
+    assert metadata.creators[0].name == "The Probeta project"
+    assert any("only" in limit for limit in metadata.data_limitations)
     name = "dc_mine/test-00000-of-00001"
     found = [
         {key.removeprefix(f"{name}/"): value for key, value in record.items()}
@@ -469,3 +487,26 @@ def test_the_audit_says_which_corpus_and_benchmark(packaged_once: Path) -> None:
     assert len(audit["datasets"]) == 3
     assert {benchmark for _, benchmark in found} == {""}
     assert len({title for title, _ in found}) == 1
+
+
+def test_the_head_says_what_the_hub_asks(packaged_once: Path, neighbours: Path) -> None:
+    made, taken = header(packaged_once / "hub"), header(neighbours)
+    assert (made["license"], taken["license"]) == (["cc0-1.0"], ["cc-by-4.0", "cc0-1.0"])
+    assert made["task_categories"] == ["text-classification"]
+    assert taken["task_categories"] == ["sentence-similarity", "text-ranking"]
+    assert made["source_datasets"] == ["original"]
+    assert taken["source_datasets"][0].startswith("extended|other-")
+    assert "extra_gated_prompt" not in made
+
+
+def test_a_licence_without_a_name_on_the_hub_is_linked(
+    tmp_path, make_corpus, write_records
+) -> None:
+    corpus = make_corpus(datasets={"bso_mine": TASKS["bso_mine"]})
+    corpus = replace(corpus, facts=replace(corpus.facts, licence="research only"))
+    records = write_records([document(n) for n in range(80)])
+    build(corpus, records, tmp_path / "instances" / "mine", "upstream")
+    audit(tmp_path / "instances", tmp_path / "audit")
+    pack(tmp_path, corpus)
+    head = header(tmp_path / "hub")
+    assert (head["license"], head["license_link"]) == ("other", "LICENSE.md")

@@ -34,6 +34,7 @@ NAMES = [
     "LICENSE.md",
     "README.md",
     "audit.json",
+    "bso_mine/README.md",
     "bso_mine/test-00000-of-00001.parquet",
     "bso_mine/train-00000-of-00001.parquet",
     "bso_mine/validation-00000-of-00001.parquet",
@@ -44,6 +45,7 @@ NAMES = [
     "lm_eval/group.probeta.yaml",
     "lm_eval/probeta_bso_mine.yaml",
     "lm_eval/probeta_sp_mine.yaml",
+    "sp_mine/README.md",
     "sp_mine/test-00000-of-00001.parquet",
     "sp_mine/train-00000-of-00001.parquet",
     "sp_mine/validation-00000-of-00001.parquet",
@@ -289,6 +291,7 @@ def test_restricted_corpora_are_left_out_unless_asked_for(tmp_path, publish_to) 
     assert publication.left_out == []
     assert set(publication.files) - set(NAMES) == {
         "lm_eval/probeta_sp_closed.yaml",
+        "sp_closed/README.md",
         *(f"sp_closed/{split}-00000-of-00001.parquet" for split in ("train", "validation", "test")),
     }
     assert "Not to be redistributed" in (tmp_path / "all" / "README.md").read_text("utf-8")
@@ -399,8 +402,9 @@ def test_an_undeclared_miss_of_the_source_is_published_and_shown(
         publication = publish_to(endpoint)
     assert publication.undeclared == ["bso_mine, gate 1", "sp_mine, gate 1"]
     assert "undeclared miss: sp_mine, gate 1\n" in str(publication)
-    card = (tmp_path / "repo" / "README.md").read_text("utf-8")
-    assert card.count("\nUndeclared miss: gate 1.\n") == 2
+    for name in ("bso_mine", "sp_mine"):
+        page = (tmp_path / "repo" / name / "README.md").read_text("utf-8")
+        assert page.count("\nUndeclared miss: gate 1.\n") == 1
 
 
 def test_a_token_is_asked_for(tmp_path, publish_to, monkeypatch) -> None:
