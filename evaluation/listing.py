@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 
 from corpora_recipes.running.commands import add_params
 
@@ -30,7 +31,16 @@ def run(options: argparse.Namespace) -> None:
         from corpora_recipes.languages import languages_listing
 
         print(*languages_listing(), sep="\n")
-        return
+    else:
+        show(options.params)
+
+
+def show(path: Path) -> None:
+    """Print what a file of parameters asks for.
+
+    Raises:
+        InputError: it is invalid.
+    """
     from builders.plan.listing import datasets_listing
     from corpora_recipes.listing import listing
     from corpora_recipes.params import load_params
@@ -42,20 +52,20 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.ranking.params import evalrank_params
     from evaluation.training.params import trained_params
 
-    for line in listing(options.params):
+    for line in listing(path):
         print(line)
-    print(f"Datasets of {options.params}:")
-    print(datasets_listing(options.params))
-    print(f"Encoders of {options.params}:")
-    params = load_params(options.params)
+    print(f"Datasets of {path}:")
+    print(datasets_listing(path))
+    print(f"Encoders of {path}:")
+    params = load_params(path)
     datasets = [*params["rankings"]]
     for corpus in params["corpora"].values():
         datasets += corpus.get("datasets") or ()
-    trained = trained_params(params, options.params)
-    for name, entry in encoders_params(params, options.params).items():
+    trained = trained_params(params, path)
+    for name, entry in encoders_params(params, path).items():
         if name in trained:
             continue
-        encoder = encoder_of(options.params, name)
+        encoder = encoder_of(path, name)
         encoder.check()
         check_prompt_names(encoder, datasets)
         chosen = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
@@ -65,7 +75,7 @@ def run(options: argparse.Namespace) -> None:
         print(f"  {name}: trained on {training.corpus} ({chosen})")
     if trained:
         check_packages("train", "torch", "sentence_transformers")
-    probing = probing_params(params, options.params)
+    probing = probing_params(params, path)
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in asdict(probing).items()))
-    evalrank_params(params, options.params)
-    paralex_params(params, options.params)
+    evalrank_params(params, path)
+    paralex_params(params, path)

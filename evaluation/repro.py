@@ -61,7 +61,8 @@ def run(options: argparse.Namespace) -> None:
     from evaluation import listing
 
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
-        listing.run(options)
+        listing.show(options.params)
+    check_sections(options.params)
     params = load_params(options.params)
     if options.strict:
         for corpus in load_corpora(options.params):
@@ -90,6 +91,28 @@ def run(options: argparse.Namespace) -> None:
     print(f"\n{progress.summary}")
     print(*averages((REPORT / "report.md").read_text("utf-8")), sep="\n")
     print(f"\nreport: {REPORT / 'index.html'}")
+
+
+def check_sections(path: Path) -> None:
+    """Check that params.yaml has every section that dvc.yaml names, as DVC asks for all.
+
+    Raises:
+        InputError: naming those that it lacks.
+    """
+    from corpora_recipes.running.yaml_text import load_yaml
+
+    named: dict[str, None] = {}
+    for stage in load_yaml(Path("dvc.yaml"))["stages"].values():
+        keys = [stage["foreach"].strip("${}")] if "foreach" in stage else []
+        keys += stage.get("do", stage).get("params", [])
+        named |= dict.fromkeys(key.split(".")[0] for key in keys)
+    if lacking := [name for name in named if name not in load_yaml(path)]:
+        raise InputError(
+            path,
+            expected=f"the sections of dvc.yaml: {', '.join(named)}",
+            found=f"no {', '.join(lacking)}",
+            todo="add " + ", ".join(f"`{name}: {{}}`" for name in lacking),
+        )
 
 
 def stage_names(params: dict[str, Any]) -> Iterator[str]:

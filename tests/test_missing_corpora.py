@@ -34,6 +34,7 @@ def params(**entry: Any) -> dict[str, Any]:
             },
         },
         "encoders": {"char_hash": {"dimension": 64}},
+        "trained": {},
     }
 
 

@@ -106,7 +106,7 @@ def test_a_failed_stage_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     (tmp_path / "dvc.yaml").write_text("stages: {code: {cmd: probeta code}}", "utf-8")
     (tmp_path / "params.yaml").write_text("sources: sample", "utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evaluation.listing.run", lambda options: None)
+    monkeypatch.setattr("evaluation.listing.show", lambda path: None)
     monkeypatch.setattr("corpora_recipes.params.load_params", lambda path: {"sources": "sample"})
     fails = "import sys; print(\"Running stage 'code':\"); sys.exit(3)"
     start = subprocess.Popen
@@ -117,3 +117,13 @@ def test_a_failed_stage_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     )
     with pytest.raises(InputError, match=r"exit code 3, in stage 1 of 1, code"):
         repro.run(SimpleNamespace(params=tmp_path / "params.yaml", strict=False))  # type: ignore[arg-type]
+
+
+def test_a_section_that_dvc_asks_for_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "params.yaml"
+    text = Path("params.yaml").read_text("utf-8")
+    path.write_text(text.replace("\ntrained: {}", ""), "utf-8")
+    with pytest.raises(InputError, match=r"found: +no trained\n.*add `trained: \{\}`"):
+        repro.check_sections(path)
+    path.write_text(text, "utf-8")
+    repro.check_sections(path)
