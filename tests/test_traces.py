@@ -13,8 +13,6 @@ STAGES: dict[str, Any] = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf
 
 # sklearn imports scipy and pandas.
 SKLEARN = {"audit", "embed char_hash", "invariance"}
-ROWS = {"read", "build", "compose", "audit", "package", "embed", "probe", "rank", "paradigms"}
-ROWS |= {"invariance", "report"}
 # What takes long to import, and which verbs, or verbs with a name, import it on the samples. CPU
 # seconds: spacy 1.7, sklearn 1.5 or more, matplotlib 1.3, pandas 1, scipy 0.3 or more, datasets 3.
 IMPORTED: dict[str, set[str]] = {
@@ -23,9 +21,7 @@ IMPORTED: dict[str, set[str]] = {
     "distributed": set(),
     "huggingface_hub": set(),
     "matplotlib": {"report"},
-    "numpy": ROWS,
     "pandas": SKLEARN,
-    "pyarrow": ROWS,
     "scipy": SKLEARN | {"probe"},
     "sklearn": SKLEARN,
     "spacy": {"package"},
@@ -52,6 +48,12 @@ def test_what_takes_long_is_imported_by_few(project: Path) -> None:
     assert found == IMPORTED
 
 
+def test_the_first_stage_imports_no_package(project: Path) -> None:
+    """All others need numpy and pyarrow, which the run on the samples imports before them."""
+    (trace,) = project.with_name("traces").glob("code *")
+    assert packages(trace) & {*IMPORTED, "numpy", "pyarrow"} == set()
+
+
 @cache
 def decides(path: str) -> bool:
     """Tell whether a file can decide anything: a module of a docstring alone cannot."""
@@ -60,8 +62,17 @@ def decides(path: str) -> bool:
     return len(ast.parse((REPOSITORY / path).read_text("utf-8")).body) > 1
 
 
+def listing(output: str | dict[str, Any]) -> list[str]:
+    """Return the paths of an entry of `outs`."""
+    return [output] if isinstance(output, str) else list(output)
+
+
+def is_below(path: str, places: list[str]) -> bool:
+    return any(f"{path}/".startswith(f"{place}/") for place in places)
+
+
 def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
-    """What a run on the samples has opened: modules, and the data files beside them."""
+    """What a run on the samples has opened: modules, the data files beside them, outputs."""
     corpora = yaml.safe_load((project / "params.yaml").read_text("utf-8"))["corpora"]
     traces = sorted(project.with_name("traces").iterdir())
     # None is trained by default.
@@ -81,14 +92,15 @@ def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
             if "foreach" in STAGES[stage] and name in corpora
             else ""
         )
-        deps = [
-            dep.replace("${item.corpus.recipe}", recipe)
-            for dep in STAGES[stage].get("do", STAGES[stage])["deps"]
-        ]
+        body = STAGES[stage].get("do", STAGES[stage])
+        deps, outs = (
+            [one.replace("${item.corpus.recipe}", recipe).replace("${key}", name) for one in paths]
+            for paths in (body["deps"], (out for found in body["outs"] for out in listing(found)))
+        )
         listed = {
             line.split(" ", 1)[1]
             for path, lines in lists.items()
-            if any(f"{path}/".startswith(f"{dep}/") for dep in deps)
+            if is_below(path, deps)
             for line in lines.splitlines()
         }
         opened = set()
@@ -102,5 +114,7 @@ def test_a_stage_depends_on_the_files_that_it_opens(project: Path) -> None:
         # How a verb is found decides nothing, nor does the way in from Python, nor how things run.
         used -= {"evaluation/__init__.py", "evaluation/commands.py"}
         used = {path for path in used if not path.startswith("corpora_recipes/running/")}
+        made = {path for path in opened if path.startswith(("data/", "dist/"))}
+        assert {path for path in made if not is_below(path, [*deps, *outs])} == set(), trace.name
         assert len(used) > 5
         assert used - listed == set(), trace.name

@@ -14,22 +14,27 @@ import sys
 _FOLDER = os.environ.get("PROBETA_TRACE")
 _COMMAND = sys.orig_argv[1:] if len(sys.orig_argv) > 2 else []
 
-if _FOLDER and _COMMAND and paths.basename(_COMMAND[0]) == "probeta":
-    os.environ["PROBETA_TRACED"] = " ".join(_COMMAND[1:3])
 
-if _FOLDER and (_TRACED := os.environ.get("PROBETA_TRACED")):
-    _FILE = os.open(
-        paths.join(_FOLDER, _TRACED.replace("/", "_")), os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    )
-    _SEEN = set()
+def trace(command):
+    """Note what this process opens from now on, and those that it starts."""
+    os.environ["PROBETA_TRACED"] = command
+    path = paths.join(_FOLDER, command.replace("/", "_"))
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    seen = set()
 
-    def _note(event, arguments):
+    def note(event, arguments):
         path = arguments[0] if event == "open" else None
-        if isinstance(path, str) and path not in _SEEN:
-            _SEEN.add(path)
-            os.write(_FILE, f"{paths.abspath(path)}\n".encode())
+        if isinstance(path, str) and path not in seen:
+            seen.add(path)
+            os.write(file, f"{paths.abspath(path)}\n".encode())
 
-    sys.addaudithook(_note)
+    sys.addaudithook(note)
+
+
+if _FOLDER and _COMMAND and paths.basename(_COMMAND[0]) == "probeta":
+    trace(" ".join(_COMMAND[1:3]))
+elif _FOLDER and "PROBETA_TRACED" in os.environ:
+    trace(os.environ["PROBETA_TRACED"])
 
 if _FAULT := os.environ.get("PROBETA_FAULT"):
     import json
