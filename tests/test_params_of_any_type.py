@@ -141,7 +141,7 @@ def refusals(params: Any, path: Path) -> list[InputError]:
 PLACES = list(places(shipped()))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(place=st.sampled_from(PLACES), new=st.sampled_from(WRONG), as_key=st.booleans())
 def test_a_value_or_key_of_any_type(
     place: Place, new: Any, as_key: bool, tmp_path_factory: pytest.TempPathFactory

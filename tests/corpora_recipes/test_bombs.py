@@ -3,36 +3,46 @@
 import bz2
 import gzip
 import io
+import json
 import os
 import re
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 MEGABYTE = b"a" * (1 << 20)
-# Megabytes that the process has used at most, and its message. A fresh process for each bomb.
+# Answers each request with the megabytes that a process has used at most, and its message; that
+# process is a fork, fresh for each bomb.
 READ = """
-import sys
+import json, os, sys
 from pathlib import Path
 sys.path.insert(0, "tests/support")
 from reading_oracle import corpus_for
 from corpora_recipes.reading.reading import read
 from corpora_recipes.running.errors import InputError
 
-recipe, raw, out = sys.argv[1:]
-try:
-    read(corpus_for(recipe, {"language": "es"}), Path(raw), Path(out), workers=1, executor="local")
-except InputError as error:
-    # Of this program alone: ru_maxrss is that of the parent before exec, too.
-    status = Path("/proc/self/status").read_text("ascii")
-    print(int(status.partition("VmHWM:")[2].split()[0]) >> 10)
-    print(error)
+for line in sys.stdin:
+    recipe, raw, out = json.loads(line)
+    if os.fork():
+        os.wait()
+        print(flush=True)
+        continue
+    corpus = corpus_for(recipe, {"language": "es"})
+    try:
+        read(corpus, Path(raw), Path(out), workers=1, executor="local")
+    except InputError as error:
+        # Of this process alone: ru_maxrss is that of its parent, too.
+        status = Path("/proc/self/status").read_text("ascii")
+        most = int(status.partition("VmHWM:")[2].split()[0]) >> 10
+        print(json.dumps([most, str(error)]), end="", flush=True)
+    finally:
+        os._exit(0)
 """
 MOST_MEGABYTES = 500
 
@@ -279,30 +289,48 @@ BOMBS: list[tuple[str, Callable[[Path], None], str]] = [
 ]
 
 
+@pytest.fixture(scope="module")
+def reader() -> Iterator[subprocess.Popen[str]]:
+    """Start the process that READ is."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", READ],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    yield process
+    process.communicate()
+
+
 @pytest.mark.parametrize(
     ("recipe", "make", "message"), BOMBS, ids=[make.__name__ for _, make, _ in BOMBS]
 )
-def test_a_bomb(recipe: str, make: Callable[[Path], None], message: str, tmp_path: Path) -> None:
+def test_a_bomb(
+    reader: subprocess.Popen[str],
+    recipe: str,
+    make: Callable[[Path], None],
+    message: str,
+    tmp_path: Path,
+) -> None:
     raw, out = tmp_path / "raw", tmp_path / "out" / "records.parquet"
     raw.mkdir()
     out.parent.mkdir()
     make(raw)
+    assert reader.stdin
+    assert reader.stdout
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", READ, recipe, str(raw), str(out)],
-            cwd=REPOSITORY,
-            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
-            capture_output=True,
-            text=True,
-        )
+        print(json.dumps([recipe, str(raw), str(out)]), file=reader.stdin, flush=True)
+        answer = reader.stdout.readline().strip()
     finally:
         for path in raw.rglob("*"):
             if path.is_file():
                 path.unlink()
-    assert done.returncode == 0, done.stderr[-2000:]
-    megabytes, _, said = done.stdout.partition("\n")
+    assert answer, "no InputError"
+    megabytes, said = json.loads(answer)
     assert re.search(message, said), said
-    assert int(megabytes) <= MOST_MEGABYTES
+    assert megabytes <= MOST_MEGABYTES
     assert list(out.parent.iterdir()) == []
 
 

@@ -12,7 +12,7 @@ from reading_oracle import read_form
 
 from corpora_recipes.recipe import recipe_names
 
-MUTANTS = 25
+MUTANTS = 12
 
 
 @pytest.mark.parametrize("recipe", recipe_names())

@@ -73,7 +73,7 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpu
 def test_a_worker_killed_in_the_middle_costs_no_rows(
     tmp_path, corpus, cluster, monkeypatch, place
 ) -> None:
-    raw = write_raw(tmp_path / "raw", files=40, documents=300)
+    raw = write_raw(tmp_path / "raw", files=40, documents=100)
     read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
     used = []
     others = active_children()
@@ -298,7 +298,7 @@ def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypat
 def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     tmp_path, corpus, write_params, repository
 ) -> None:
-    raw = write_raw(tmp_path / "raw", files=30, documents=400)
+    raw = write_raw(tmp_path / "raw", files=30, documents=200)
     write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}})
     out = tmp_path / "killed.parquet"
     command = [sys.executable, "-m", "evaluation.commands", "read", "mine"]

@@ -74,10 +74,17 @@ def browser() -> Iterator[Any]:
         own.close()
 
 
+@pytest.fixture(scope="module")
+def context(browser: Any) -> Iterator[Any]:
+    """Return one context: a process of Chromium for each page would take long to start."""
+    own = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield own
+    own.close()
+
+
 @pytest.fixture
-def page(browser: Any, address: str) -> Iterator[Any]:
+def page(context: Any, address: str) -> Iterator[Any]:
     """Open the page; at the end there may be no error, and no request but the one for it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
     own = context.new_page()
     said: list[str] = []
     own.on("console", lambda message: said.append(message.text))
@@ -89,7 +96,7 @@ def page(browser: Any, address: str) -> Iterator[Any]:
     yield own
     assert said == []
     assert asked == [address]
-    context.close()
+    own.close()
 
 
 def column(page: Any, table: str, number: int) -> list[str]:
@@ -213,7 +220,7 @@ def test_sorting(page: Any) -> None:
     assert column(page, SCORES, 1) == sorted(before)
 
 
-def test_the_state_is_in_the_address(page: Any, browser: Any) -> None:
+def test_the_state_is_in_the_address(page: Any, context: Any) -> None:
     page.locator(f"#{SCORES} thead th").nth(2).get_by_role("button").click()
     filters = page.locator(f".filters[data-table={SCORES}]")
     filters.get_by_label("Find").fill("x SP")
@@ -221,7 +228,6 @@ def test_the_state_is_in_the_address(page: Any, browser: Any) -> None:
     page.locator("#wrong").check()
     page.locator("nav a", has_text="Scores").click()
     shown = column(page, SCORES, 1)
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
     other = context.new_page()
     other.goto(page.url)
     assert column(other, SCORES, 1) == shown
@@ -229,7 +235,7 @@ def test_the_state_is_in_the_address(page: Any, browser: Any) -> None:
     assert header.get_attribute("aria-sort") == "descending"
     assert other.locator("#dataset").input_value() == "sp_x"
     assert other.locator("#wrong").is_checked()
-    context.close()
+    other.close()
     # What is as it was at first is not in it.
     filters.get_by_label("Find").fill("")
     for _ in range(2):
@@ -432,12 +438,13 @@ def test_texts_run_in_their_own_direction(
 
 @pytest.mark.parametrize("count", [1, LONGEST, 200])
 @pytest.mark.parametrize("width", [1280, 380])
-def test_the_figure_stays_readable(browser: Any, tmp_path: Path, count: int, width: int) -> None:
+def test_the_figure_stays_readable(context: Any, tmp_path: Path, count: int, width: int) -> None:
     results = kept(tmp_path, replace(ONE, scores=(SP,)))
     inputs = read_inputs(results, audit_file(tmp_path, BASELINES), None)
     figure = inline(draw_scores(many_datasets(inputs, count)), "scores")
     style = files("evaluation.reporting").joinpath("page.css").read_text("utf-8")
-    page = browser.new_page(viewport={"width": width, "height": 800})
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": 800})
     page.set_content(
         f"<!DOCTYPE html><style>{style}</style>"
         f"<main class='inner'><div class='scroller figure'>{figure}</div></main>"

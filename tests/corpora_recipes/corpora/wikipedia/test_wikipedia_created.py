@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ def stamp(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+@cache
 def history(pages: int, outliers: float = 0.1) -> tuple[list[Revision], dict[int, str]]:
     """Make pages of known dates: their last revisions, and when each was really written first.
 

@@ -555,22 +555,22 @@ MIXTURES = [
 
 
 @pytest.mark.parametrize("token", ADVERSARIAL)
-def test_a_megabyte_of_anything_ends(token: str) -> None:
-    # A quadratic step would take an hour; what comes out is only checked to be clean.
-    check_that_it_ends(token * (1_000_000 // len(token)))
+def test_much_of_anything_ends(token: str) -> None:
+    # A quadratic step would take minutes; what comes out is only checked to be clean.
+    check_that_it_ends(token * (300_000 // len(token)))
 
 
 @pytest.mark.parametrize("token", ["{{", "[[", "{|", "\n{|", "{{{", "<ref>", "<div>", "(", "''"])
 def test_the_longest_page_of_what_is_never_closed_ends(token: str) -> None:
-    check_that_it_ends(token * (2_000_000 // len(token)))
+    check_that_it_ends(token * (1_000_000 // len(token)))
 
 
 @pytest.mark.parametrize("tokens", MIXTURES)
 def test_mixtures_end(tokens: tuple[str, ...]) -> None:
     in_turn = "".join(tokens)
-    check_that_it_ends(in_turn * (500_000 // len(in_turn)))
-    one_after_the_other = [token * (500_000 // len(tokens) // len(token)) for token in tokens]
-    check_that_it_ends("".join(one_after_the_other) + "}}]]" * 50_000)
+    check_that_it_ends(in_turn * (200_000 // len(in_turn)))
+    one_after_the_other = [token * (200_000 // len(tokens) // len(token)) for token in tokens]
+    check_that_it_ends("".join(one_after_the_other) + "}}]]" * 20_000)
 
 
 @pytest.mark.parametrize("tokens", MIXTURES)
@@ -740,7 +740,7 @@ PIECES += [*MARKS, "www.", "del", "3,5", "Lima", " y ", " , ", "Lima. ", "fin.El
 PIECES += [" de。"]
 
 
-@settings(max_examples=1500)
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(["es", "fr"]))
 def test_what_the_fast_search_passes_is_sound(pieces: list[str], language: str) -> None:
     text = clean("".join(pieces))
@@ -751,7 +751,7 @@ def test_what_the_fast_search_passes_is_sound(pieces: list[str], language: str) 
         assert not any(prose._damage(sentence) for sentence in split_sentences(text, language))
 
 
-@settings(max_examples=1500)
+@settings(max_examples=400)
 @given(st.lists(st.sampled_from([*PIECES, ". ", "Casa. ", "(a) "]), min_size=1, max_size=16))
 def test_sentences_of_what_the_fast_search_passes_are_the_same(pieces: list[str]) -> None:
     text = clean("".join(pieces))
