@@ -73,7 +73,7 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpu
 def test_a_worker_killed_in_the_middle_costs_no_rows(
     tmp_path, corpus, cluster, monkeypatch, place
 ) -> None:
-    raw = write_raw(tmp_path / "raw", files=40, documents=100)
+    raw = write_raw(tmp_path / "raw", files=40, documents=300)
     read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
     used = []
     others = active_children()
