@@ -104,10 +104,9 @@ Means over datasets.
 
 def test_a_failed_stage_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "dvc.yaml").write_text("stages: {code: {cmd: probeta code}}", "utf-8")
-    (tmp_path / "params.yaml").write_text("sources: sample", "utf-8")
+    (tmp_path / "params.yaml").write_text("{seed: 1, sources: sample, corpora: {}}", "utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("evaluation.listing.show", lambda path: None)
-    monkeypatch.setattr("corpora_recipes.params.load_params", lambda path: {"sources": "sample"})
     fails = "import sys; print(\"Running stage 'code':\"); sys.exit(3)"
     start = subprocess.Popen
     monkeypatch.setattr(
