@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,10 @@ import numpy as np
 import yaml
 from tqdm import tqdm
 
-from builders.auditing.comparing import Shared, compare, lookup_check
+from builders.auditing.citing import cite
+from builders.auditing.comparing import Marks, Shared, compare, lookup_check
 from builders.auditing.gates.donors import occur_elsewhere, rows_of
-from builders.auditing.gates.gate import Check
+from builders.auditing.gates.gate import Check, Found
 from builders.auditing.markdown import render
 from builders.auditing.measured import Measured, key_of, read_measured, write_measured
 from builders.auditing.measuring import measure
@@ -29,7 +30,8 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import find_targets, load_target, pickles_in
+from builders.auditing.targets.finding import load_target, pickles_in
+from builders.auditing.targets.locating import locate
 from builders.auditing.targets.target import Columns, Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
@@ -52,7 +54,7 @@ MISSES = ("inherited", "undeclared", "miss")
 
 
 def audit(
-    folder: Path,
+    target: Path | str,
     out: Path,
     *,
     groups: Sequence[BuildGroup] = (),
@@ -60,19 +62,20 @@ def audit(
     params: Path = PARAMS,
     strict: bool = False,
     task: str | None = None,
-    language: str = "es",
+    language: str | None = None,
     records: str | None = None,
     columns: Columns | None = None,
     workers: int = 1,
+    cited: Path | None = None,
 ) -> dict[str, Any]:
-    """Measure the gates on every dataset of a folder.
+    """Measure the gates on every dataset of a folder, or of a name.
 
     Writes ``out/audit.json``, ``out/audit.md`` and ``out/measured.npz``, whatever the verdicts.
     They do not depend on the number of workers, nor on what was kept: the measurements on a dataset
     that ``out`` held before are taken over if nothing that they depend on has changed.
 
     Args:
-        folder: see ``builders.auditing.targets.finding.find_targets``.
+        target: see ``builders.auditing.targets.locating.locate``.
         out: a folder; what it held before is replaced as a whole.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
@@ -80,13 +83,16 @@ def audit(
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
         task: the task of files that do not state it.
-        language: the language of files that do not state it.
+        language: the language of files that do not state it; None for that of a card, or Spanish.
         records: the kind of texts in files that do not state it.
         columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
+        cited: a file for the JSON of ``builders.auditing.citing.cite``; None for none.
 
     Returns:
-        The content of ``audit.json``: ``datasets``, name to ``task``, ``language``, ``classes``,
+        The content of ``audit.json``: ``source`` (of what was audited by name), ``shared`` (see
+        ``builders.auditing.comparing.Shared``), ``not_read`` (pickles); ``datasets``, name to
+        ``task``, ``language``, ``classes``,
         ``texts`` (the columns judged), ``rows``, ``content`` (split to hash), ``inherited`` (its
         declarations), ``checks``; in words ``failures``, ``undeclared`` (misses of source data) and
         ``notes``; and ``entry``, YAML for ``audit.inherited`` that declares what is undeclared.
@@ -96,7 +102,9 @@ def audit(
             or dataset.
     """
     declared = inherited or {}
-    locations = find_targets(folder, task=task, language=language, records=records, columns=columns)
+    source, locations = locate(
+        target, task=task, language=language, records=records, columns=columns
+    )
     ours = [dataset.name for group in groups for dataset in group.datasets]
     names = sorted({*ours, *(location.name for location in locations)})
     _check_declared(declared, names, params)
@@ -116,6 +124,7 @@ def audit(
     checks = _with_others(measured, locations, compared)
     report: dict[str, Any] = {
         "format": FORMAT,
+        "source": asdict(source) if source else None,
         "datasets": {
             name: _judged(
                 name, found, checks[name], declared.get(name, {}), strict, ours=name in ours
@@ -123,13 +132,17 @@ def audit(
             for name, found in measured.items()
         },
         "shared": [asdict(shared) for shared in compared],
-        "not_read": [path.relative_to(folder).as_posix() for path in pickles_in(folder)],
+        "not_read": []
+        if source
+        else [path.relative_to(target).as_posix() for path in pickles_in(Path(target))],
     }
     with whole_folder(out) as temporary:
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
         write_measured(measured, temporary)
+    if cited:
+        cite(report, locations, str(target), cited)
     return report
 
 
@@ -138,6 +151,7 @@ def as_markdown(report: Mapping[str, Any]) -> str:
     return render(
         PAGE,
         {
+            "source": report["source"],
             "datasets": report["datasets"],
             "undeclared": undeclared_of(report),
             "entries": entries_of(report),
@@ -211,13 +225,17 @@ def _with_others(
         if found.replacing is not None:
             own = checks[location.name]
             first = [check.gate for check in own].index("donors")
-            # Only a miss reads the rows again.
-            rows = (one for read in (load_target,) for one in rows_of(read(location), texts))
+            rows = _rows_again(location, texts)
             own.insert(first, occur_elsewhere(found.replacing, texts, rows))
     for shared in compared:
         if shared.looked_up is not None:
             checks[shared.dataset].insert(0, lookup_check(shared))
     return checks
+
+
+def _rows_again(location: Location, texts: Marks) -> Iterator[Found]:
+    """Read a dataset again for its rows whose replacing sentence occurs in another row."""
+    yield from rows_of(load_target(location), texts)
 
 
 def _judged(

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 HELP = """\
 examples:
   probeta audit data/instances --out data/audit
-  probeta audit somebody/elses/benchmark --task sentence_position --out audit
+  probeta audit somebody/elses/benchmark --out audit --json audit.json
+  probeta audit hf://datasets/ORG/NAME@REVISION --language es --out audit
+  probeta audit mteb:STSES --out audit
 
-The folder holds Probeta's instances, other Parquet files (DATASET/SPLIT-00000-of-00001.parquet
-with a column `label`), or text files (DATASET/SPLIT.txt: label, tab, tab-separated texts).
+The folder holds Probeta's instances, or files of others in one of the layouts of docs/audit.md:
+Parquet, text with tabs, CSV, JSON, parallel files, a file for each class.
 
 The exit code is 1 if a dataset that is constructed here, or a dataset of others, misses a gate.
 Misses of source data are only shown, with the entries for params.yaml that declare them.
@@ -27,7 +29,11 @@ Misses of source data are only shown, with the entries for params.yaml that decl
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""
-    parser.add_argument("folder", type=Path, metavar="DIR", help="folder with datasets")
+    parser.add_argument(
+        "target",
+        metavar="DIR|NAME",
+        help="folder with datasets, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or mteb:TASK",
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -37,13 +43,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "not measured again",
     )
     parser.add_argument(
+        "--json",
+        type=Path,
+        metavar="FILE",
+        help="file for the audit as JSON that can be cited: revision, digests, versions, findings",
+    )
+    parser.add_argument(
         "--strict", action="store_true", help="fail on undeclared misses of source data too"
     )
     parser.add_argument(
         "--task", help="task of files that do not state it, such as sentence_position"
     )
     parser.add_argument(
-        "--language", default="es", help="language of files that do not state it (default: es)"
+        "--language",
+        help="language of files that do not state it (default: that of the Hub's card, or of the "
+        "task of mteb; es in a folder)",
     )
     parser.add_argument(
         "--records",
@@ -100,7 +114,7 @@ def run(options: argparse.Namespace) -> None:
         groups = load_groups(options.params)
         inherited = inherited_params(load_params(options.params), options.params)
     report = audit(
-        options.folder,
+        options.target,
         options.out,
         groups=groups,
         inherited=inherited,
@@ -111,10 +125,14 @@ def run(options: argparse.Namespace) -> None:
         records=options.records,
         columns=columns_of(options.columns),
         workers=options.workers,
+        cited=options.json,
     )
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
-    for line in said_missing(missing_datasets(groups, options.folder)):
-        print(line)
+    if source := report["source"]:
+        print(f"{source['repository']} at the commit {source['revision']}")
+    else:
+        for line in said_missing(missing_datasets(groups, Path(options.target))):
+            print(line)
     if undeclared := undeclared_of(report):
         print(f"misses of source data that {options.params} does not declare:")
         print(*undeclared, sep="\n")
@@ -123,7 +141,7 @@ def run(options: argparse.Namespace) -> None:
         print(indent(entries_of(report), "    "), end="")
     if failures := failures_of(report):
         raise InputError(
-            options.folder,
+            options.target,
             expected="every gate met; misses of source data may be declared under audit.inherited",
             found="".join(f"\n    {failure}" for failure in failures),
             todo=f"read {options.out / 'audit.md'}, then correct the dataset",

@@ -1,6 +1,7 @@
 """A loopback server that speaks as much of the Hub's API as reading and uploading datasets need.
 
-The files of a repository lie in one folder, those of a tag in a copy beside it: ``<folder>@<tag>``.
+The files of a repository lie in one folder, those of a tag in a copy beside it: ``<folder>@<tag>``,
+and what the Hub converted to Parquet in ``<folder>@convert``.
 """
 
 import base64
@@ -14,6 +15,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
+
+import yaml
 
 
 @contextmanager
@@ -53,10 +56,14 @@ def hub(
                 self._error(404, "RepoNotFound")
             elif path == f"{api}/refs":
                 self._json({"branches": [], "converts": [], "tags": tags()})
-            elif found := re.fullmatch(rf"{api}(?:/revision/([^/]+))?", path):
+            elif found := re.fullmatch(rf"{api}(?:/revision/(.+))?", path):
                 if top := self._at(found[1] or "main"):
-                    names = [{"rfilename": name} for name in files(top)]
-                    self._json({"id": repository, "sha": commit(top), "siblings": names})
+                    names = [
+                        {"rfilename": name, "size": (top / name).stat().st_size}
+                        for name in files(top)
+                    ]
+                    about = {"id": repository, "sha": commit(top), "siblings": names}
+                    self._json(about | {"cardData": card(top)})
             elif found := re.fullmatch(rf"{api}/tree/([^/]+)/?(.*)", path):
                 if top := self._at(found[1]):
                     recursive = "recursive=true" in self.path.lower()
@@ -107,6 +114,8 @@ def hub(
 
         def _at(self, revision: str) -> Path | None:
             """Return the folder of a branch, tag or commit; if there is none, say so."""
+            if revision == "refs/convert/parquet" and tagged("convert").is_dir():
+                return tagged("convert")
             for top in (folder, *map(tagged, tags_of(folder))):
                 if revision in ("main" if top == folder else top.name.split("@")[1], commit(top)):
                     return top
@@ -185,6 +194,13 @@ def tags_of(folder: Path) -> list[str]:
 def files(folder: Path) -> list[str]:
     """Return the paths of the files of a repository, relative to its folder, sorted."""
     return sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file())
+
+
+def card(folder: Path) -> object:
+    """Return the metadata of the dataset card, as YAML at the beginning of README.md."""
+    path = folder / "README.md"
+    text = path.read_text("utf-8") if path.is_file() else ""
+    return yaml.safe_load(text.split("---")[1]) if text.startswith("---\n") else None
 
 
 def digest(path: Path) -> str:
