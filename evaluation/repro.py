@@ -62,11 +62,11 @@ def run(options: argparse.Namespace) -> None:
 
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         listing.show(options.params)
-    check_sections(options.params)
     params = load_params(options.params)
     if options.strict:
         for corpus in load_corpora(options.params):
             check_files(corpus, params["sources"], RAW / corpus.name)
+    check_sections(options.params)
     stages = list(stage_names(params))
     progress = Progress(stages, timed=params["sources"] == "sample")
     # Unbuffered, so that the lines of DVC and those of its stages come in order.
