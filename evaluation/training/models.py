@@ -146,7 +146,7 @@ def find_pretrained(model: str) -> Source:
     """Find a model of sentence-transformers, or of transformers, whose states get averaged.
 
     Raises:
-        InputError: there is none.
+        InputError: it is missing.
     """
     try:
         return find_model(model, "main", "modules.json")
