@@ -57,9 +57,7 @@ def load(path: Path, learner: Learner, optimizer: torch.optim.Optimizer) -> Any:
                 # What had no gradient yet, as no batch had its target, has no moments.
                 if f"step/{name}" in names:
                     optimizer.state[parameter] = {
-                        key: file.get_tensor(f"{key}/{name}").to(
-                            "cpu" if key == "step" else parameter.device
-                        )
+                        key: file.get_tensor(f"{key}/{name}").to(parameter.device)
                         for key in _STATES
                     }
             return json.loads(file.metadata()["state"])

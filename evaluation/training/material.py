@@ -202,12 +202,15 @@ def write_material(
 
 
 def training_documents(records: Path) -> Iterator[Document]:
-    """Yield the documents of a file of records whose split is train.
+    """Yield the documents of a file of records whose split is train, and show how many were read.
 
     Raises:
         InputError: see ``record_batches``.
     """
-    for document in read_records(records, "documents"):
+    from tqdm import tqdm
+
+    found = read_records(records, "documents")
+    for document in tqdm(found, desc="read", unit="document", leave=False, disable=None):
         if isinstance(document, Document) and document.split == "train":
             yield document
 

@@ -123,7 +123,7 @@ def table(results: Iterable[Result]) -> str:
         cells = []
         for column in columns:
             values = [found[column] for found in own.values()]
-            cells.append(f"{mean(values):.1f} ± {half_interval(values):.1f}")
+            cells.append(_with_interval(values))
         lines.append(f"| {named} | {' | '.join(cells)} | {SETS.get(named, '–')} |")
     lines.append("")
     for named, own in means.items():
@@ -133,13 +133,15 @@ def table(results: Iterable[Result]) -> str:
                 for seed in own
                 if seed in means["NSP"]
             ]
-            lines.append(
-                f"{named} less NSP: {mean(gains):+.1f} ± {half_interval(gains):.1f} over "
-                f"{len(gains)} seeds"
-            )
+            lines.append(f"{named} less NSP: {_with_interval(gains, '+')} (seeds: {len(gains)})")
     rows = mean(of_rows(found) for own in by_set.values() for found in own.values())
     lines.append(f"one encoder's average over other test documents: ± {rows:.1f}")
     return "\n".join(lines)
+
+
+def _with_interval(values: list[float], sign: str = "") -> str:
+    shown = f"{mean(values):{sign}.1f}"
+    return shown if len(values) == 1 else f"{shown} ± {half_interval(values):.1f}"
 
 
 def read_results(path: Path, keys: Mapping[str, Any]) -> list[Result]:
@@ -156,6 +158,9 @@ def main() -> None:
     )
     parser.add_argument("--corpus", required=True, help="an entry of `corpora`, of documents")
     parser.add_argument("--datasets", required=True, nargs="+", help="to score the encoders on")
+    parser.add_argument(
+        "--sets", nargs="+", choices=(UNTRAINED, *SETS), default=(UNTRAINED, *SETS), metavar="SET"
+    )
     parser.add_argument("--results", type=Path, required=True, help="file of JSON Lines")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch", type=int, default=32)
@@ -171,7 +176,7 @@ def main() -> None:
     with TemporaryDirectory() as temporary:
         arguments.models = arguments.models or Path(temporary)
         for seed in range(1, arguments.seeds + 1):
-            for named in (UNTRAINED, *SETS):
+            for named in arguments.sets:
                 done = {(r["set"], r["seed"]) for r in read_results(arguments.results, keys)}
                 if (named, seed) not in done:
                     result = one(arguments, named, seed, held_out)
