@@ -24,7 +24,7 @@ from evaluation.training.targets import Sentence, sentences_of
 
 Tokens = npt.NDArray[np.int32]
 # A text is a slice of all tokens. Of a sentence: its text, its targets, and those that are texts,
-# which are -1 if there is none.
+# which are -1 where one is missing.
 SENTENCE = np.dtype(
     [
         ("text", "<i8"),

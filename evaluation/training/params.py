@@ -37,7 +37,7 @@ class Sizes:
 
 SETTINGS = {
     "small": Sizes(vocabulary=20_000, embedding=128, hidden=128, drawn=2000),
-    # The defaults of Chen et al.'s released code, but for the size of a batch (20 there).
+    # The defaults of Chen et al.'s released code, except for the size of a batch (20 there).
     "published": Sizes(vocabulary=50_000, embedding=300, hidden=300, drawn=0),
 }
 
@@ -97,7 +97,7 @@ def training_of(params: Mapping[str, Any], path: Path, name: str) -> Training:
     if name not in known:
         raise InputError(
             path,
-            expected=f"an entry of `trained`: {', '.join(known) or 'there is none'}",
+            expected=f"an entry of `trained`: {', '.join(known) or 'it has no entries'}",
             found=repr(name),
             todo="add it, such as trained: {mine: {corpus: wikipedia, objectives: {nsp: 1}}}",
         )
@@ -111,7 +111,7 @@ def _training(entry: object, corpora: Mapping[str, Any], where: str) -> Training
     if corpus not in corpora:
         raise InputError(
             f"{where}.corpus",
-            expected=f"an entry of `corpora`: {', '.join(corpora) or 'there is none'}",
+            expected=f"an entry of `corpora`: {', '.join(corpora) or 'it has no entries'}",
             found=repr(corpus),
             todo="name the corpus to learn from",
         )

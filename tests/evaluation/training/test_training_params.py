@@ -59,7 +59,7 @@ def test_a_setting_is_of_a_new_encoder() -> None:
 
 
 def test_an_entry_that_is_not_there() -> None:
-    with pytest.raises(InputError, match="there is none"):
+    with pytest.raises(InputError, match="it has no entries"):
         training_of({"corpora": {}, "trained": {}}, PATH, "mine")
 
 
