@@ -17,6 +17,7 @@ from corpora_recipes.recipe import Dropped
 from corpora_recipes.records import Token, Word, text_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import LARGEST_SENTENCE, MOST_WORDS, whole_lines
+from corpora_recipes.text.cleaning import nfc
 
 _UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X _"
 _PARTS_OF_SPEECH = frozenset(_UPOS.split())
@@ -204,7 +205,7 @@ def _lines(piece: Piece, path: Path) -> list[str]:
         text = text.replace("\r\n", "\n")
     if not text.isascii():
         if not unicodedata.is_normalized("NFC", text):
-            text = unicodedata.normalize("NFC", text)
+            text = nfc(text)
         if not text.isprintable():
             text = _ODD_SPACE.sub(" ", INVISIBLE.sub("", text))
     return text.removesuffix("\n").split("\n")

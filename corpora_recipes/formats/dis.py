@@ -18,7 +18,6 @@ paragraph (``<P>``). Some lines of the RST Discourse Treebank end in ``//TT_ERR`
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +26,7 @@ from corpora_recipes.formats.treebanks import read_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_TREE, is_number
+from corpora_recipes.text.cleaning import nfc
 
 _TOKEN = re.compile(r"_!(?P<text>.*?)_!|//TT_ERR|[()]|[^\s()]+", re.DOTALL)
 _MARK = re.compile(r"<[sSpP]>")
@@ -162,7 +162,7 @@ def _set(node: _Node, expression: Sequence[str], path: Path, line: int) -> None:
         case ["text", *words]:
             # A text without its marks was split at its blanks.
             plain = _MARK.sub(" ", " ".join(words))
-            node.text = unicodedata.normalize("NFC", " ".join(plain.split()))
+            node.text = nfc(" ".join(plain.split()))
         case _:
             found = f"({' '.join(expression)[:60]})"
             raise _error(path, line, "(span A B), (leaf N), (rel2par NAME) or (text _!…_!)", found)

@@ -2,13 +2,13 @@
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 
 from corpora_recipes.formats.tables import Row
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.limits import MOST_RECORDS
+from corpora_recipes.text.cleaning import nfc
 
 # Invisible: zero-width spaces and word joiners, soft hyphens, marks of direction; not the joiners
 # in emoji (U+200C, U+200D).
@@ -23,7 +23,7 @@ def natural(text: str) -> str:
     Raises:
         Dropped: "empty_text" if nothing is left.
     """
-    line = " ".join(unicodedata.normalize("NFC", INVISIBLE.sub("", text)).split())
+    line = " ".join(nfc(INVISIBLE.sub("", text)).split())
     if not line:
         raise Dropped("empty_text")
     return line

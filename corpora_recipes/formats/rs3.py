@@ -23,7 +23,6 @@ one of several nuclei of its parent; any other is a satellite, and then its pare
 
 import codecs
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from lxml import etree
 from corpora_recipes.records import DiscourseNode, DiscourseTree
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import DEEPEST_TREE, LARGEST_XML, MOST_NODES, read_whole
+from corpora_recipes.text.cleaning import nfc
 
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']+)[\"']")
 
@@ -247,7 +247,7 @@ def _clean(text: str, where: Path | str) -> str:
             found=f"U+{error.object[error.start]:04X}",
             todo="correct the text; windows-1252 has no character with this code either",
         ) from None
-    return unicodedata.normalize("NFC", " ".join(repaired.split()))
+    return nfc(" ".join(repaired.split()))
 
 
 def _link(nodes: Sequence[_Node], types: dict[str, set[str]]) -> None:

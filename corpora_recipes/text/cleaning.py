@@ -25,8 +25,15 @@ _MARKUP = re.compile(
     r"|\^\{|_\{|_\d(?<=\bformula_\d)|\|(?<!\d\|)|\|(?!\d)|\*\*\w[^*]*\*\*"
 )
 # Two apostrophes or grave accents for a quotation mark; after a number they are seconds.
-_TWO_MARKS = re.compile(r"(?<![\w′'])''(?=[^\s'])((?:[^']|(?<!')'(?!'))*)''(?!')")
+# (Possessive, as Python otherwise keeps 130 bytes per character until it finds the second.)
+_TWO_MARKS = re.compile(r"(?<![\w′'])''(?=[^\s'])((?:[^']++|(?<!')'(?!'))*+)''(?!')")
 _TWO_APOSTROPHES = re.compile(r"(?<![\d′'])''(?!')|(?<!`)``(?!`)")
+
+# Marks that stand on a letter are among these; more than 30 in a row are no language's (Unicode
+# Standard Annex 15, section 13, Stream-Safe Text Format).
+_MANY_MARKS = re.compile(r"[^\w\s\x00-\u02ff]{31,}")
+_MOST_MARKS = 30
+_JOINER = "\u034f"
 
 # Python does not read numbers of thousands of digits; no character has eight.
 _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{8,});?")
@@ -49,10 +56,34 @@ def clean(text: str) -> str:
         # Printable text has nothing invisible; most texts are, with single spaces.
         single = " ".join(text.split())
         text = single if single.isprintable() else " ".join(_INVISIBLE.sub("", text).split())
-    text = unicodedata.normalize("NFC", text)
+    text = nfc(text)
     if "''" in text or "``" in text:
         text = _TWO_APOSTROPHES.sub('"', _TWO_MARKS.sub(r'"\1"', text))
     return text
+
+
+def nfc(text: str) -> str:
+    """Return the text in NFC.
+
+    After 30 marks on a letter comes U+034F, which shows nothing: Python puts marks into their order
+    in the square of their number.
+    """
+    if unicodedata.is_normalized("NFC", text):
+        return text
+    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_parted, text))
+
+
+def _parted(run: re.Match[str]) -> str:
+    """Return characters with U+034F after each 30 marks."""
+    parted = []
+    marks = 0
+    for character in run[0]:
+        marks = marks + 1 if unicodedata.combining(character) else 0
+        if marks > _MOST_MARKS:
+            parted.append(_JOINER)
+            marks = 1
+        parted.append(character)
+    return "".join(parted)
 
 
 def damage(text: str) -> str | None:

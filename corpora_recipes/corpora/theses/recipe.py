@@ -25,7 +25,6 @@ The folder holds ``<host>/page-*.xml``, or the pages themselves.
 
 import re
 import sys
-import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ from corpora_recipes.formats.oai import OAI, parse_page
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding
 from corpora_recipes.records import Document, Drops, Window, split_at_drops
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.cleaning import clean, damage, has_markup, nfc
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
 
@@ -393,7 +392,7 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
     corpus.yaml separate paragraphs. A soft hyphen at the end of a line joins the parts of a word; a
     hard one stays, since it may be that of a compound.
     """
-    text = unicodedata.normalize("NFC", re.sub(r"\r\n?", "\n", abstract))
+    text = nfc(re.sub(r"\r\n?", "\n", abstract))
     text = _with_short_spaces(text)
     for pattern in rules.boilerplate:
         text = pattern.sub("", text)

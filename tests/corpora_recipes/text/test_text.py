@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import tracemalloc
 import unicodedata
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -144,6 +146,30 @@ def test_clean_is_idempotent_and_normalised(text: str) -> None:
 )
 def test_clean(text: str, expected: str) -> None:
     assert clean(text) == expected
+
+
+def test_marks_without_end_are_put_into_order() -> None:
+    # Python alone would take an hour.
+    cleaned = clean("a" + "\u0301\u0323" * 500_000)
+    assert cleaned[:32] == "ạ" + "\u0323" * 14 + "\u0301" * 15 + "\u034f\u0323"
+    assert Counter(cleaned) == {
+        "ạ": 1,
+        "\u0323": 499_999,
+        "\u0301": 500_000,
+        "\u034f": 1_000_000 // 30,
+    }
+    thirty = "a" + "\u0323" * 15 + "\u0301" * 15
+    assert clean("a" + "\u0301\u0323" * 15) == unicodedata.normalize("NFC", thirty)
+
+
+def test_a_quotation_without_end_takes_no_memory() -> None:
+    text = "''a" + "x ' " * 100_000
+    tracemalloc.start()
+    try:
+        assert clean(text) == f'"{text[2:].strip()}'
+        assert tracemalloc.get_traced_memory()[1] < 10 * len(text)
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
@@ -337,7 +363,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=1500)
+@settings(max_examples=400)
 @given(
     st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=14),
     st.sampled_from(["es", "en", "de"]),
@@ -353,11 +379,11 @@ def test_what_plainly_ends_a_sentence_does(words: list[str], language: str) -> N
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [
-        ("." * 1_000_000 + "a. A", 2),
-        ("[1]" * 300_000 + "a. A", 2),
-        ("«ab Casa. Xx», y " * 60_000, 1),
-        ('"ab Casa. Xx", y ' * 60_000, 1),
-        ("casa.El," * 60_000, 60_001),
+        ("." * 200_000 + "a. A", 2),
+        ("[1]" * 60_000 + "a. A", 2),
+        ("«ab Casa. Xx», y " * 12_000, 1),
+        ('"ab Casa. Xx", y ' * 12_000, 1),
+        ("casa.El," * 12_000, 12_001),
     ],
     ids=lambda value: value[-12:] if isinstance(value, str) else "",
 )
