@@ -25,8 +25,7 @@ _MARKUP = re.compile(
     r"|\^\{|_\{|_\d(?<=\bformula_\d)|\|(?<!\d\|)|\|(?!\d)|\*\*\w[^*]*\*\*"
 )
 # Two apostrophes or grave accents for a quotation mark; after a number they are seconds.
-# (Possessive, as Python otherwise keeps 130 bytes per character until it finds the second.)
-_TWO_MARKS = re.compile(r"(?<![\w′'])''(?=[^\s'])((?:[^']++|(?<!')'(?!'))*+)''(?!')")
+_OPENING = re.compile(r"(?<![\w′'])''(?=[^\s'])")
 _TWO_APOSTROPHES = re.compile(r"(?<![\d′'])''(?!')|(?<!`)``(?!`)")
 
 # Marks that stand on a letter are among these; more than 30 in a row are no language's (Unicode
@@ -58,8 +57,24 @@ def clean(text: str) -> str:
         text = single if single.isprintable() else " ".join(_INVISIBLE.sub("", text).split())
     text = nfc(text)
     if "''" in text or "``" in text:
-        text = _TWO_APOSTROPHES.sub('"', _TWO_MARKS.sub(r'"\1"', text))
+        text = _TWO_APOSTROPHES.sub('"', _quoted(text))
     return text
+
+
+def _quoted(text: str) -> str:
+    """Return the text with ''words'' as "words"; between them are no two apostrophes."""
+    pieces = []
+    written = place = 0
+    # Not one expression: without an end, it would keep 130 bytes for each character.
+    while opening := _OPENING.search(text, place):
+        place = opening.end()
+        end = text.find("''", place)
+        if end < 0:
+            break
+        if not text.startswith("'''", end):
+            pieces += [text[written : opening.start()], '"', text[place:end], '"']
+            written = place = end + 2
+    return "".join([*pieces, text[written:]])
 
 
 def nfc(text: str) -> str:
