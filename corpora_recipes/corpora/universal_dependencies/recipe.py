@@ -34,7 +34,7 @@ from corpora_recipes.formats.treebanks import is_withheld
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import ParsedSentence, Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import damage
+from corpora_recipes.text.cleaning import damage, has_markup
 
 # How much of a file a worker reads at once.
 BLOCK_BYTES = 8 << 20
@@ -152,7 +152,8 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
 
     A sentence's id is its treebank, part and own id, as in "es_gsd/dev/es-dev-001-s1".
     Dropped: ``duplicate`` and ``in_other_split`` (see above), ``withheld_text`` (underscores for
-    words that may not be published), the reasons of ``parse`` and of ``damage``.
+    words that may not be published), ``markup_left``, the reasons of ``parse`` and of
+    ``damage``.
 
     Raises:
         InputError: see ``parse``.
@@ -178,6 +179,8 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
                 raise Dropped("withheld_text")
             if reason := damage(sentence.text):
                 raise Dropped(reason)
+            if has_markup(sentence.text):
+                raise Dropped("markup_left")
             result.records.append(sentence)
         except Dropped as drop:
             result.drops.dropped["sentences", drop.reason] += 1
