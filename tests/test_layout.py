@@ -28,6 +28,7 @@ ROOMS = (
     "corpora_recipes.reading",
     "corpora_recipes.corpora",
     "corpora_recipes.languages",
+    "corpora_recipes.language_codes",
     "corpora_recipes.listing",
     "corpora_recipes.doctor",
     "builders.sampling",

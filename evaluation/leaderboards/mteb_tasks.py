@@ -16,6 +16,7 @@ from mteb.types import Licenses
 from builders.packaging.leaderboard import DESCRIPTION, NAME, task_name
 from builders.store.schema import about_of
 from builders.tasks import TASKS
+from corpora_recipes.language_codes import mteb_language
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
@@ -25,7 +26,6 @@ from evaluation.embedding.zeros import check_zeros
 from evaluation.encoders.calling import Called
 from evaluation.encoders.given import GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
-from evaluation.leaderboards.languages import mteb_language
 from evaluation.leaderboards.scores import mteb_scores
 from evaluation.probing.measuring import METRICS
 from evaluation.probing.probing import Probing, probe_datasets

@@ -15,11 +15,11 @@ from mteb import ResultCache
 from mteb.abstasks import AbsTaskClassification
 from mteb.models.abs_encoder import AbsEncoder
 
+from corpora_recipes.language_codes import CODES
 from corpora_recipes.running.errors import InputError
 from evaluation import benchmark, score
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
-from evaluation.leaderboards.languages import CODES
 from evaluation.leaderboards.mteb_tasks import _licence
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"

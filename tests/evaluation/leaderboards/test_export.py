@@ -9,9 +9,7 @@ import pytest
 import yaml
 from result_files import RESULTS, SCORE
 
-from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
-from evaluation.leaderboards.languages import mteb_language
 from evaluation.results.probes import SCORES, Results
 from evaluation.results.stored import write_stored
 
@@ -161,13 +159,3 @@ def test_a_wrong_repository_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
     given = write(tmp_path / "mine", results_of(MODEL))
     assert main(["export", given, "--repo", "dist/hub/x", "--out", str(tmp_path / "e")]) == 1
     assert "organisation/name" in capsys.readouterr().err
-
-
-def test_languages() -> None:
-    assert [mteb_language(code) for code in ("es", "es-MX", "zh")] == [
-        "spa-Latn",
-        "spa-Latn",
-        "zho-Hans",
-    ]
-    with pytest.raises(InputError, match="language xx"):
-        mteb_language("xx")

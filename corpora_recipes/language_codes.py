@@ -1,4 +1,4 @@
-"""Languages as mteb writes them: ISO 639-3 and ISO 15924, such as spa-Latn for es."""
+"""Codes of languages: ISO 639-1 here, ISO 639-3 and ISO 15924 in mteb, such as spa-Latn for es."""
 
 from corpora_recipes.running.errors import InputError
 
@@ -51,6 +51,6 @@ def mteb_language(code: str) -> str:
             f"language {code}",
             expected=f"one of {', '.join(sorted(CODES))}",
             found="another one",
-            todo="add it to evaluation/leaderboards/languages.py",
+            todo="add it to corpora_recipes/language_codes.py",
         )
     return found

@@ -1,0 +1,18 @@
+"""Codes of languages, here and in mteb."""
+
+import pytest
+
+from corpora_recipes.language_codes import mteb_language
+from corpora_recipes.running.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("code", "mteb"), [("es", "spa-Latn"), ("es-MX", "spa-Latn"), ("zh", "zho-Hans")]
+)
+def test_codes_for_mteb(code: str, mteb: str) -> None:
+    assert mteb_language(code) == mteb
+
+
+def test_a_language_that_is_not_in_the_table() -> None:
+    with pytest.raises(InputError, match="language xx"):
+        mteb_language("xx")
