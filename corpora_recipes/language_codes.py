@@ -34,6 +34,10 @@ CODES: dict[str, str] = {
     for script, pairs in _BY_SCRIPT.items()
     for short, _, long in (pair.partition(":") for pair in pairs.split())
 }
+# mteb also names two languages by their standard variety.
+_SHORT = {"arb": "ar", "cmn": "zh"} | {
+    long.partition("-")[0]: short for short, long in CODES.items()
+}
 
 
 def mteb_language(code: str) -> str:
@@ -54,3 +58,12 @@ def mteb_language(code: str) -> str:
             todo="add it to corpora_recipes/language_codes.py",
         )
     return found
+
+
+def short_code(mteb: str) -> str:
+    """Return the code of a language that mteb writes as, say, spa-Latn.
+
+    It is that of ISO 639-1; that of ISO 639-3 if there is none, or if it is not in the table.
+    """
+    language = mteb.partition("-")[0]
+    return _SHORT.get(language, language)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpora_recipes.language_codes import mteb_language
+from corpora_recipes.language_codes import mteb_language, short_code
 from corpora_recipes.running.errors import InputError
 
 
@@ -16,3 +16,18 @@ def test_codes_for_mteb(code: str, mteb: str) -> None:
 def test_a_language_that_is_not_in_the_table() -> None:
     with pytest.raises(InputError, match="language xx"):
         mteb_language("xx")
+
+
+@pytest.mark.parametrize(
+    ("mteb", "code"),
+    [
+        ("spa-Latn", "es"),
+        ("fas-Arab", "fa"),
+        ("ara-Arab", "ar"),
+        ("arb-Arab", "ar"),
+        ("cmn-Hans", "zh"),
+        ("ast-Latn", "ast"),
+    ],
+)
+def test_codes_of_mteb(mteb: str, code: str) -> None:
+    assert short_code(mteb) == code

@@ -5,16 +5,10 @@ from typing import Any
 
 from builders.auditing.targets.hub import Source, repository_targets
 from builders.auditing.targets.target import Columns, Location
+from corpora_recipes.language_codes import short_code
 from corpora_recipes.running.errors import InputError
 
 _PREFIX = "mteb:"
-# The codes of mteb (ISO 639-3) to those of the identification of languages (ISO 639-1).
-_CODES = {
-    "cat": "ca", "deu": "de", "eng": "en", "eus": "eu", "fra": "fr", "glg": "gl", "ita": "it",
-    "por": "pt", "spa": "es", "nld": "nl", "pol": "pl", "rus": "ru", "ron": "ro", "swe": "sv",
-    "dan": "da", "fin": "fi", "tur": "tr", "ces": "cs", "hun": "hu", "ell": "el", "arb": "ar",
-    "ara": "ar", "cmn": "zh", "zho": "zh", "jpn": "ja", "kor": "ko", "hin": "hi",
-}  # fmt: skip
 
 
 def is_name(said: str) -> bool:
@@ -101,10 +95,7 @@ def _subset(said: str, task: Any, language: str | None) -> tuple[str, str]:
     """Return the configuration to audit ("" for the only one) and the language of its texts."""
     languages = task.metadata.eval_langs
     subsets = languages if isinstance(languages, dict) else {"": languages}
-    codes = {
-        name: {_CODES.get(one.split("-")[0], one.split("-")[0]) for one in of_subset}
-        for name, of_subset in subsets.items()
-    }
+    codes = {name: {short_code(one) for one in of_subset} for name, of_subset in subsets.items()}
     fits = [
         (name, next(iter(own)))
         for name, own in codes.items()
