@@ -12,7 +12,7 @@ from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST
 from builders.auditing.standard_errors import ERRORS, standard_error
 from builders.plan.collections import missing_parts
 from builders.plan.datasets import Dataset, ExampleDataset
-from builders.plan.origins import Origin
+from builders.plan.origins import Origin, licence_id
 from builders.plan.rankings import RankingDataset
 from builders.sampling.folds import FOLDS
 from builders.store.dataset_files import describe
@@ -309,10 +309,9 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> dict[str, A
 
 def _licence(configs: Sequence[Config]) -> dict[str, Any]:
     """Return the licences of all texts as the Hub names them, or a link if it cannot."""
-    stated = {origin.licence for config in configs for origin in config.origins}
-    names = sorted(licence.lower().replace(" ", "-") for licence in stated)
-    if set(names) <= set(HUB_LICENCES):
-        return {"license": names}
+    names = {licence_id(origin.licence) for config in configs for origin in config.origins}
+    if names <= set(HUB_LICENCES):
+        return {"license": sorted(names)}
     return {"license": "other", "license_name": "several", "license_link": "LICENSE.md"}
 
 

@@ -35,3 +35,8 @@ def origins_of(corpora: Iterable[Corpus], sources: str) -> list[Origin]:
 def licence_of(corpus: Corpus, sources: str) -> str:
     """Return the licence of a corpus's texts; samples have their own licence."""
     return SAMPLE_LICENCE if corpus.is_sample(sources) else corpus.facts.licence
+
+
+def licence_id(licence: str) -> str:
+    """Return a licence's name in the form of the identifiers of the Hub and mteb: cc-by-4.0."""
+    return licence.lower().replace(" ", "-")

@@ -14,6 +14,7 @@ from mteb.abstasks.abstask import AbsTask
 from mteb.types import Licenses
 
 from builders.packaging.leaderboard import DESCRIPTION, NAME, task_name
+from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from corpora_recipes.language_codes import mteb_language
@@ -178,5 +179,5 @@ def _task_of(dataset: Dataset, path: str, probing: Probing) -> type[ProbedDatase
 
 def _licence(name: str) -> str | None:
     """Return a licence as mteb names it; None for one that it has no name for."""
-    known = name.lower().replace(" ", "-")
+    known = licence_id(name)
     return known if known in get_args(Licenses) else None
