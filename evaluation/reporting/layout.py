@@ -105,9 +105,11 @@ def named(encoder: str) -> Cell:
     return Cell(encoder, strong=True)
 
 
-def percent_cell(value: float | None, detail: str = "", strong: bool = False) -> Cell:
+def percent_cell(
+    value: float | None, detail: str = "", marks: tuple[str, ...] = (), strong: bool = False
+) -> Cell:
     """Return the cell of a share or a correlation; None if there is no value."""
-    return Cell(percent(value), detail, (), value, strong)
+    return Cell(percent(value), detail, marks, value, strong)
 
 
 def difference_cell(difference: Difference | None) -> Cell:

@@ -13,7 +13,6 @@ from evaluation.reporting.layout import (
     Table,
     bracketed,
     headings,
-    percent,
     percent_cell,
     unused_name,
 )
@@ -177,7 +176,7 @@ def _means(inputs: Inputs, average: Average) -> dict[str, Cell]:
             cells[name] = Cell(NONE)
             continue
         marks = () if _beats_trivial(inputs, average, name) else (NOT_SHOWN,)
-        cells[name] = Cell(percent(mean.value), bracketed(mean.interval), marks, mean.value)
+        cells[name] = percent_cell(mean.value, bracketed(mean.interval), marks)
         if mean.interval[0] > blind:
             beating.add(name)
     marked = best_marked(cells, average.what, inputs.differences, beating)

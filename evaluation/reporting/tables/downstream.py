@@ -113,4 +113,4 @@ def _relation(found: Relation | None) -> Cell:
         low, high = found.interval
         beside = f"{bracketed(found.interval)} {beside}"
         strong = not low <= 0 <= high
-    return percent_cell(found.correlation, beside, strong)
+    return percent_cell(found.correlation, beside, strong=strong)

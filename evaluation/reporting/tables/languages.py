@@ -3,7 +3,6 @@
 from dataclasses import replace
 from statistics import fmean
 
-from evaluation.reporting.averages import Mean
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.languages import (
     SharedTask,
@@ -21,7 +20,6 @@ from evaluation.reporting.layout import (
     bracketed,
     headings,
     named,
-    percent,
     percent_cell,
 )
 from evaluation.reporting.notes import DIFFERENT, NOT_SHOWN
@@ -88,8 +86,8 @@ def _mean(inputs: Inputs, tasks: list[SharedTask], encoder: str, language: str) 
     if mean is None:
         return Cell(NONE)
     datasets = [task.datasets[language] for task in tasks]
-    beats = mean.interval[0] > fmean(map(inputs.trivial, datasets))
-    return sampled(inputs, datasets, _cell(mean, () if beats else (NOT_SHOWN,)))
+    marks = () if mean.interval[0] > fmean(map(inputs.trivial, datasets)) else (NOT_SHOWN,)
+    return sampled(inputs, datasets, percent_cell(mean.value, bracketed(mean.interval), marks))
 
 
 def _score(inputs: Inputs, task: SharedTask, encoder: str, language: str) -> Cell:
@@ -102,9 +100,6 @@ def _score(inputs: Inputs, task: SharedTask, encoder: str, language: str) -> Cel
         NOT_SHOWN: probed and score.interval[0] <= inputs.trivial(dataset),
         DIFFERENT: language in task.different,
     }
-    cell = _cell(score, tuple(mark for mark, is_given in marks.items() if is_given))
+    given = tuple(mark for mark, is_given in marks.items() if is_given)
+    cell = percent_cell(score.value, bracketed(score.interval), given)
     return sampled(inputs, [dataset], replace(cell, title=dataset))
-
-
-def _cell(score: Mean, marks: tuple[str, ...]) -> Cell:
-    return Cell(percent(score.value), bracketed(score.interval), marks, score.value)
