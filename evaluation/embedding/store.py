@@ -1,10 +1,13 @@
 """The store of vectors: each text is encoded once, in all layers."""
 
 import json
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from mmap import MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +16,7 @@ import numpy as np
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.running.workplaces import clear
-from evaluation.arrays import Flags, Floats, Values
+from evaluation.arrays import Counts, Flags, Floats, Values
 from evaluation.embedding.header import HEADER, fingerprint, read_header
 from evaluation.encoders.encoder import Described, Encoder
 
@@ -59,30 +62,19 @@ class EmbeddingStore:
             )
         self.folder = folder
         self.prompt = prompt
-        chunks = [
-            chunk
-            for name in _chunk_names(folder)
-            if (chunk := _read_chunk(folder, name, encoder.layers, self.dimension))
-            and chunk.vectors.keys() == set(encoder.layers)
-        ]
-        self._vectors = [chunk.vectors for chunk in chunks]
-        keys = np.concatenate([chunk.keys for chunk in chunks] or [NO_KEYS])
-        order = np.argsort(keys, kind="stable")
-        sizes = [len(chunk.keys) for chunk in chunks]
-        self._keys = keys[order]
-        self._chunk = np.repeat(np.arange(len(chunks)), sizes)[order]
-        self._row = np.concatenate([np.arange(size) for size in sizes] or [order])[order]
+        self._index = _read_index(folder.absolute(), encoder.layers, self.dimension, _state(folder))
 
     def __len__(self) -> int:
         """Return the number of texts, each counted once."""
-        return len(np.unique(self._keys))
+        return len(np.unique(self._index.keys))
 
     def has(self, keys: Keys) -> Flags:
         """Return for each key whether its text has a vector in every layer of the encoder."""
-        place = np.searchsorted(self._keys, keys)
+        known = self._index.keys
+        place = np.searchsorted(known, keys)
         found: Flags = np.zeros(len(keys), np.bool_)
-        inside = place < len(self._keys)
-        found[inside] = self._keys[place[inside]] == keys[inside]
+        inside = place < len(known)
+        found[inside] = known[place[inside]] == keys[inside]
         return found
 
     def lookup(self, texts: Sequence[str], layer: str) -> Floats:
@@ -100,12 +92,16 @@ class EmbeddingStore:
                 found=f"no vector for {texts[missing[0]]!r}",
                 todo="run `probeta embed` on the same instances first",
             )
-        place = np.searchsorted(self._keys, keys)
-        chunks, rows = self._chunk[place], self._row[place]
+        index = self._index
+        place = np.searchsorted(index.keys, keys)
+        chunks, rows = index.chunks[place], index.rows[place]
         vectors: Floats = np.empty((len(texts), self.dimension), np.float32)
-        for chunk in np.unique(chunks):
-            here = np.flatnonzero(chunks == chunk)
-            vectors[here] = self._vectors[chunk][layer][rows[here]]
+        order = np.argsort(chunks, kind="stable")
+        own, starts = np.unique(chunks[order], return_index=True)
+        for chunk, here in zip(own, np.split(order, starts[1:]), strict=False):
+            stored = index.vectors[chunk][layer]
+            vectors[here] = stored[rows[here]]
+            _forget(stored)
         damaged = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if damaged.size:
             raise InputError(
@@ -145,6 +141,55 @@ class _Chunk:
 
     keys: Keys
     vectors: dict[str, Floats]
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    """Where the vector of each key is.
+
+    Attributes:
+        keys: of all chunks, sorted.
+        chunks: number of the chunk of each key.
+        rows: its row in that chunk.
+        vectors: for each chunk the vectors of all layers, memory-mapped.
+    """
+
+    keys: Keys
+    chunks: Counts
+    rows: Counts
+    vectors: list[dict[str, Floats]]
+
+
+# A run looks up the texts of one dataset after the other, in the same store.
+@lru_cache(maxsize=1)
+def _read_index(
+    folder: Path, layers: tuple[str, ...], dimension: int, state: tuple[object, ...]
+) -> _Index:
+    """Return the index of the chunks that are complete, as long as the folder is in a state."""
+    del state
+    found = (_read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder))
+    chunks = [chunk for chunk in found if chunk and chunk.vectors.keys() == set(layers)]
+    # A run of `embed` writes its chunks in the order of the keys, which is sorted at once.
+    chunks.sort(key=lambda chunk: chunk.keys[:1].tobytes())
+    keys = np.concatenate([chunk.keys for chunk in chunks] or [NO_KEYS])
+    order = np.argsort(keys, kind="stable")
+    sizes = [len(chunk.keys) for chunk in chunks]
+    rows = np.concatenate([np.arange(size) for size in sizes] or [order])
+    numbers = np.repeat(np.arange(len(chunks)), sizes)
+    return _Index(keys[order], numbers[order], rows[order], [chunk.vectors for chunk in chunks])
+
+
+def _state(folder: Path) -> tuple[object, ...]:
+    """Return what changes with the files of a store: their names, sizes and times."""
+    with os.scandir(folder) as files:
+        known = [(file.name, file.stat()) for file in files if file.name.endswith(".npy")]
+    return tuple(sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in known))
+
+
+def _forget(stored: Floats) -> None:
+    """Give back the memory that a memory-mapped array has taken for what was read of it."""
+    if isinstance(stored.base, mmap):
+        stored.base.madvise(MADV_DONTNEED)
 
 
 def _chunk_names(folder: Path) -> list[str]:

@@ -17,7 +17,7 @@ import pytest
 from leftovers import leave_unfinished
 
 from corpora_recipes.running.errors import InputError
-from evaluation.embedding import embedding
+from evaluation.embedding import embedding, store
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore, text_keys
 from evaluation.encoders import make_encoder
@@ -116,6 +116,25 @@ def test_lookup_of_an_unknown_text(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'unknown'") as caught:
         EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"], "1")
     assert "probeta embed" in str(caught.value)
+
+
+def test_a_store_is_read_anew_only_when_its_files_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    read_chunk = store._read_chunk
+
+    def noted(folder: Path, name: str, *of: Any) -> Any:
+        read.append(name)
+        return read_chunk(folder, name, *of)
+
+    embed(tmp_path, Fake(), words(8))
+    monkeypatch.setattr(store, "_read_chunk", noted)
+    for prompt in (None, "query: "):
+        assert len(EmbeddingStore(tmp_path, Fake(), prompt)) == 8
+    assert len(read) == 2
+    embed(tmp_path, Fake(), words(9))
+    assert EmbeddingStore(tmp_path, Fake()).lookup(words(9), "1").shape == (9, 2)
 
 
 def test_a_killed_run_loses_the_unfinished_part_only(
