@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,10 +41,15 @@ class Cost:
     output: str
 
 
-def measure(command: list[str], timeout: float) -> Cost:
+def measure(command: list[str], timeout: float, passing: Collection[int] = (0,)) -> Cost:
     """Run a command and return its cost. Linux only: it looks into /proc.
 
     This process has to stay small: Linux counts its size to the peak of what it starts.
+
+    Args:
+        command: the program and its arguments.
+        timeout: seconds.
+        passing: the exit codes that are no failure.
 
     Raises:
         RuntimeError: the command failed, or did not end within ``timeout`` seconds.
@@ -72,7 +77,7 @@ def measure(command: list[str], timeout: float) -> Cost:
         process.returncode = os.waitstatus_to_exitcode(status)
         printed.seek(0)
         output = printed.read()
-    if process.returncode:
+    if process.returncode not in passing:
         raise RuntimeError(f"{_line(command)}: exit {process.returncode}\n{output[-2000:]}")
     driver = peaks.pop(process.pid, 0.0)
     return Cost(
