@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evaluation.arrays import Doubles, Floats
+from evaluation.arrays import Doubles, Floats, Reals
 
 # The precision of float32; unrounded, two pairs of equal texts would not have equal ranks.
 DECIMALS = 6
@@ -40,13 +40,13 @@ def inverse_distances(one: Floats, other: Floats) -> Doubles:
     return found
 
 
-def norms_of(vectors: Floats) -> Doubles:
-    """Return the lengths of vectors, float64 [n], read in blocks."""
+def norms_of(vectors: Reals) -> Doubles:
+    """Return the lengths of vectors, float64 [n]; those of a file are read in blocks."""
     squares = np.empty(len(vectors))
     for first in range(0, len(vectors), _BLOCK):
-        block = vectors[first : first + _BLOCK].astype(np.float64)
         # In float64 no float32's square is too large, or so small that it is lost.
-        squares[first : first + len(block)] = np.square(block).sum(axis=1)
+        block = vectors[first : first + _BLOCK].astype(np.float64, copy=False)
+        squares[first : first + len(block)] = np.einsum("ij,ij->i", block, block)
     return np.sqrt(squares)
 
 

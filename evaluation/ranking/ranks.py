@@ -28,6 +28,7 @@ from typing import Literal
 import numpy as np
 
 from evaluation.arrays import Doubles, Flags, Floats, Rows
+from evaluation.measures.similarity import norms_of
 
 Similarity = Literal["cosine", "l2"]
 
@@ -128,12 +129,12 @@ class _Space:
         """Return vectors as they are multiplied."""
         wide = vectors.astype(np.float64)
         if self.centre is None:
-            lengths = _lengths(wide)
+            lengths = norms_of(wide)
             wide /= np.where(lengths > 0, lengths, 1)[:, None]
             return _Points(wide, (lengths > 0).astype(np.float64), np.zeros(len(wide)))
         wide -= self.centre
         wide /= self.scale
-        lengths = _lengths(wide)
+        lengths = norms_of(wide)
         return _Points(wide, lengths, np.square(lengths) / 2)
 
     def tolerance(self, one: Doubles, other: Doubles) -> Doubles:
@@ -300,11 +301,6 @@ def _space(vectors: Floats, similarity: Similarity) -> _Space:
         sums += vectors[block : block + _BLOCK_TEXTS].sum(axis=0, dtype=np.float64)
     centre = sums / len(vectors)
     longest = max(
-        _lengths(vectors[block : block + _BLOCK_TEXTS] - centre).max() for block in blocks
+        norms_of(vectors[block : block + _BLOCK_TEXTS] - centre).max() for block in blocks
     )
     return _Space(dimension, centre, float(longest) or 1.0)
-
-
-def _lengths(vectors: Doubles) -> Doubles:
-    lengths: Doubles = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return lengths
