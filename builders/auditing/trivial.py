@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from builders.auditing.correlation import pearson
+
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
@@ -123,13 +125,6 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
         "bag_of_words": _cosines(*words),
     }
     return {name: pearson(values, scores) for name, values in alike.items()}
-
-
-def pearson(first: Doubles, second: Doubles) -> float:
-    """Return Pearson's correlation of two float64 [rows]; 0 if one is constant, or empty."""
-    if len(first) == 0 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return 0.0
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:

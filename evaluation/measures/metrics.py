@@ -1,13 +1,13 @@
 """Metrics: accuracy, or correlation with human scores.
 
-Correlations are those of ``scipy.stats``, to the bit; but its import takes a second of every
-process that scores.
+Correlations are those of ``scipy.stats``, to the bit; its import takes a second.
 """
 
 from typing import Literal
 
 import numpy as np
 
+from builders.auditing.correlation import pearson, vary
 from evaluation.arrays import Doubles, Values
 
 Metric = Literal["accuracy", "pearson"]
@@ -41,18 +41,9 @@ def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -
     return found
 
 
-def pearson(one: Values, other: Values) -> float:
-    """Return Pearson's correlation; 0 where one side does not vary."""
-    if not _vary(one, other):
-        return 0.0
-    found = np.clip(np.vecdot(_direction(one), _direction(other)), -1, 1)
-    # Of two rows it is 1 or -1, up to rounding.
-    return float(found.round() if len(one) == 2 else found)
-
-
 def spearman(one: Values, other: Values) -> float:
     """Return Spearman's correlation; 0 where one side does not vary."""
-    if not _vary(one, other):
+    if not vary(one, other):
         return 0.0
     return float(np.corrcoef(average_ranks(one), average_ranks(other))[1, 0])
 
@@ -93,20 +84,8 @@ def metric_of(metric: Metric, sums: Doubles) -> Doubles:
     return correlations
 
 
-def _vary(*sides: Values) -> bool:
-    return all(side.min() < side.max() for side in sides)
-
-
-def _direction(side: Values) -> Doubles:
-    """Return the differences from the mean as a vector of length 1; no square overflows."""
-    centred = side.astype(np.float64) - side.mean(dtype=np.float64)
-    largest = np.abs(centred).max()
-    direction: Doubles = centred / (largest * np.sqrt(np.square(centred / largest).sum()))
-    return direction
-
-
 def _standard(side: Doubles) -> Doubles:
     centred: Doubles = side - side.mean()
-    if _vary(side):
+    if vary(side):
         centred /= centred.std()
     return centred

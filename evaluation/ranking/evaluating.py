@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from builders.auditing.correlation import pearson
 from builders.tasks.ranking import TASKS
 from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest
@@ -34,7 +35,7 @@ from evaluation.data.texts import text_columns, unique_in
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
-from evaluation.measures.metrics import pearson, spearman
+from evaluation.measures.metrics import spearman
 from evaluation.measures.similarity import cosines, inverse_distances
 from evaluation.measures.threads import one_thread
 from evaluation.ranking.postprocessing import Fitting, Name

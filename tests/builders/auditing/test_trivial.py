@@ -23,7 +23,6 @@ from builders.auditing.trivial import (
     RIDGE_TOLERANCE,
     Texts,
     _linear,
-    pearson,
     row_order,
     trivial_baselines,
     trivial_similarities,
@@ -308,14 +307,6 @@ def test_row_order_learns_from_train_and_a_place_that_train_lacks_gets_the_major
     # Tenths 0, 2, 5, 7 of test: 1 by train's tenth 0, and 1 by majority for the others.
     assert found == {"parity": 0.5, "cycle": 0.5, "position": 0.5}
     assert row_order(np.array([1]), np.array([1, 0]), 3) == dict.fromkeys(found, 0.5)
-
-
-def test_pearson_is_the_textbook_one() -> None:
-    first, second = np.array([1.0, 2.0, 3.0, 5.0]), np.array([2.0, 1.0, 4.0, 4.0])
-    assert pearson(first, second) == pytest.approx(5.75 / (8.75 * 6.75) ** 0.5)
-    assert pearson(first, -2 * first + 1) == pytest.approx(-1)
-    assert pearson(first, np.full(4, 0.1)) == pearson(np.full(4, 3.0), first) == 0
-    assert pearson(first[:1], second[:1]) == pearson(first[:0], second[:0]) == 0
 
 
 def test_the_error_of_a_correlation() -> None:

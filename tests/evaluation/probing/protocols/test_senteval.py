@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from probe_problems import QUICK, blobs, folds, generator, splits
 
+from builders.auditing.correlation import pearson
 from corpora_recipes.running.errors import InputError
 from evaluation.data.features import FEATURES
-from evaluation.measures.metrics import measure, pearson
+from evaluation.measures.metrics import measure
 from evaluation.probing.protocols import network, senteval
 from evaluation.probing.protocols.engine import make_data, make_engine
 from evaluation.probing.protocols.network import Network, Run, adam
