@@ -138,6 +138,11 @@ class Config:
         return " + ".join(origin.title for origin in self.origins)
 
     @property
+    def summary(self) -> str:
+        """Its group of tasks and its title, on one line."""
+        return one_line(f"{self.task.group.title}: {self.title}")
+
+    @property
     def answers(self) -> str:
         """The number of classes, pairs or clusters, or the range of the scores."""
         if self.is_ranking:
@@ -336,7 +341,7 @@ def _info(config: Config) -> dict[str, Any]:
     # Without features: they are in the files, and a thousand classes would take half of the card.
     return {
         "config_name": config.dataset.name,
-        "description": one_line(f"{config.task.group.title}: {config.title}"),
+        "description": config.summary,
         "splits": [
             {"name": s, "num_bytes": config.num_bytes[s], "num_examples": config.rows[s]}
             for s in config.rows

@@ -1,15 +1,13 @@
 """The package's description in Croissant 1.0, MLCommons' vocabulary for datasets, as JSON-LD."""
 
+import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from builders.auditing.report import SMALL_TEST, inherited_of
-from builders.packaging.card import Config
+from builders.packaging.card import LISTED_CLASSES, Config
 from builders.packaging.changes import latest_date
-from builders.store.shards import datasets_in
 from builders.tasks.task import Kind
-from corpora_recipes.hashing import sha256_of
 
 # The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format"; and of
 # its extension on responsible AI, http://mlcommons.org/croissant/RAI/1.0.
@@ -72,34 +70,22 @@ _TYPES: dict[Kind, str] = {
 }
 
 
-def croissant(
-    configs: Sequence[Config], folder: Path, hub: tuple[str, str] | None = None
-) -> dict[str, Any]:
-    """Return the description of a package.
+def croissant(configs: Sequence[Config], hub: tuple[str, str] | None = None) -> str:
+    """Return the description of a package, a line for each of its parts.
 
-    Every shard is a file with its SHA-256; its rows are a record set with one field per column.
+    A dataset is a set of files, and a record set with a field for each column, of which ``split``
+    is one. The digests of the files are in audit.json: of a set of files Croissant has none.
 
     Args:
         configs: the datasets.
-        folder: of the package, with ``<dataset>/<split>-….parquet``.
         hub: the repository and the tag that it is to be published as, if any.
     """
-    by_name = {config.dataset.name: config for config in configs}
-    files, records = [], []
-    for name, split, paths in datasets_in(folder):
-        for path in paths:
-            where = path.relative_to(folder).as_posix()
-            files.append(
-                {
-                    "@type": "cr:FileObject",
-                    "@id": where,
-                    "name": where,
-                    "contentUrl": where,
-                    "encodingFormat": "application/x-parquet",
-                    "sha256": sha256_of(path),
-                }
-            )
-            records.append(_record_set(by_name[name], split, where))
+    text = json.dumps(_description(configs, hub), ensure_ascii=False, separators=(",", ":"))
+    # Nothing in a string: there, quotation marks are escaped.
+    return text.replace('{"@type"', '\n{"@type"') + "\n"
+
+
+def _description(configs: Sequence[Config], hub: tuple[str, str] | None) -> dict[str, Any]:
     licences = sorted({origin.licence for config in configs for origin in config.origins})
     citations = sorted({text for config in configs for text in config.citations})
     return {
@@ -111,7 +97,7 @@ def croissant(
         ],
         "name": "Probeta",
         "description": "Benchmarks for sentence encoders, rebuilt from raw corpora: "
-        + ", ".join(by_name)
+        + ", ".join(config.dataset.name for config in configs)
         + ".",
         "version": _version(configs),
         "datePublished": latest_date(),
@@ -126,33 +112,41 @@ def croissant(
         "rai:dataBiases": BIASES,
         "rai:dataLimitations": _limitations(configs),
         "rai:personalSensitiveInformation": _personal(configs),
-        "distribution": files,
-        "recordSet": records,
+        "distribution": [_files(config.dataset.name) for config in configs],
+        "recordSet": [_records(config) for config in configs],
     }
 
 
-def _record_set(config: Config, split: str, file: str) -> dict[str, Any]:
-    name = file.removesuffix(".parquet")
-    fields = [
-        {
-            "@type": "cr:Field",
-            "@id": f"{name}/{column}",
-            "name": f"{name}/{column}",
-            "description": about,
-            "dataType": _TYPES[kind],
-            **({"repeated": True} if kind == "strings" else {}),
-            "source": {"fileObject": {"@id": file}, "extract": {"column": column}},
-        }
-        for column, (kind, about) in config.columns.items()
-    ]
-    classes = ", ".join(f"{number} {label}" for number, label in enumerate(config.labels))
+def _files(dataset: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": f"{dataset}/",
+        "encodingFormat": "application/x-parquet",
+        "includes": f"{dataset}/*.parquet",
+    }
+
+
+def _records(config: Config) -> dict[str, Any]:
+    name, labels = config.dataset.name, config.labels
+    classes = ", ".join(f"{number} {label}" for number, label in enumerate(labels))
+    if len(labels) > LISTED_CLASSES:
+        classes = f"{len(labels):,}"
     return {
         "@type": "cr:RecordSet",
         "@id": name,
         "name": name,
-        "description": f"{config.dataset.name}, {split}."
-        + (f" Classes: {classes}." if classes else ""),
-        "field": fields,
+        "description": config.summary + (f". Classes: {classes}" if labels else "") + ".",
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{name}/{column}",
+                "description": about,
+                "dataType": _TYPES[kind],
+                **({"repeated": True} if kind == "strings" else {}),
+                "source": {"fileSet": {"@id": f"{name}/"}, "extract": {"column": column}},
+            }
+            for column, (kind, about) in config.columns.items()
+        ],
     }
 
 

@@ -102,8 +102,7 @@ def package(
             page.write_text(dataset_page(config), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(_asked(configs)), "utf-8")
-        text = json.dumps(croissant(configs, folder, hub), ensure_ascii=False, indent=2)
-        (folder / "croissant.json").write_text(text + "\n", "utf-8")
+        (folder / "croissant.json").write_text(croissant(configs, hub), "utf-8")
         text = json.dumps(
             report | {"datasets": audits, "missing": missing}, ensure_ascii=False, indent=2
         )

@@ -431,8 +431,8 @@ def test_croissant_describes_rankings(neighbours: Path) -> None:
     assert content["license"] == ["CC BY 4.0", "CC0 1.0"]
     assert content["citeAs"].count("Pairs 2020.") == 1
     assert "Just Rank" in content["citeAs"]
-    (rows,) = (r for r in content["recordSet"] if r["name"].startswith("rank/"))
-    (field,) = (f for f in rows["field"] if f["name"].endswith("/positives"))
+    (rows,) = (r for r in content["recordSet"] if r["name"] == "rank")
+    (field,) = (f for f in rows["field"] if f["@id"] == "rank/positives")
     assert field["repeated"]
 
 
@@ -461,14 +461,30 @@ def test_croissant_validates_and_yields_the_rows(packaged: Path, caplog) -> None
     assert metadata.date_published.isoformat()[:10] == latest_date()
     assert metadata.creators[0].name == "The Probeta project"
     assert any("only" in limit for limit in metadata.data_limitations)
-    name = "dc_mine/test-00000-of-00001"
-    found = [
-        {key.removeprefix(f"{name}/"): value for key, value in record.items()}
-        for record in dataset.records(name)
+    rows = [
+        row
+        for split in ("test", "train", "validation")
+        for row in pq.read_table(packaged / f"dc_mine/{split}-00000-of-00001.parquet").to_pylist()
     ]
-    rows = pq.read_table(packaged / f"{name}.parquet").to_pylist()
-    assert [row["id"].decode() for row in found] == [row["id"] for row in rows]
-    assert [row["label"] for row in found] == [row["label"] for row in rows]
+    found = list(dataset.records("dc_mine"))
+    assert len(rows) > 2
+    assert {key.removeprefix("dc_mine/") for key in found[0]} == rows[0].keys()
+    for column in ("id", "split", "label"):
+        values = [record[f"dc_mine/{column}"] for record in found]
+        texts = [value.decode() if isinstance(value, bytes) else value for value in values]
+        assert texts == [row[column] for row in rows]
+
+
+def test_croissant_has_a_line_for_each_column(packaged: Path) -> None:
+    lines = (packaged / "croissant.json").read_text("utf-8").splitlines()
+    (of_label,) = (line for line in lines if '"@id":"dc_mine/label"' in line)
+    assert json.loads(of_label.rstrip(",")) == {
+        "@type": "cr:Field",
+        "@id": "dc_mine/label",
+        "description": "the class",
+        "dataType": "sc:Integer",
+        "source": {"fileSet": {"@id": "dc_mine/"}, "extract": {"column": "label"}},
+    }
 
 
 def test_leaderboards_have_what_is_scored(packaged_once: Path, neighbours: Path) -> None:
