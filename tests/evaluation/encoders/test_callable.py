@@ -13,7 +13,8 @@ import pytest
 
 import evaluation.encoders.callable as functions
 from corpora_recipes.running.errors import InputError
-from evaluation.embedding.embedding import embed, encode_checked
+from evaluation.embedding.checked import encode_checked
+from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.calling import SHORT_TEXT
