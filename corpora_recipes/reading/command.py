@@ -1,10 +1,9 @@
 """`probeta read`: raw files to records."""
 
 import argparse
-import os
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_corpus, add_params, positive
+from corpora_recipes.running.commands import add_corpus, add_executor, add_params
 
 HELP = """\
 examples:
@@ -38,20 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N|all",
         help="number of documents to take (default: that of params.yaml)",
     )
-    parser.add_argument(
-        "--workers",
-        type=positive,
-        metavar="N",
-        help="blocks read at once (default: one per CPU, or one per thread of the cluster; one if "
-        "the raw files are small)",
-    )
-    parser.add_argument(
-        "--executor",
-        default=os.environ.get("PROBETA_EXECUTOR") or "local",
-        metavar="local|tcp://HOST:PORT",
-        help="processes of this machine, or a Dask scheduler (default: the environment variable "
-        "PROBETA_EXECUTOR, or local)",
-    )
+    add_executor(parser, "blocks read")
     parser.add_argument(
         "--strict",
         action="store_true",

@@ -85,6 +85,28 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_executor(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the options for processes of this machine or a cluster.
+
+    Args:
+        parser: of the verb.
+        what: of which some are worked on at once, such as "blocks read".
+    """
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        metavar="N",
+        help=f"{what} at once (default: one per CPU, or one per thread of the cluster)",
+    )
+    parser.add_argument(
+        "--executor",
+        default=os.environ.get("PROBETA_EXECUTOR") or "local",
+        metavar="local|tcp://HOST:PORT",
+        help="processes of this machine, or a Dask scheduler (default: the environment variable "
+        "PROBETA_EXECUTOR, or local)",
+    )
+
+
 def said_kept(total: int, kept: int, unit: str = "datasets") -> str:
     """Return what a verb says of earlier results: "38 datasets: 37 kept, 1 new"."""
     return f"{total} {unit}: {kept} kept, {total - kept} new"

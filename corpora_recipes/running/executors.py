@@ -10,10 +10,18 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -35,6 +43,8 @@ POLL = 2
 ATTEMPTS = 3
 # Seconds for processes to clean up before they are killed.
 GRACE = 5
+# The processes of this machine, unless somebody says how many.
+CPUS = os.cpu_count() or 1
 
 _ADDRESS = re.compile(r"inproc://.+|(?:tcp|tls|wss?)://.+:\d{1,5}")
 
@@ -65,6 +75,14 @@ class Processes(ThreadPoolExecutor):
         The future raises InputError if ``ATTEMPTS`` processes in a row were lost in the call.
         """
         return super().submit(self._call, function, arguments, named)
+
+    def wait(self, futures: Collection[Future[Any]]) -> None:
+        """Wait until one of the calls is done."""
+        wait(futures, return_when=FIRST_COMPLETED)
+
+    def result(self, future: Future[Result]) -> Result:
+        """Return the result of a call, once it is done; see ``submit``."""
+        return future.result()
 
     def end(self) -> None:
         """End the processes, even during a call."""
@@ -134,7 +152,12 @@ class Processes(ThreadPoolExecutor):
 class Cluster(Executor):
     """The workers of a Dask cluster.
 
-    Results come directly from the workers, not through the scheduler, if they can be reached.
+    A result stays with its worker until it is asked for. Then it comes directly from there, not
+    through the scheduler, if workers can be reached.
+
+    Attributes:
+        at_once: number of calls at once: as asked for, or one for each thread of the cluster, which
+            may get more workers.
     """
 
     def __init__(self, address: str, workers: int | None) -> None:
@@ -178,8 +201,9 @@ class Cluster(Executor):
             expected = "a Dask scheduler that answers"
             raise InputError(where, expected=expected, found=str(error), todo=todo) from None
         self._where = where
+        self._asked = workers
         try:
-            self._prepare(workers)
+            self._prepare()
         except BaseException:
             self.end()
             raise
@@ -191,14 +215,23 @@ class Cluster(Executor):
 
         Not with ``Client.get_executor()``: if a worker dies just after its result has arrived, and
         before that is recorded, the future of that executor fails, and so would the run.
+
+        Returns:
+            A future that is done when the call is done; ``result`` has what it returned.
         """
         call = self._client.submit(function, *arguments, pure=False, **named)
-        loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop  # type: ignore[union-attr]
-        return asyncio.run_coroutine_threadsafe(self._gather(call), loop)
+        return self._start(self._done(call))
 
-    async def _gather(self, call: "DaskFuture[Result]") -> Result:
-        (result,) = await self._client.gather([call], asynchronous=True)
-        return result  # type: ignore[no-any-return]
+    def wait(self, futures: Collection[Future[Any]]) -> None:
+        """Wait until one of the calls is done.
+
+        Raises:
+            InputError: there was no worker for ``PATIENCE`` seconds.
+        """
+        while not wait(futures, POLL, FIRST_COMPLETED).done:
+            # The scheduler may not answer; if it is gone, the calls are cancelled soon.
+            with suppress(OSError):
+                self._await_workers()
 
     def result(self, future: Future[Result]) -> Result:
         """Return the result of a call, once it is done.
@@ -210,34 +243,44 @@ class Cluster(Executor):
         """
         from distributed import KilledWorker
 
-        while not wait([future], POLL).done:
-            # The scheduler may not answer; if it is gone, the call is cancelled soon.
-            with suppress(OSError):
-                self._await_workers()
+        self.wait([future])
         try:
-            return future.result()
+            call: Any = future.result()
+            gathered: Future[Result] = self._start(self._gather(call))
+            self.wait([gathered])
+            return gathered.result()
         except CancelledError:
             expected, found = "a scheduler that runs until the end", "the scheduler has ended"
             todo = "start the scheduler and its workers again, then run this command again"
         except KilledWorker as error:
             expected = "workers that run until they are done"
-            found = f"{error.allowed_failures + 1} were lost in the same block, most likely for "
+            found = f"{error.allowed_failures + 1} were lost in the same work, most likely for "
             found += f"lack of memory; the last was {error.last_worker.address}"
             todo = "give each worker more memory or fewer threads"
         raise InputError(self._where, expected=expected, found=found, todo=todo)
+
+    def _start(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
+        loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop  # type: ignore[union-attr]
+        return asyncio.run_coroutine_threadsafe(coroutine, loop)
+
+    async def _done(self, call: "DaskFuture[Result]") -> "DaskFuture[Result]":
+        await call.exception(asynchronous=True)
+        return call
+
+    async def _gather(self, call: "DaskFuture[Result]") -> Result:
+        (result,) = await self._client.gather([call], asynchronous=True)
+        return result  # type: ignore[no-any-return]
 
     def end(self) -> None:
         """Disconnect from the cluster, which then drops our data."""
         self._client.close()
 
-    def _prepare(self, workers: int | None) -> None:
-        threads = self._await_workers()
+    def _prepare(self) -> None:
+        worker = min(self._await_workers())
         self._check_versions()
-        self.at_once = workers or sum(threads.values())
-        worker = min(threads)
         if not _is_reachable(worker):
             self._client.direct_to_workers = False
-            note = f"no connection from here to {worker}: all records pass through the scheduler"
+            note = f"no connection from here to {worker}: all results pass through the scheduler"
             print(f"{self._where}: {note}", file=sys.stderr)
 
     def _check_versions(self) -> None:
@@ -278,6 +321,7 @@ class Cluster(Executor):
                 print(f"{self._where}: no workers yet; waiting", file=sys.stderr)
                 warned = True
             time.sleep(min(1, PATIENCE))
+        self.at_once = self._asked or sum(threads.values())
         return dict(threads)
 
 
@@ -300,7 +344,7 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
     """
     executor: Processes | Cluster
     if address == "local":
-        workers = workers or os.cpu_count() or 1
+        workers = workers or CPUS
         if workers == 1:
             yield None
             return
@@ -318,6 +362,45 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
         yield executor
     finally:
         executor.end()
+
+
+def as_completed(
+    executor: Processes | Cluster | None,
+    function: Callable[..., Result],
+    calls: Iterable[tuple[Any, ...]],
+) -> Iterator[tuple[int, Result]]:
+    """Call a function many times, with at most two calls under way for each of an executor.
+
+    Args:
+        executor: where; None for this process.
+        function: workers can import it by its name.
+        calls: the arguments of each call; taken from it only when the call can be sent.
+
+    Yields:
+        The number of a call, from 0, and its result: those that are done first come first.
+
+    Raises:
+        Exception: the exception of a call; those that were not begun are then cancelled.
+    """
+    if executor is None:
+        yield from ((number, function(*arguments)) for number, arguments in enumerate(calls))
+        return
+    under_way: dict[Future[Result], int] = {}
+    todo = enumerate(calls)
+    try:
+        while True:
+            # A cluster may have fewer workers than before.
+            more = max(0, 2 * executor.at_once - len(under_way))
+            for number, arguments in islice(todo, more):
+                under_way[executor.submit(function, *arguments)] = number
+            if not under_way:
+                return
+            executor.wait(under_way)
+            future = next(future for future in under_way if future.done())
+            yield under_way.pop(future), executor.result(future)
+    finally:
+        for future in under_way:
+            future.cancel()
 
 
 def _serve(connection: "Connection[Any, Any]") -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.commands import add_params, add_workers
+from corpora_recipes.running.commands import add_executor, add_params
 from evaluation.entries import add_encoder, add_instances
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ examples:
       --out data/embeddings/use_multilingual --workers 2
 
 Every sentence is encoded once, however many datasets have it. A run that was killed goes on where
-it stopped; a run with nothing new ends at once.
+it stopped; a run with nothing new ends at once. The vectors do not depend on the number of workers.
 """
 
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_encoder(parser)
     add_instances(parser)
     add_params(parser)
-    add_workers(parser)
+    add_executor(parser, "blocks of texts encoded")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder of the encoder's store"
     )
@@ -68,7 +68,8 @@ def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]
     # First, so that a store with all vectors has the counts, too.
     counts = measure_coverage(encoder, datasets, options.out)
     new = sum(
-        embed(options.out, encoder, own, options.workers, prompt) for prompt, own in texts.items()
+        embed(options.out, encoder, own, options.workers, prompt, options.executor)
+        for prompt, own in texts.items()
     )
     check_zeros(options.out, encoder, texts)
     words = None

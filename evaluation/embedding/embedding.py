@@ -1,29 +1,31 @@
 """The stage `embed`: every text of all datasets to vectors, once."""
 
-from collections.abc import Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
 from corpora_recipes.running.locks import locked_folder
-from evaluation.arrays import Floats
 from evaluation.embedding.checked import encode_checked
+from evaluation.embedding.coverage import HasVocabulary
 from evaluation.embedding.store import NO_KEYS, EmbeddingStore, prepare, text_keys, write_chunk
 from evaluation.encoders.encoder import Encoder
 
-# A killed run loses at most this many texts per worker.
+# A killed run loses at most twice this many texts per worker.
 CHUNK_TEXTS = 2048
+# The texts by which the workers of a cluster are compared.
+SAMPLE_TEXTS = 16
 
 
 def embed(
     folder: Path,
     encoder: Encoder,
     texts: Iterable[str],
-    workers: int = 1,
+    workers: int | None = 1,
     prompt: str | None = None,
+    executor: str = "local",
 ) -> int:
     """Bring the store up to date: encode the texts that it does not have.
 
@@ -34,46 +36,61 @@ def embed(
         folder: of the store; made if need be.
         encoder: what encodes.
         texts: with repetitions, in any order.
-        workers: number of processes at most, of an encoder that may run in several; the vectors do
-            not depend on it.
+        workers: number of processes at most, of an encoder that may run in several, or of calls to
+            a cluster at once; None for one per CPU, or one per thread of the cluster. The vectors
+            do not depend on it.
         prompt: that of all these texts, for an encoder that takes prompts.
+        executor: "local" or the address of a Dask scheduler. An encoder with a vocabulary always
+            runs here, where the vocabulary is in memory to be counted; it takes seconds.
 
     Returns:
         The number of texts encoded.
 
     Raises:
-        InputError: the encoder gave something else than finite vectors for each text. What was
-            encoded before stays.
+        InputError: the encoder gave something else than finite vectors for each text, or the
+            cluster cannot be used. What was encoded before stays.
     """
     with locked_folder(folder, "embed", wait=True):
-        return _embed(folder, encoder, list(texts), workers, prompt)
+        return _embed(folder, encoder, list(texts), workers, prompt, executor)
 
 
 def _embed(
-    folder: Path, encoder: Encoder, texts: list[str], workers: int, prompt: str | None
+    folder: Path,
+    encoder: Encoder,
+    texts: list[str],
+    workers: int | None,
+    prompt: str | None,
+    executor: str,
 ) -> int:
-    from tqdm import tqdm
-
     prepare(folder, encoder)
     store = EmbeddingStore(folder, encoder)
     # In the order of the keys, so that the chunks do not depend on the order of the texts.
     keyed = dict(sorted(zip(text_keys(texts, prompt).tolist(), texts, strict=True)))
     keys = np.array(list(keyed), NO_KEYS.dtype)
     order = keys[~store.has(keys)]
+    if not len(order):
+        return 0
+    from tqdm import tqdm
+
     chunks = [order[start : start + CHUNK_TEXTS] for start in range(0, len(order), CHUNK_TEXTS)]
-    processes = min(workers, max(1, len(chunks))) if encoder.parallel else 1
+    if isinstance(encoder, HasVocabulary):
+        executor = "local"
+    if executor == "local":
+        workers = min(workers or CPUS, len(chunks)) if encoder.parallel else 1
     with (
-        open_executor("local", processes) as executor,
+        open_executor(executor, workers) as pool,
         tqdm(total=len(order), desc=f"embed {encoder.name}", unit="text", disable=None) as bar,
     ):
         batches = ([keyed[key] for key in chunk.tolist()] for chunk in chunks)
-        results: Iterator[Floats]
-        if executor is None:
-            results = (encode_checked(encoder, batch, prompt) for batch in batches)
+        if isinstance(pool, Cluster):
+            from evaluation.embedding.remote import encode_remotely
+
+            sample = [keyed[key] for key in order[:SAMPLE_TEXTS].tolist()]
+            results = encode_remotely(pool, encoder, batches, prompt, sample)
         else:
-            call = partial(encode_checked, encoder, prompt=prompt)
-            results = executor.map(call, batches)
-        for chunk, vectors in zip(chunks, results, strict=True):
+            calls = ((encoder, batch, prompt) for batch in batches)
+            results = as_completed(pool, encode_checked, calls)
+        for number, vectors in results:
             if vectors.shape[2] != store.dimension:
                 raise InputError(
                     folder,
@@ -82,6 +99,6 @@ def _embed(
                     f"{encoder.revision}",
                     todo="remove the folder; an encoder of other vectors has another revision",
                 )
-            write_chunk(folder, chunk, encoder.layers, vectors)
-            bar.update(len(chunk))
+            write_chunk(folder, chunks[number], encoder.layers, vectors)
+            bar.update(len(chunks[number]))
     return len(order)

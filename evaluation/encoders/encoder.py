@@ -59,7 +59,7 @@ class Encoder(Described, Protocol):
 
     @property
     def parallel(self) -> bool:
-        """Whether several processes encode at once; not for large models, a GPU, fast encoders."""
+        """Whether several processes of a machine encode; not large models, a GPU, fast encoders."""
 
     def check(self) -> None:
         """Check its requirements, as far as possible without loading a model.

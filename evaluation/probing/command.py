@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, add_workers, said_kept
+from corpora_recipes.running.commands import add_executor, add_params, said_kept
 from evaluation.entries import add_embeddings, add_encoder, add_instances
 
 HELP = """\
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_instances(parser)
     add_embeddings(parser)
     add_params(parser)
-    add_workers(parser)
+    add_executor(parser, "probes computed")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the results"
     )
@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> None:
         seed=params["seed"],
         probing=probing_params(params, options.params),
         workers=options.workers,
+        executor=options.executor,
         earlier=options.out,
     )
     write_results(results, predictions, options.out)

@@ -1,7 +1,8 @@
 """Probing all datasets with one encoder, each of its layers for itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora_recipes.records import Split
+from corpora_recipes.running.alike import call_alike, versions_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
 from evaluation.arrays import Floats
 from evaluation.data.features import PairFeatures
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
 from evaluation.embedding.coverage import read_coverage
+from evaluation.embedding.header import read_header
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
@@ -95,7 +98,8 @@ def probe_datasets(
     *,
     seed: int,
     probing: Probing,
-    workers: int = 1,
+    workers: int | None = 1,
+    executor: str = "local",
     earlier: Path | None = None,
 ) -> tuple[Results, list["pa.Table"], int]:
     """Probe every dataset with every layer of one encoder, in parallel.
@@ -107,7 +111,10 @@ def probe_datasets(
         store: folder of the embedding store.
         seed: the run's seed.
         probing: how.
-        workers: largest number of processes; the scores do not depend on it.
+        workers: largest number of processes, or of probes at once in a cluster; None for one per
+            CPU, or one per thread of the cluster. The scores do not depend on it.
+        executor: "local" or the address of a Dask scheduler, whose workers see the files of the
+            datasets and of the store under the same paths.
         earlier: folder with the results of an earlier run, of which those are kept that probing
             again could not change.
 
@@ -116,7 +123,8 @@ def probe_datasets(
         whose results were kept.
 
     Raises:
-        InputError: the store lacks a sentence, or a dataset cannot be probed.
+        InputError: the store lacks a sentence, a dataset cannot be probed, or the cluster cannot be
+            used.
     """
     # Once and here: the workers get what was found out.
     known = describe(encoder)
@@ -140,7 +148,7 @@ def probe_datasets(
         for layer in known.layers
         if (dataset.name, layer) not in there
     ]
-    probed += _probe_all(name, jobs, known, store, seed, probing, dimension, workers)
+    probed += _probe_all(name, jobs, known, store, seed, probing, dimension, workers, executor)
     probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
     new = {dataset.name for dataset, _ in jobs}
     return (
@@ -175,7 +183,8 @@ def _probe_all(
     seed: int,
     probing: Probing,
     dimension: int,
-    workers: int,
+    workers: int | None,
+    executor: str,
 ) -> list[Probed]:
     """Probe datasets with a layer each, in as many processes as are worth their start."""
     if not jobs:
@@ -186,24 +195,60 @@ def _probe_all(
     efforts = {dataset.name: dimension * _effort(dataset, protocol) for dataset, _ in jobs}
     # The longest first, so that at the end no process is left alone with one of them.
     jobs = sorted(jobs, key=lambda job: (-efforts[job[0].name], job[0].name, job[1]))
-    worth = 1 + sum(efforts[dataset.name] for dataset, _ in jobs) // WORK_OF_A_PROCESS
-    # What a GPU computes, one process computes.
-    processes = 1 if probing.engine == "torch" else min(workers, len(jobs), worth)
-    calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
+    if executor == "local":
+        worth = 1 + sum(efforts[dataset.name] for dataset, _ in jobs) // WORK_OF_A_PROCESS
+        # What a GPU computes, one process computes.
+        most = 1 if probing.engine == "torch" else workers or CPUS
+        workers = min(most, len(jobs), worth)
     with (
-        open_executor("local", processes) as executor,
+        open_executor(executor, workers) as pool,
         tqdm(total=len(jobs), desc=f"probe {name}", unit="probe", disable=None) as bar,
     ):
-        if executor is None:
-            found = (probe_dataset(*call) for call in calls)
+        if isinstance(pool, Cluster):
+            found = as_completed(
+                pool, call_alike, _remote_calls(jobs, encoder, store, seed, probing)
+            )
         else:
-            waiting = [executor.submit(probe_dataset, *call) for call in calls]
-            found = (future.result() for future in waiting)
+            calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
+            found = as_completed(pool, probe_dataset, calls)
         probed = []
-        for one in found:
+        for _, one in found:
             probed.append(one)
             bar.update()
     return probed
+
+
+def _remote_calls(
+    jobs: Sequence[tuple[Dataset, str]],
+    encoder: Description,
+    store: Path,
+    seed: int,
+    probing: Probing,
+) -> Iterator[tuple[Any, ...]]:
+    """Yield the arguments of ``call_alike`` for ``probe_dataset`` in the workers of a cluster."""
+    # Workers on other machines have other working directories.
+    store = store.absolute()
+    for dataset, layer in jobs:
+        files = {
+            split: tuple(file.absolute() for file in own) for split, own in dataset.files.items()
+        }
+        dataset = replace(dataset, files=files)
+        find = partial(_facts, dataset, store, probing.engine)
+        yield find(), find, probe_dataset, dataset, layer, encoder, store, seed, probing
+
+
+def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
+    """Return what a worker must have in common with the driver: files, code and packages."""
+    try:
+        files = dataset.digest()
+    except OSError as error:
+        files = str(error)
+    return {
+        f"the files of {dataset.folder}": files,
+        f"the vectors in {store}": read_header(store),
+        "code": code_digest(__name__),
+        **versions_of(["numpy", "scipy", "pyarrow", *["torch"] * (engine == "torch")]),
+    }
 
 
 def _effort(dataset: Dataset, protocol: Protocol) -> int:

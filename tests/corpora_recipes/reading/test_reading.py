@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from dask_workers import kill_busy_worker
 
 from corpora_recipes.reading.blocks import _read, read_corpus
 from corpora_recipes.reading.reading import above_limits, read
@@ -82,16 +83,15 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
         for result in read_corpus(*arguments):
             used.append(result)
             if len(used) in (3, 9):
-                os.kill(busy_worker(), signal.SIGKILL)
+                kill()
             yield result
 
-    def busy_worker() -> int:
-        if place == "local":
-            return next(child.pid for child in active_children() if child not in others)
-        # One that is at work, if any is at this moment.
-        worker = max(cluster.scheduler.workers.values(), key=lambda found: len(found.processing))
-        with cluster.get_client() as client:
-            return client.run(os.getpid, workers=[worker.address])[worker.address]
+    def kill() -> None:
+        if place == "dask":
+            kill_busy_worker(cluster)
+        else:
+            worker = next(child.pid for child in active_children() if child not in others)
+            os.kill(worker, signal.SIGKILL)
 
     monkeypatch.setattr("corpora_recipes.reading.reading.read_corpus", read_and_kill)
     # More blocks under way than the cluster can have done by then.

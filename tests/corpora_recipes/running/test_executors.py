@@ -16,7 +16,7 @@ import pytest
 
 from corpora_recipes.running import executors
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import Cluster, Processes, open_executor
+from corpora_recipes.running.executors import Cluster, Processes, as_completed, open_executor
 
 
 def fail() -> None:
@@ -190,6 +190,30 @@ def test_one_worker_is_this_process() -> None:
         assert executor is None
 
 
+def test_what_is_done_first_comes_first(pool: Processes) -> None:
+    found = as_completed(pool, sleep, [(1,), (0,), (0.1,)])
+    assert list(found) == [(1, 0), (2, 0.1), (0, 1)]
+    assert list(as_completed(None, len, [("abc",), ("a",)])) == [(0, 3), (1, 1)]
+
+
+def test_calls_are_sent_as_others_are_done(pool: Processes) -> None:
+    sent = []
+
+    def calls() -> Iterator[tuple[int]]:
+        for number in range(9):
+            sent.append(number)
+            yield (number,)
+
+    found = as_completed(pool, str, calls())
+    taken = [next(found)]
+    for others in (5, 6, 7):
+        assert len(sent) == others - 1
+        taken.append(next(found))
+    assert sorted([*taken, *found]) == [(number, str(number)) for number in range(9)]
+    with pytest.raises(KeyError, match="nothing"):
+        list(as_completed(pool, fail_otherwise, [(), ()]))
+
+
 @pytest.fixture
 def empty_cluster():
     from distributed import LocalCluster
@@ -242,9 +266,13 @@ def test_they_do_if_workers_cannot_be_reached(cluster, gathered, monkeypatch, ca
     monkeypatch.setattr(executors, "_is_reachable", lambda worker: False)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
-        assert len(executor.result(executor.submit(repeated, 1_000_000))) == 1_000_000
+        call = executor.submit(repeated, 1_000_000)
+        executor.wait([call])
+        # It stays with its worker until it is asked for.
+        assert gathered == []
+        assert len(executor.result(call)) == 1_000_000
     assert gathered == [1]
-    assert "all records pass through the scheduler" in capsys.readouterr().err
+    assert "all results pass through the scheduler" in capsys.readouterr().err
 
 
 def test_whether_a_worker_can_be_reached(cluster) -> None:
@@ -286,7 +314,7 @@ def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, mon
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
-        with pytest.raises(InputError, match="2 were lost in the same block") as caught:
+        with pytest.raises(InputError, match="2 were lost in the same work") as caught:
             executor.result(executor.submit(count_and_die, tmp_path / "marks", 99))
         assert "more memory" in caught.value.todo
         assert executor.result(executor.submit(repeated, 3)) == b"xxx"
@@ -320,7 +348,7 @@ def test_workers_lost_one_after_the_other(
         until(lambda: all(worker.processing for worker in workers.values()))
         first.kill()
         assert [executor.result(call) for call in calls] == [0.9, 1.0]
-        assert len(workers) == 1
+        assert len(workers) == executor.at_once == 1
         call = executor.submit(sleep, 30)
         until(lambda: all(worker.processing for worker in workers.values()))
         second.kill()
