@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.locks import lone_writer
 from corpora_recipes.running.outputs import whole_file
 
 # In the working folder, beside params.yaml.
@@ -58,8 +59,9 @@ def add_to_lock(url: str, file: Locked) -> None:
         InputError: the lock is damaged.
     """
     # Read again: fetches of other corpora may have written to it in the meantime.
-    lock = read_lock() | {url: file}
-    with whole_file(LOCK) as temporary:
-        entries = {url: asdict(entry) for url, entry in lock.items()}
-        text = json.dumps(entries, ensure_ascii=False, indent=2, sort_keys=True)
-        temporary.write_text(text + "\n", "utf-8")
+    with lone_writer(LOCK):
+        lock = read_lock() | {url: file}
+        with whole_file(LOCK) as temporary:
+            entries = {url: asdict(entry) for url, entry in lock.items()}
+            text = json.dumps(entries, ensure_ascii=False, indent=2, sort_keys=True)
+            temporary.write_text(text + "\n", "utf-8")

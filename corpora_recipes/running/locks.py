@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from corpora_recipes.running.errors import InputError
@@ -47,6 +47,34 @@ def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator
             pass
         yield
     finally:
+        os.close(opened)
+
+
+@contextmanager
+def lone_writer(path: Path) -> Iterator[None]:
+    """Wait until no other process or thread changes a file, and keep others from it meanwhile.
+
+    As the file is replaced when it is written, it is a hidden file beside it that is locked; this
+    one is removed at the end. Windows and some network folders have no locks.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    lock = path.with_name(f".{path.name}.writing")
+    while True:
+        opened = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        with suppress(OSError):
+            fcntl.flock(opened, fcntl.LOCK_EX)
+        # The one before may have removed it just now.
+        if os.fstat(opened).st_nlink:
+            break
+        os.close(opened)
+    try:
+        yield
+    finally:
+        lock.unlink(missing_ok=True)
         os.close(opened)
 
 
