@@ -126,10 +126,10 @@ def test_workers_with_other_vectors_are_refused(
 def test_workers_with_other_packages_are_refused(
     hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert embed("use_multilingual", "one", "--workers", "1") == 0
+    assert embed("loads", "one", "--workers", "1") == 0
     monkeypatch.setattr(alike, "version", lambda package: "0.0.9+cpu")
-    for verb, encoder in ((embed, "loads"), (probe, "use_multilingual")):
-        assert verb(encoder, "two", "--executor", cluster.scheduler_address) == 1
+    for verb in (embed, probe):
+        assert verb("loads", "two", "--executor", cluster.scheduler_address) == 1
         said = capsys.readouterr().err
         assert f"a worker, on {socket.gethostname()}\n" in said
         assert "expected: numpy: 0.0.9, as the driver has\n" in said
@@ -137,28 +137,27 @@ def test_workers_with_other_packages_are_refused(
 
 
 def test_an_address_that_is_refused(hub: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert embed("use_multilingual", "one", "--workers", "1") == 0
-    for verb, encoder in ((embed, "loads"), (probe, "use_multilingual")):
-        assert verb(encoder, "two", "--executor", "elsewhere") == 1
+    assert embed("loads", "one", "--workers", "1") == 0
+    for verb in (embed, probe):
+        assert verb("loads", "two", "--executor", "elsewhere") == 1
         assert "--executor elsewhere\n  expected: local, or the address" in capsys.readouterr().err
 
 
 def test_files_that_a_worker_does_not_see(hub: Path) -> None:
     """As in a worker: the driver has found the files, which are gone by then."""
-    assert embed("use_multilingual", "one", "--workers", "1") == 0
-    encoder = describe(make_encoder("use_multilingual", {}))
+    assert embed("loads", "one", "--workers", "1") == 0
+    encoder = describe(make_encoder("callable", {"function": "encoding_workers:loads"}))
     jobs = [(dataset, "output") for dataset in find_probed(hub)]
     calls = list(probing._remote_calls(jobs, encoder, Path("one"), 3, Probing()))
     assert call_alike(*calls[0]).score.dataset == "bso_own"
     # Every file is named by a path that does not depend on the current folder.
-    assert not [
-        path for own in calls[0][3].files.values() for path in own if not path.is_absolute()
-    ]
+    assert all(path.is_absolute() for own in calls[0][3].files.values() for path in own)
     header = Path("one", "encoder.json")
-    header.write_text(header.read_text().replace("512", "513"))
+    header.write_text(header.read_text().replace('"dimension": 2', '"dimension": 3'))
     where = rf"a worker, on {socket.gethostname()}\n"
-    with pytest.raises(InputError, match=rf"{where}.*expected: the vectors in .*/one: .*512"):
+    with pytest.raises(InputError, match=rf"{where}.*expected: the vectors in .*/one: ") as one:
         call_alike(*calls[0])
+    assert "'dimension': 3" in one.value.found
     (file,) = hub.glob("bso_own/test*")
     file.unlink()
     with pytest.raises(InputError, match=rf"{where}.*expected: the files of .*/bso_own: ") as one:
