@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from corpora_recipes.running.commands import add_params
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,11 +36,14 @@ def add_instances(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_embeddings(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the store of an encoder's vectors."""
+def add_embedded(parser: argparse.ArgumentParser) -> None:
+    """Add what a verb reads after `embed`: encoder, instances, their vectors, and params.yaml."""
+    add_encoder(parser)
+    add_instances(parser)
     parser.add_argument(
         "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
     )
+    add_params(parser)
 
 
 def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:

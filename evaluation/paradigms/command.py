@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, said_kept
-from evaluation.entries import add_embeddings, add_encoder, add_instances
+from corpora_recipes.running.commands import said_kept
+from evaluation.entries import add_embedded
 
 HELP = """\
 examples:
@@ -21,10 +21,7 @@ encoder, parameters, code and libraries are unchanged.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta paradigms`."""
-    add_encoder(parser)
-    add_instances(parser)
-    add_embeddings(parser)
-    add_params(parser)
+    add_embedded(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE.json", help="file for the results"
     )

@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_executor, add_params, said_kept
-from evaluation.entries import add_embeddings, add_encoder, add_instances
+from corpora_recipes.running.commands import add_executor, said_kept
+from evaluation.entries import add_embedded
 
 HELP = """\
 examples:
@@ -21,10 +21,7 @@ schedule of the papers, five times; `pair_features: four_part` probes pairs on
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta probe`."""
-    add_encoder(parser)
-    add_instances(parser)
-    add_embeddings(parser)
-    add_params(parser)
+    add_embedded(parser)
     add_executor(parser, "probes computed")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the results"

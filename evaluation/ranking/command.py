@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, add_workers, said_kept
-from evaluation.entries import add_embeddings, add_encoder, add_instances
+from corpora_recipes.running.commands import add_workers, said_kept
+from evaluation.entries import add_embedded
 
 HELP = """\
 examples:
@@ -20,10 +20,7 @@ where dataset, encoder, parameters, code and libraries are unchanged.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta rank`."""
-    add_encoder(parser)
-    add_instances(parser)
-    add_embeddings(parser)
-    add_params(parser)
+    add_embedded(parser)
     add_workers(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="folder for the results"
