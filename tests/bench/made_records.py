@@ -107,13 +107,13 @@ class Words:
         return self._around[text]
 
     def draw(self, number: int, kinds: Kinds) -> tuple[int, str]:
-        """Return the next number, and a word: one in four is of one of these kinds."""
+        """Return the next number, and a word: three in eight are of these kinds."""
         number = (number * _FACTOR + _STEP) & _MASK
         share = (number >> 40) / 2**24
         # Frequent words come often.
         place = int(len(self.drawn) * share * share * share)
         bits = number >> 36
-        if not bits & 6:
+        if (bits >> 1) % 8 < 3:
             place += kinds[bits & 1] - place % KINDS
         return number, self.drawn[place]
 
@@ -257,32 +257,32 @@ def _examples(
         # With few words to replace, a text would come twice.
         own = [e for e in own if min(len(words.around(text)) for text in e.texts) > 3] or own
         labels = sorted({example.label or "" for example in own})
-        by_label = [[e for e in own if (e.label or "") == label] for label in labels]
         if name == "word_content":
             labels = words.drawn[:WORD_CLASSES]
-            by_label = [own] * WORD_CLASSES
+        # A score belongs to its text; a class may get the form of any other one.
+        forms = [own] * len(labels)
+        if facts.scale:
+            forms = [[e for e in own if (e.label or "") == label] for label in labels]
         for part, size in PARTS.get((corpus.recipe, name), facts.sizes).items():
             split: Split | None = next((known for known in SPLITS if known == part), None)
             for number in range(round((size or 0) * scale)):
-                turn, chosen = divmod(number, len(labels))
-                example = by_label[chosen][turn % len(by_label[chosen])]
-                kind = chosen
-                if example.score is not None:
-                    kind = round(3 * example.score)
+                chosen = number % len(labels)
                 state = keyed_hash(number, corpus.recipe, name, part)
+                example = forms[chosen][state % len(forms[chosen])]
+                kind = chosen if example.score is None else round(3 * example.score)
+                # Real labels are seldom as plain as that.
+                kind = kind if state % 3 == 0 else state >> 16
                 texts = [
                     words.other(text, state + i, (kind % KINDS,) * 2)
                     for i, text in enumerate(example.texts)
                 ]
-                label = example.label
                 if name == "word_content":
-                    label = labels[chosen]
-                    texts = [f"{text[:-1]} {label}{text[-1]}" for text in texts]
+                    texts = [f"{text[:-1]} {labels[chosen]}{text[-1]}" for text in texts]
                 yield replace(
                     example,
                     id=f"{example.id}-{part}-{number}",
                     texts=tuple(texts),
-                    label=label,
+                    label=labels[chosen] or None,
                     document_id=f"{example.document_id}-{part}-{number}",
                     split=split,
                 )
