@@ -129,15 +129,8 @@ def read_command(
     line = ", ".join(f"{key}: {value}" for key, value in entry.items())
     params = out.with_suffix(".yaml")
     params.write_text(f"seed: 1111\ncorpora:\n  wikipedia: {{corpus: {{{line}}}}}\n", "utf-8")
-    program = [
-        sys.executable,
-        "-m",
-        "corpora_recipes",
-        "read",
-        "wikipedia",
-        "--params",
-        str(params),
-    ]
+    program = [sys.executable, "-m", "evaluation.commands", "read", "wikipedia"]
+    program += ["--params", str(params)]
     quota = "all" if documents is None else str(documents)
     paths = ["--raw", str(dump.parent), "--out", str(out)]
     return [*program, *paths, "--documents", quota, "--workers", str(workers)]
