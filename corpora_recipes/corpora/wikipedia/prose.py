@@ -84,22 +84,43 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
         For each paragraph its sentences, with None in place of dropped ones.
     """
     texts = [clean(_settle(paragraph)) for paragraph in paragraphs]
+    plain = _are_plain(texts, language)
+    for i, text in enumerate(texts):
+        if not plain[i] and len(text) <= LONGEST_PARAGRAPH:
+            texts[i] = _close_blanks(text, language)
+    others = ["" if is_plain else text for text, is_plain in zip(texts, plain, strict=True)]
     return [
-        _kept(text, language, drops, plain=plain) if text else []
-        for text, plain in zip(texts, _are_plain(texts, language), strict=True)
+        _kept(text, language, drops, plain=is_plain, holes=holes) if text else []
+        for text, is_plain, holes in zip(
+            texts, plain, _may_lack_words(others, language), strict=True
+        )
     ]
 
 
 def _are_plain(texts: Sequence[str], language: str) -> list[bool]:
     """Return for each text whether a fast search shows that it is not suspect, hollow or untidy.
 
-    This holds for most texts. RE2 (through Arrow) is some twenty times as fast as `re`, but has no
-    lookarounds: it finds a superset of the faults.
+    This holds for most texts.
+    """
+    return [not found for found in _match(texts, _possible_faults(language))]
+
+
+def _may_lack_words(texts: Sequence[str], language: str) -> list[bool]:
+    """Return for each text whether words may be missing in it, by a fast search."""
+    holes = load_wiki(language).possible_holes
+    return _match(texts, holes) if holes else [False] * len(texts)
+
+
+def _match(texts: Sequence[str], pattern: str) -> list[bool]:
+    """Return for each text whether it contains a match of a pattern in RE2's syntax.
+
+    RE2 (through Arrow) is some twenty times as fast as `re`, but has no lookarounds: such patterns
+    find supersets of what is looked for.
     """
     import pyarrow.compute as pc
 
-    found = pc.match_substring_regex(strings(texts), _possible_faults(language))
-    return cast("list[bool]", pc.invert(found).to_pylist())
+    found = pc.match_substring_regex(strings(texts), pattern)
+    return cast("list[bool]", found.to_pylist())
 
 
 @cache
@@ -113,17 +134,26 @@ def _possible_faults(language: str) -> str:
     return "|".join(patterns)
 
 
-def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | None]:
-    """Return the sentences of a clean paragraph, with None in place of dropped ones."""
+def _kept(
+    text: str, language: str, drops: Drops, *, plain: bool, holes: bool = True
+) -> list[str | None]:
+    """Return the sentences of a clean paragraph, with None in place of dropped ones.
+
+    Args:
+        text: the paragraph, without the spaces that ``_close_blanks`` removes.
+        language: of the text.
+        drops: where sentences are counted.
+        plain: whether it is known not to be suspect, hollow or untidy.
+        holes: whether words may be missing in it.
+    """
     if len(text) > LONGEST_PARAGRAPH:
         drops.seen["sentences"] += 1
         drops.dropped["sentences", "overlong"] += 1
         return [None]
     suspect = hollow = False
     if not plain:
-        text = _close_blanks(text, language)
         suspect = _is_suspect(text)
-        hollow = _has_hole(text, language)
+        hollow = _has_hole(text, language) if holes else _HOLE.search(text) is not None
         if not hollow:  # A space before a comma may reveal a hole.
             text = tidy(text, language)
     found = split_sentences(text, language, is_clean=True)
@@ -159,6 +189,8 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool) -> list[str | 
 
 def heading(text: str) -> str:
     """Return the clean text of a heading, "" if it still contains markup."""
+    if not text:  # that of the lead
+        return ""
     for mark in MARKS:
         text = text.replace(mark, "")
     text = clean(text)
@@ -192,7 +224,7 @@ def fault(
         before a list, or only that of an abbreviation; no beginning, as after a formula; or no
         words), or None.
     """
-    if suspect and (reason := _damage(sentence)):
+    if suspect and _is_suspect(sentence) and (reason := _damage(sentence)):
         return reason
     if (
         (hollow and _has_hole(sentence, language))
