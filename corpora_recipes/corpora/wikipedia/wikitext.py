@@ -63,6 +63,8 @@ _MEDIA = re.compile(
     r"[^|\n]+\.(?:jpe?g|png|gif|svg|tiff?|og[gvam]|web[mp]|pdf|djvu|mid|wav|flac|mp3)\s*(?:\||\Z)",
     re.IGNORECASE,
 )
+_MARK = re.compile(f"[{MARKS}]")
+_AROUND_PREFIX = MARKS + " \t\n"
 _PIPE_TRICK = re.compile(r"\s*\([^()]*\)\s*$|,\s.*$")
 _AFTER_HEADING = "".join(filter(str.isspace, map(chr, range(0x3001)))) + MARKS
 _EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
@@ -111,7 +113,7 @@ class Parser:
 
         marks = [name for name, rule in self.wiki.rules.items() if rule[0] == "disambiguation"]
         self.disambiguation = re.compile(rf"\{{\{{\s*+{_any_of(marks)}\s*+[|}}]")
-        self.topic = re.compile(rf"\[\[\s*+({_any_of(self.category)}\s*+:[^\[\]{{}}<>|\n]++)")
+        self.topic = re.compile(rf"\[\[\s*+({_any_of(self.category)}\s*+):([^\[\]{{}}<>|\n]++)")
 
     def parse(self, title: str, text: str, *, lead_only: bool = False) -> Article:
         """Return a page's prose and categories.
@@ -129,8 +131,8 @@ class Parser:
         blocks = _blocks(plain(page.flatten(_without_tables(text))))
         if rest:
             page.search(rest)
-        marked = page.disambiguation or any(
-            topic.casefold() in self.wiki.disambiguation_categories for topic in page.topics
+        marked = page.disambiguation or not self.wiki.disambiguation_categories.isdisjoint(
+            map(str.casefold, page.topics)
         )
         left_out = self.wiki.no_topics
         topics = [one for one in page.topics if not (left_out and left_out.fullmatch(one))]
@@ -192,7 +194,10 @@ class _Page:
                 else:
                     out = self._close(end - begin, stack, out)
             elif group < 3:
-                out.append(link(match[1], match[2]))
+                target, label = match.group(1, 2)
+                plain_link = label if group == 2 else target
+                # Most links; others, and those without a label, are looked at.
+                out.append(plain_link if plain_link and ":" not in target else link(target, label))
             elif group == 3:
                 out.append(template(match[3]))
             else:
@@ -208,8 +213,9 @@ class _Page:
 
     def search(self, text: str) -> None:
         """Collect the categories of a text, and whether it marks a disambiguation page."""
-        for match in self.parser.topic.finditer(text):
-            self._link(match[1], None)
+        for prefix, name in self.parser.topic.findall(text):
+            if _namespace(prefix) in self.parser.category:
+                self._add_topic(name)
         if self.parser.disambiguation.search(text):
             self.disambiguation = True
 
@@ -290,15 +296,13 @@ class _Page:
         """Return the visible text of an internal link."""
         if ":" in target:
             prefix, _, name = target.partition(":")
-            prefix = prefix.replace("_", " ").strip(MARKS + " \t\n").casefold()
+            prefix = _namespace(prefix)
             if prefix == "":
                 target = name
             elif prefix in ("http", "https") and name.startswith("//"):
                 return f"[{target}]"  # shown like an external link, in brackets
             elif prefix in self.parser.category:
-                topic = " ".join(name.replace("_", " ").split())
-                if topic and not any(mark in topic for mark in MARKS):
-                    self.topics.setdefault(topic)
+                self._add_topic(name)
                 return NOTHING
             elif prefix in self.parser.media:
                 return SILENT
@@ -315,6 +319,16 @@ class _Page:
             return target
         # The pipe trick: [[Mercurio (planeta)|]] shows "Mercurio".
         return label or _PIPE_TRICK.sub("", target.rpartition(":")[2])
+
+    def _add_topic(self, name: str) -> None:
+        topic = " ".join(name.replace("_", " ").split())
+        if topic and not _MARK.search(topic):
+            self.topics.setdefault(topic)
+
+
+def _namespace(prefix: str) -> str:
+    """Return the name of a namespace, or the code of a language, as the tables have it."""
+    return prefix.replace("_", " ").strip(_AROUND_PREFIX).casefold()
 
 
 def _end_of_plain_box(text: str, begin: int) -> int:
@@ -342,9 +356,14 @@ def _split_lead(text: str) -> tuple[str, str]:
     """Split a page before its first heading that is not inside other markup."""
     for match in islice(_HEADING_LINE.finditer(text), _MOST_TRIES):
         lead = text[: match.start()]
-        if all(lead.count(opening) <= lead.count(closing) for opening, closing in _PAIRS):
+        if not any(_has_more(lead, opening, closing) for opening, closing in _PAIRS):
             return lead, text[match.start() :]
     return text, ""
+
+
+def _has_more(text: str, opening: str, closing: str) -> bool:
+    # The search for one character is much faster than that for two.
+    return opening[1] in text and text.count(opening) > text.count(closing)
 
 
 def _split_link(content: str) -> tuple[str, str | None]:
