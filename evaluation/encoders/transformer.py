@@ -2,7 +2,7 @@
 
 import inspect
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 POOLINGS = ("mean", "cls", "max", "last")
 DTYPES = ("float32", "bfloat16")
-# In tokens; a batch of longer texts has as many tokens as a full batch of this length. All hidden
-# states of BERT-base then take 0.2 GB.
-_LENGTH = 128
+# In tokens; a batch of longer texts has as many tokens as a full batch of this length. On a GPU all
+# hidden states of BERT-base then take 0.2 GB.
+_LENGTH, _LENGTH_ON_CPU = 128, 16
 # Names of these numbers in the configurations of transformers; for a model with encoder and
 # decoder, the encoder's come first.
 _LAYER_COUNTS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layer", "n_layers")
@@ -49,9 +49,14 @@ class Transformer:
     The tokeniser is the model's, with its special tokens, which are pooled like the others (as in
     sentence-transformers); only the tokeniser lower-cases. Too long texts are truncated at the end,
     and their number is logged. A text without any token gets zeros. Of a model
-    with encoder and decoder the encoder is used. A GPU is used if there is one. Vectors vary by
-    rounding with the device, the number of threads and the versions of the libraries, none of which
-    is part of ``options``.
+    with encoder and decoder the encoder is used. A GPU is used if there is one.
+
+    Rounding varies with the numbers of texts and tokens that are encoded together. On a CPU both
+    depend on the text's own length, as batches are filled up: a text has the same vector, to the
+    bit, in any order and company (measured on x86, not on other CPUs). On a GPU a batch has texts
+    of nearly the same length, and vectors vary by rounding with their company. They also do so with
+    the device, the number of threads and the versions of the libraries, none of which is part of
+    ``options``.
 
     Attributes:
         model: id on the Hugging Face Hub, downloaded if it is not in the Hub's cache, or folder
@@ -60,8 +65,8 @@ class Transformer:
         pooling: `mean`, `cls` (the first token), `max` or `last`, over the tokens of a text.
         asked_layer: the option `layer`: "avg", the number of a layer, or "all": every layer and
             "avg", from one pass, with "avg" as the main layer.
-        batch: number of texts that are encoded together, of nearly the same length; fewer of
-            texts that are longer than 128 tokens.
+        batch: number of texts of 16 tokens that are encoded together (on a GPU, of 128), and fewer
+            of texts that are longer.
         max_length: in tokens; less if the model can only take less.
         dtype: of weights and computations: `float32` or `bfloat16`.
         prompts: for models trained with them, see ``Prompts``. The tokens of a prompt are pooled
@@ -134,6 +139,7 @@ class Transformer:
             "model": label(self.model),
             "pooling": self.pooling,
             "batch": self.batch,
+            "batches": "of fixed shape",
             "max_length": self.max_length,
             "dtype": self.dtype,
         }
@@ -173,14 +179,9 @@ class Transformer:
                 len(texts),
                 limit,
             )
-        # The longest first: if memory is not enough, this fails at once.
-        order = sorted(
-            filter(lengths.__getitem__, range(len(texts))), key=lambda row: -lengths[row]
-        )
-        while order:
-            size = min(self.batch, self.batch * _LENGTH // min(lengths[order[0]], limit))
-            rows, order = order[: max(size, 1)], order[max(size, 1) :]
-            states, mask = loaded.hidden_states([texts[row] for row in rows], limit)
+        for rows, count, size in _batches(lengths, limit, self.batch, fixed=loaded.on_cpu):
+            filling = [rows[-1]] * (count - len(rows))
+            states, mask = loaded.hidden_states([texts[row] for row in rows + filling], size)
             found = [state.shape[-1] for state in states]
             if found != [self.dimension] * (loaded.depth + 1):
                 raise self.source.error(
@@ -189,7 +190,8 @@ class Transformer:
                     f"hidden states of the dimensions {', '.join(map(str, found))}",
                     "use a text model that returns all its hidden states",
                 )
-            vectors[rows] = _pool(states, mask, self.pooling, layers).cpu().numpy()
+            pooled = _pool(states, mask, self.pooling, layers)
+            vectors[rows] = pooled[: len(rows)].cpu().numpy()
         return vectors
 
     def _number(self, names: Sequence[str]) -> int:
@@ -222,19 +224,60 @@ class _Loaded:
     limit: int
     depth: int
 
+    @property
+    def on_cpu(self) -> bool:
+        """Whether it runs on the CPU."""
+        return bool(self.model.device.type == "cpu")
+
     def hidden_states(
-        self, texts: list[str], limit: int
+        self, texts: list[str], size: int
     ) -> "tuple[tuple[torch.Tensor, ...], torch.Tensor]":
-        """Return the hidden states, [texts, tokens, dimension] each, and the mask of the tokens."""
+        """Return the hidden states, [texts, size, dimension] each, and the mask of the tokens."""
         import torch
 
         inputs = self.tokenizer(
-            texts, padding=True, truncation=True, max_length=limit, return_tensors="pt"
+            texts, padding="max_length", truncation=True, max_length=size, return_tensors="pt"
         ).to(self.model.device)
         given = {name: value for name, value in inputs.items() if name in self.accepted}
         with torch.inference_mode():
             output = self.model(**given, output_hidden_states=True)
         return output.hidden_states, inputs["attention_mask"].bool()
+
+
+def _batches(
+    lengths: Sequence[int], limit: int, batch: int, *, fixed: bool
+) -> Iterator[tuple[list[int], int, int]]:
+    """Share out texts to batches, the longest first: if memory is not enough, this fails at once.
+
+    Args:
+        lengths: of the texts, in tokens; those without any are left out.
+        limit: to which texts are cut.
+        batch: the option.
+        fixed: whether the shape of a text's batch depends on its own length alone.
+
+    Yields:
+        Rows of texts, and the numbers of texts and of tokens to which the batch is filled up.
+    """
+    sizes = {row: min(length, limit) for row, length in enumerate(lengths) if length}
+    if fixed:
+        sizes = {row: _padded(length, limit) for row, length in sizes.items()}
+    order = sorted(sizes, key=lambda row: -sizes[row])
+    while order:
+        size = sizes[order[0]]
+        if fixed:
+            count = max(1, batch * _LENGTH_ON_CPU // size)
+            rows = [row for row in order[:count] if sizes[row] == size]
+        else:
+            rows = order[: max(1, min(batch, batch * _LENGTH // size))]
+            count = len(rows)
+        order = order[len(rows) :]
+        yield rows, count, size
+
+
+def _padded(length: int, limit: int) -> int:
+    """Return a length up to an eighth or eight tokens longer, of which there are few."""
+    step = 8 << max(0, (length - 1).bit_length() - 6)
+    return min(-(-length // step) * step, limit)
 
 
 @lru_cache(maxsize=1)

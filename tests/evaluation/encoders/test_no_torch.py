@@ -52,6 +52,7 @@ def test_entries_that_are_switched_off_are_right(repository: Path, tmp_path: Pat
             "model": entry["model"],
             "pooling": "cls",
             "batch": 32,
+            "batches": "of fixed shape",
             "max_length": 512,
             "dtype": "float32",
         }
