@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluation.arrays import Doubles, Floats, Labels, Reals, Values
+from evaluation.arrays import Doubles, Flags, Floats, Labels, Reals, Values
 from evaluation.measures.metrics import Metric
 
 
@@ -23,11 +23,11 @@ class Targets:
     y: Labels
     above: Doubles
 
-    def shares(self) -> Doubles:
-        """Return the share of each class in all rows, which is above 0, float64 [c]."""
+    def shares(self, rows: Flags | slice = slice(None)) -> Doubles:
+        """Return the share of each class in rows, which in all of them is above 0, float64 [c]."""
         shares = np.zeros(len(self.classes))
         for classes, parts in self.entries():
-            shares += np.bincount(classes, parts, len(shares))
+            shares += np.bincount(classes[rows], parts[rows], len(shares))
         found: Doubles = shares / shares.sum()
         return found
 

@@ -290,7 +290,7 @@ def test_pair_features_are_an_option(
     assert two.protocol["pair_features"] == "difference_product"
     assert four.protocol == {
         "name": "standard",
-        "version": 3,
+        "version": 4,
         "engine": "numpy",
         "pair_features": "four_part",
     }
