@@ -224,7 +224,7 @@ class _CrossEntropy:
         entries: classes of the rows and their shares, each [n], see ``Targets.entries``.
         used: 1 for the rows that a regression has, and 0, float32 [k, n]; None for all.
         scales: by which each divides the features, float32 [k, d]; None for 1.
-        binary: whether there are two classes, of which the second has weights.
+        binary: whether there are two classes; the second alone has weights then.
     """
 
     x: Floats
