@@ -11,7 +11,7 @@ from evaluation.probing.protocols.principal_axes import all_axes, is_small, long
 from evaluation.probing.protocols.targets import Targets
 
 # When the search ends; the progress is about what float32 tells.
-END = End(gradient=3e-5, progress=1e-9)
+END = End(gradient=1e-5, progress=1e-10)
 # Rows whose chances are in memory at one time. With FEW classes or less, only so many that a
 # product of features and weights takes PRODUCTS multiplications at most: OpenBLAS does these
 # without copying the features first, which is up to three times as fast.
