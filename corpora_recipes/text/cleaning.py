@@ -85,20 +85,20 @@ def nfc(text: str) -> str:
     """
     if unicodedata.is_normalized("NFC", text):
         return text
-    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_parted, text))
+    return unicodedata.normalize("NFC", _MANY_MARKS.sub(_with_joiners, text))
 
 
-def _parted(run: re.Match[str]) -> str:
+def _with_joiners(run: re.Match[str]) -> str:
     """Return characters with U+034F after each 30 marks."""
-    parted = []
+    characters = []
     marks = 0
     for character in run[0]:
         marks = marks + 1 if unicodedata.combining(character) else 0
         if marks > _MOST_MARKS:
-            parted.append(_JOINER)
+            characters.append(_JOINER)
             marks = 1
-        parted.append(character)
-    return "".join(parted)
+        characters.append(character)
+    return "".join(characters)
 
 
 def damage(text: str) -> str | None:
