@@ -157,27 +157,6 @@ def _old_form(name: str, entry: dict[str, Any], where: str) -> InputError:
     )
 
 
-def with_documents(corpus: Corpus, quota: str | None) -> Corpus:
-    """Return the corpus with the quota of the command line: a number, "all", or None to keep it.
-
-    Raises:
-        InputError: the quota is neither a number nor "all".
-    """
-    if quota is None:
-        return corpus
-    if quota == "all":
-        return replace(corpus, documents=None)
-    if not quota.isdecimal() or int(quota) < 1:
-        raise InputError(
-            f"--documents {quota}",
-            expected="a positive integer, or all",
-            found=repr(quota),
-            todo="correct the number",
-        )
-    _check_divisible(corpus.facts, f"--documents {quota}", quota)
-    return replace(corpus, documents=int(quota))
-
-
 def _check_divisible(facts: CorpusFacts, where: str, quota: object) -> None:
     """Refuse a quota of examples or of parsed sentences: it would leave out parts of the source."""
     unit = record_unit(facts.records)

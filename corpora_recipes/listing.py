@@ -10,9 +10,7 @@ from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
-
-# Where dvc.yaml puts raw files.
-RAW = Path("data/raw")
+from corpora_recipes.running.folders import RAW
 
 
 def listing(path: Path) -> Iterator[str]:

@@ -8,7 +8,13 @@ from corpora_recipes.running.errors import InputError
 
 
 class MissingCorpus(InputError):
-    """The files of a corpus that only people can get are not there."""
+    """The files of a corpus that only people can get are not there.
+
+    Attributes:
+        how_to_get: how people get it.
+    """
+
+    how_to_get: str = ""
 
 
 def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCorpus:
@@ -19,13 +25,15 @@ def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCo
         names: of its files, or patterns.
         out: the folder that `fetch` writes, where they may be put.
     """
-    return MissingCorpus(
+    missing = MissingCorpus(
         f"{corpus.where}: {corpus.facts.name}",
         expected=f"its files, as {out}/{f', {out}/'.join(names)}",
         found=f"none or not all; {how_to_get(corpus)}",
         todo=f"put the files into {out} and run `dvc repro` again; or, to try it out, write "
         f"`sources: sample` in `corpus` of the entry {corpus.name}",
     )
+    missing.how_to_get = how_to_get(corpus)
+    return missing
 
 
 def how_to_get(corpus: Corpus) -> str:

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from corpora_recipes.running.errors import InputError
@@ -23,18 +24,22 @@ _EXPECTED = {
     "first two",
 }
 TOP_KEYS = ("seed", "sources", *SECTIONS)
+DEFAULTS: Mapping[str, Any] = MappingProxyType(
+    {"seed": 1111, "sources": "sample", "encoders": {"char_hash": {}, "use_multilingual": {}}}
+)
+"""What a file need not say; other sections are empty then."""
 
 
 def load_params(path: Path) -> dict[str, Any]:
     """Read params.yaml and check its top level and all names in it.
 
     Returns:
-        ``seed`` (int), ``sources`` (str, "sample" if the file has none), and each of ``SECTIONS``,
-        a dict as in the file, empty if the file lacks it.
+        ``seed`` (int), ``sources`` (str), and each of ``SECTIONS``, a dict; what the file lacks is
+        that of ``DEFAULTS``, or empty.
 
     Raises:
-        InputError: the file is missing or not YAML, the seed is missing, a key is unknown, a value
-            has another type, or a name is invalid or repeated.
+        InputError: the file is missing or not YAML, a key is unknown, a value has another type, or
+            a name is invalid or repeated.
     """
     try:
         given = load_yaml(path)
@@ -45,7 +50,7 @@ def load_params(path: Path) -> dict[str, Any]:
             found="no such file",
             todo="run from the project's folder, or name the file with --params",
         ) from None
-    params: dict[str, Any] = {"sources": "sample"} | {key: {} for key in SECTIONS}
+    params: dict[str, Any] = {key: {} for key in SECTIONS} | dict(DEFAULTS)
     params |= known_keys(given, str(path), TOP_KEYS)
     types = {"seed": int, "sources": str} | dict.fromkeys(SECTIONS, dict)
     for key, kind in types.items():
@@ -71,6 +76,12 @@ def load_params(path: Path) -> dict[str, Any]:
             todo="rename one of the two: both are encoders of the run",
         )
     return params
+
+
+def shipped_params() -> Path:
+    """Return the params.yaml of the samples: that of the checkout, or its copy in the wheel."""
+    copy = Path(__file__).with_name("params.yaml")
+    return copy if copy.exists() else Path(__file__).parents[1] / "params.yaml"
 
 
 def known_keys(value: object, where: str, known: Collection[str]) -> dict[str, Any]:

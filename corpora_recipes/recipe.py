@@ -49,6 +49,12 @@ class Corpus:
     params: str = "params.yaml"
 
     @property
+    def asked(self) -> dict[str, Any]:
+        """What params.yaml asks for that decides the records of the corpus; JSON."""
+        keys = ("name", "recipe", "language", "documents", "seed", "options", "sources")
+        return {key: getattr(self, key) for key in keys}
+
+    @property
     def where(self) -> str:
         """The place of the entry, for messages."""
         return f"{self.params}: corpora.{self.name}"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # The key of a file of records under which its window is, as JSON, if there is one.
 WINDOW = b"probeta_window"
-# And how to get its corpus, if people must ask for it and it is not there.
-MISSING = b"probeta_missing"
 
 
 def document_schema() -> "pa.Schema":

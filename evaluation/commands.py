@@ -43,9 +43,12 @@ VERBS = {
     "init": Verb("evaluation.starting.command", "write a params.yaml for a language"),
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
     "doctor": Verb("corpora_recipes.doctor.command", "check that the corpora can be fetched"),
-    "code": Verb("evaluation.stage_code", "write down the code of every stage, for DVC"),
     "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus", _DOWNLOADED),
-    "read": Verb("corpora_recipes.reading.command", "convert raw files to records (Parquet)"),
+    "read": Verb(
+        "corpora_recipes.reading.command",
+        "fetch raw files, and convert them to records (Parquet)",
+        _DOWNLOADED,
+    ),
     "build": Verb(
         "builders.building.command", "build the instances of a corpus's datasets from records"
     ),
@@ -73,10 +76,6 @@ VERBS = {
     "probe": Verb("evaluation.probing.command", "train and score a probe on every dataset"),
     "rank": Verb("evaluation.ranking.command", "rank paraphrases among all texts (EvalRank)"),
     "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
-    "invariance": Verb(
-        "evaluation.probing.invariance_command",
-        "check that scale, order and hash seed change no scores (gate 10)",
-    ),
     "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
     "export": Verb(
         "evaluation.leaderboards.command", "write results for mteb and the Hugging Face Hub"
@@ -88,10 +87,9 @@ VERBS = {
         "the finished stages are kept",
     ),
     "report": Verb("evaluation.reporting.command", "write the page, tables and figures"),
+    "check": Verb("evaluation.checking", "show the averages, and what a run has left out"),
 }
 
-# Verbs that call encoders, which may compute on every CPU.
-ENCODING = ("train", "embed")
 _WIDTH = max(map(len, VERBS))
 _LISTED = "\n".join(f"  {name:{_WIDTH}}  {verb.summary}" for name, verb in VERBS.items())
 _HELP = f"""\
@@ -100,7 +98,7 @@ verbs:
 
 examples:
   probeta list
-  probeta build theses --records data/records/theses.parquet --out data/instances/theses
+  probeta build --only theses
   probeta audit somebody/elses/benchmark --task sentence_position --out audit
   probeta VERB --help
 """
@@ -111,12 +109,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     open_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     name = _parser().parse_args(given[:1]).verb
-    if name not in ENCODING:
-        # All else computes on one thread, for the same bits everywhere; numpy starts a thread per
-        # CPU when it is imported, which takes as long as the import.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    kept = _DOWNLOADED if "--fetch" in given else VERBS[name].kept
-    return run(lambda: _call(name, given[1:]), kept)
+    # One thread, for the same bits everywhere; numpy starts a thread per CPU when it is imported,
+    # which takes as long as the import.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return run(lambda: _call(name, given[1:]), VERBS[name].kept)
 
 
 def _call(name: str, given: Sequence[str]) -> None:

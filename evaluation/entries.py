@@ -1,49 +1,18 @@
-"""The encoders of params.yaml, given or trained, and the arguments of the verbs that take one."""
+"""The encoders of params.yaml, given or trained, and their vectors."""
 
-import argparse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.running.commands import add_params
+from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import EMBEDDINGS, TRAINED
+from corpora_recipes.running.left_out import read_left_out
+from corpora_recipes.running.memo import Memo, digests_of
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
-
-
-TRAINED = "data/trained"
-"""Where dvc.yaml lets `probeta train` write its models, each in a folder of its name."""
-
-
-def add_encoder(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names an encoder."""
-    parser.add_argument(
-        "encoder",
-        metavar="ENCODER",
-        help="an entry of `encoders` or `trained` in params.yaml",
-    )
-
-
-def add_instances(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names the folder of the instances."""
-    parser.add_argument(
-        "--instances",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="folder of the instances, such as dist/hub",
-    )
-
-
-def add_embedded(parser: argparse.ArgumentParser) -> None:
-    """Add what a verb reads after `embed`: encoder, instances, their vectors, and params.yaml."""
-    add_encoder(parser)
-    add_instances(parser)
-    parser.add_argument(
-        "--embeddings", type=Path, required=True, metavar="DIR", help="folder that embed wrote"
-    )
-    add_params(parser)
 
 
 def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
@@ -70,31 +39,50 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
             )
     given = {name: entry or {} for name, entry in params["encoders"].items()}
     trained = {
-        name: {"encoder": "sentence_transformers", "model": f"{TRAINED}/{name}"}
+        name: {"encoder": "sentence_transformers", "model": (TRAINED / name).as_posix()}
         for name in params.get("trained", {})
     }
     return given | trained
 
 
-def encoder_of(path: Path, name: str) -> "Encoder":
-    """Make the encoder of an entry of params.yaml.
+def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":
+    """Return what makes each encoder of params.yaml, but those that `train` has left out.
 
     Args:
         path: of params.yaml.
-        name: key of the entry.
 
     Raises:
-        InputError: there is no such entry, or its options are wrong.
+        InputError: an entry is no mapping. What is wrong in it, is said when it is made.
     """
-    from corpora_recipes.params import load_params
     from evaluation.encoders import make_encoder
 
-    encoders = encoders_params(load_params(path), path)
-    if name not in encoders:
+    without = read_left_out("train")
+    return {
+        name: partial(make_encoder, name, entry, f"{path}: encoders.{name}")
+        for name, entry in encoders_params(load_params(path), path).items()
+        if name not in without
+    }
+
+
+def embedded_encoders(path: Path) -> "dict[str, Callable[[], Encoder]]":
+    """Return what makes each encoder of params.yaml whose vectors `embed` has not left out."""
+    without = read_left_out("embed")
+    return {name: make for name, make in encoders_of(path).items() if name not in without}
+
+
+def vectors_of(name: str) -> dict[str, str]:
+    """Return path to SHA-256 of the files of an encoder's vectors.
+
+    Raises:
+        InputError: they are not those that `embed` has left.
+    """
+    files, known = digests_of([EMBEDDINGS / name]), Memo("embed").files(name)
+    if known and files != known:
+        wrong = sorted(path for path in {*files, *known} if files.get(path) != known.get(path))
         raise InputError(
-            path,
-            expected=f"an encoder of {', '.join(map(str, encoders))}",
-            found=repr(name),
-            todo="add it under `encoders`, or name one that is there",
+            wrong[0],
+            expected=f"the vectors of {name} as `probeta embed` has left them",
+            found="another file" if wrong[0] in files else "no such file",
+            todo=f"run `probeta embed --only {name}`, which encodes what is damaged again",
         )
-    return make_encoder(name, encoders[name], f"{path}: encoders.{name}")
+    return files

@@ -4,7 +4,18 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
+from builders.plan.listing import datasets_listing
+from corpora_recipes.languages import languages_listing
+from corpora_recipes.listing import listing
+from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_params
+from evaluation.data.prompts import check_prompt_names
+from evaluation.encoders.pretrained import check_packages
+from evaluation.entries import encoders_of, encoders_params
+from evaluation.paradigms.params import paralex_params
+from evaluation.probing.params import probing_params
+from evaluation.ranking.params import evalrank_params
+from evaluation.training.params import trained_params
 
 HELP = """\
 examples:
@@ -28,30 +39,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Print what params.yaml asks for, or the languages of all recipes."""
     if options.languages:
-        from corpora_recipes.languages import languages_listing
-
         print(*languages_listing(), sep="\n")
     else:
         show(options.params)
+
+
+def check(path: Path) -> list[str]:
+    """Check a file of parameters, but not that files and packages are there.
+
+    Returns:
+        The names of its corpora, rankings and encoders.
+
+    Raises:
+        InputError: it is invalid.
+    """
+    params = load_params(path)
+    datasets_listing(path)
+    trained_params(params, path)
+    probing_params(params, path)
+    evalrank_params(params, path)
+    paralex_params(params, path)
+    return [*params["corpora"], *params["rankings"], *encoders_params(params, path)]
 
 
 def show(path: Path) -> None:
     """Print what a file of parameters asks for.
 
     Raises:
-        InputError: it is invalid.
+        InputError: it is invalid, or a file or package that it needs is not there.
     """
-    from builders.plan.listing import datasets_listing
-    from corpora_recipes.listing import listing
-    from corpora_recipes.params import load_params
-    from evaluation.data.prompts import check_prompt_names
-    from evaluation.encoders.pretrained import check_packages
-    from evaluation.entries import encoder_of, encoders_params
-    from evaluation.paradigms.params import paralex_params
-    from evaluation.probing.params import probing_params
-    from evaluation.ranking.params import evalrank_params
-    from evaluation.training.params import trained_params
-
     for line in listing(path):
         print(line)
     print(f"Datasets of {path}:")
@@ -62,12 +78,14 @@ def show(path: Path) -> None:
     for corpus in params["corpora"].values():
         datasets += corpus.get("datasets") or ()
     trained = trained_params(params, path)
-    for name, entry in encoders_params(params, path).items():
+    entries, makers = encoders_params(params, path), encoders_of(path)
+    for name in makers:
         if name in trained:
             continue
-        encoder = encoder_of(path, name)
+        encoder = makers[name]()
         encoder.check()
         check_prompt_names(encoder, datasets)
+        entry = entries[name]
         chosen = ", ".join(f"{key} {value}" for key, value in entry.items() if key != "encoder")
         print(f"  {name}: {encoder.name}" + (f" ({chosen})" if chosen else ""))
     for name, training in trained.items():
@@ -75,7 +93,6 @@ def show(path: Path) -> None:
         print(f"  {name}: trained on {training.corpus} ({chosen})")
     if trained:
         check_packages("train", "torch", "sentence_transformers")
-    probing = probing_params(params, path)
-    print("Probing: " + ", ".join(f"{key} {value}" for key, value in asdict(probing).items()))
-    evalrank_params(params, path)
-    paralex_params(params, path)
+    check(path)
+    probing = asdict(probing_params(params, path))
+    print("Probing: " + ", ".join(f"{key} {value}" for key, value in probing.items()))

@@ -3,21 +3,20 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
-from tqdm import tqdm
 
 from builders.auditing.citing import cite
 from builders.auditing.comparing import Marks, Shared, compare, lookup_check
 from builders.auditing.gates.donors import occur_elsewhere, rows_of
 from builders.auditing.gates.gate import Check, Found
 from builders.auditing.markdown import render
-from builders.auditing.measured import Measured, key_of, read_measured, write_measured
+from builders.auditing.measured import Measured, keep_measured, kept_measured, key_of
 from builders.auditing.measuring import measure
 from builders.auditing.report import (
     FORMAT,
@@ -36,10 +35,12 @@ from builders.auditing.targets.target import Columns, Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
 from corpora_recipes.recipe import load_recipe
-from corpora_recipes.running.commands import PARAMS, said_kept
+from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.running.telling import progress
 
 PAGE = Path(__file__).with_name("audit.md.jinja")
 # Decimals that a declared share is rounded up to; a declaration of more than `GENEROUS` times the
@@ -67,12 +68,13 @@ def audit(
     columns: Columns | None = None,
     workers: int = 1,
     cited: Path | None = None,
+    asked: Collection[str] | None = None,
+    memo: Memo | None = None,
 ) -> dict[str, Any]:
     """Measure the gates on every dataset of a folder, or of a name.
 
-    Writes ``out/audit.json``, ``out/audit.md`` and ``out/measured.npz``, whatever the verdicts.
-    They do not depend on the number of workers, nor on what was kept: the measurements on a dataset
-    that ``out`` held before are taken over if nothing that they depend on has changed.
+    Writes ``out/audit.json`` and ``out/audit.md``, whatever the verdicts. They do not depend on the
+    number of workers, nor on what was kept.
 
     Args:
         target: see ``builders.auditing.targets.locating.locate``.
@@ -88,6 +90,8 @@ def audit(
         columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
         cited: a file for the JSON of ``builders.auditing.citing.cite``; None for none.
+        asked: the names of the datasets to audit; None for all that are found.
+        memo: what remembers the measurements on datasets of ``groups``; None to measure all.
 
     Returns:
         The content of ``audit.json``: ``source`` (of what was audited by name), ``shared`` (see
@@ -105,6 +109,8 @@ def audit(
     source, locations = locate(
         target, task=task, language=language, records=records, columns=columns
     )
+    if asked is not None:
+        locations = [location for location in locations if location.name in asked]
     ours = [dataset.name for group in groups for dataset in group.datasets]
     names = sorted({*ours, *(location.name for location in locations)})
     _check_declared(declared, names, params)
@@ -116,7 +122,13 @@ def audit(
         ]
         for group in groups
     }
-    measured = _measured(locations, boilerplate, read_measured(out), workers)
+    corpora = {
+        dataset.name: dataset.about()["corpus"] for group in groups for dataset in group.datasets
+    }
+    patterns = {
+        location.name: boilerplate.get(corpora.get(location.name, ""), ()) for location in locations
+    }
+    measured = _measured(locations, boilerplate, patterns, memo, workers)
     compared = compare(
         {name: found.index for name, found in measured.items()},
         {name: found.facts["rows"] for name, found in measured.items()},
@@ -140,7 +152,6 @@ def audit(
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
-        write_measured(measured, temporary)
     if cited:
         cite(report, locations, str(target), cited)
     return report
@@ -165,23 +176,20 @@ def as_markdown(report: Mapping[str, Any]) -> str:
 def _measured(
     locations: Sequence[Location],
     boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
-    earlier: Mapping[str, Measured],
+    patterns: Mapping[str, Sequence[re.Pattern[str]]],
+    memo: Memo | None,
     workers: int,
 ) -> dict[str, Measured]:
-    """Return the measurements on each dataset, by name: those of an earlier audit, or new ones."""
-    measured = {
-        location.name: found
-        for location in locations
-        if (found := earlier.get(location.name))
-        and found.key == key_of(location, boilerplate.get(found.corpus, ()))
-    }
+    """Return the measurements on each dataset, by name: those that are remembered, or new ones."""
+    keys = {own.name: key_of(own, patterns[own.name]) for own in locations} if memo else {}
+    kept = {name: kept_measured(memo, name, key) for name, key in keys.items()} if memo else {}
+    measured = {name: found for name, found in kept.items() if found is not None}
     new = [location for location in locations if location.name not in measured]
-    print(said_kept(len(locations), len(measured)))
     size = sum(p.stat().st_size for place in new for paths in place.files.values() for p in paths)
     workers = min(workers, len(new), 1 + size // BYTES_A_WORKER)
     with (
         open_executor("local", max(1, workers)) as pool,
-        tqdm(total=len(new), desc="audit", unit="dataset", disable=None) as bar,
+        progress(len(new), "audit", "dataset") as bar,
     ):
         results = (
             (measure(location, boilerplate) for location in new)
@@ -193,7 +201,11 @@ def _measured(
         )
         for location, found in zip(new, results, strict=True):
             measured[location.name] = found
+            if memo:
+                keep_measured(memo, location.name, keys[location.name], found)
             bar.update()
+    if memo:
+        memo.retain(keys)
     return {location.name: measured[location.name] for location in locations}
 
 

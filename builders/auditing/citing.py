@@ -7,11 +7,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from builders.auditing.measured import LIBRARIES
 from builders.auditing.report import FORMAT, GATES, verdict_of
 from builders.auditing.targets.target import Location
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.environment import LIBRARIES
 from corpora_recipes.running.outputs import whole_file
 
 # Rises whenever a field gets another meaning or goes.
@@ -42,7 +42,7 @@ def cite(
             "audit": FORMAT,
             "code": code_digest("builders.auditing.auditing"),
             "python": platform.python_version(),
-            "libraries": {name: version(name) for name in LIBRARIES},
+            "libraries": {name: version(name) for name in LIBRARIES["audit"]},
         },
         "datasets": {
             name: {

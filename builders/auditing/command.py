@@ -1,29 +1,42 @@
 """`probeta audit`: measure every gate on the datasets of a folder."""
 
 import argparse
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from builders.auditing.report import Inherited, entries_of, failures_of, undeclared_of
+from builders.plan.available import left_out_datasets, without
+from builders.plan.groups import BuildGroup, load_groups
+from builders.plan.params import inherited_params
+from corpora_recipes.params import load_params
 from corpora_recipes.records import KINDS
-from corpora_recipes.running.commands import add_params, add_workers
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage, add_workers
+from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import AUDIT, INSTANCES
+from corpora_recipes.running.left_out import LeftOut, write_left_out
+from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.walking import tell_outcome
 
 if TYPE_CHECKING:
     from builders.auditing.targets.target import Columns
 
 HELP = """\
 examples:
-  probeta audit data/instances --out data/audit
+  probeta audit
   probeta audit somebody/elses/benchmark --out audit --json audit.json
   probeta audit hf://datasets/ORG/NAME@REVISION --language es --out audit
   probeta audit mteb:STSES --out audit
 
-The folder holds Probeta's instances, or files of others in one of the layouts of docs/audit.md:
-Parquet, text with tabs, CSV, JSON, parallel files, a file for each class.
+Without a target, it audits the datasets of params.yaml in data/instances, and writes data/audit. A
+dataset that misses a gate is left out of all that follows if it is constructed here; misses of
+source data are only shown, with the entries for params.yaml that declare them.
 
-The exit code is 1 if a dataset that is constructed here, or a dataset of others, misses a gate.
-Misses of source data are only shown, with the entries for params.yaml that declare them.
+A folder may hold files of others in one of the layouts of docs/audit.md: Parquet, text with tabs,
+CSV, JSON, parallel files, a file for each class. The exit code is 1 if one of them misses a gate.
 """
 
 
@@ -31,25 +44,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta audit`."""
     parser.add_argument(
         "target",
+        nargs="?",
         metavar="DIR|NAME",
-        help="folder with datasets, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or mteb:TASK",
+        help="folder with datasets of others, hf://datasets/ORG/NAME[@REVISION][/FOLDER], or "
+        "mteb:TASK (default: the datasets of params.yaml)",
     )
     parser.add_argument(
         "--out",
         type=Path,
-        required=True,
         metavar="DIR",
-        help="folder for audit.json and audit.md; unchanged datasets of an earlier audit in it are "
-        "not measured again",
+        help="folder for audit.json and audit.md (default: data/audit; needed with a target)",
     )
     parser.add_argument(
         "--json",
         type=Path,
         metavar="FILE",
         help="file for the audit as JSON that can be cited: revision, digests, versions, findings",
-    )
-    parser.add_argument(
-        "--strict", action="store_true", help="fail on undeclared misses of source data too"
     )
     parser.add_argument(
         "--task", help="task of files that do not state it, such as sentence_position"
@@ -71,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="comma-separated columns of files that do not name them: texts by name, labels or "
         "scores as label=NAME or score=NAME (default: found by name and content)",
     )
-    add_params(parser)
+    add_stage(parser)
     add_workers(parser)
 
 
@@ -101,13 +111,19 @@ def columns_of(said: str) -> "Columns":
 
 
 def run(options: argparse.Namespace) -> None:
-    """Audit the datasets of a folder."""
+    """Audit the datasets of params.yaml, or those of others."""
+    if options.target is None:
+        with remembering(check=options.check):
+            _audit_ours(options)
+        return
+    if options.out is None:
+        raise InputError(
+            f"audit {options.target}",
+            expected="--out DIR",
+            found="no folder for the audit of datasets of others",
+            todo="name one: it gets audit.json and audit.md",
+        )
     from builders.auditing.auditing import audit
-    from builders.auditing.report import entries_of, failures_of, undeclared_of
-    from builders.plan.groups import load_groups
-    from builders.plan.params import inherited_params
-    from builders.store.missing import missing_datasets, said_missing
-    from corpora_recipes.params import load_params
 
     groups, inherited = [], {}
     if options.params.exists():
@@ -130,19 +146,93 @@ def run(options: argparse.Namespace) -> None:
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
     if source := report["source"]:
         print(f"{source['repository']} at the commit {source['revision']}")
-    else:
-        for line in said_missing(missing_datasets(groups, Path(options.target))):
-            print(line)
+    _say_undeclared(report, options.params)
+    _refuse(report, options.target, options.out)
+
+
+def _audit_ours(options: argparse.Namespace) -> None:
+    """Audit the datasets of params.yaml that were made, and leave out those that fail."""
+    groups = load_groups(options.params)
+    made = without(groups, left_out_datasets(groups, "read", "build", "compose"))
+    places = {
+        own.name: INSTANCES / group.folder / own.name for group in made for own in group.datasets
+    }
+    if not places:
+        raise InputError(
+            INSTANCES,
+            expected="at least one dataset",
+            found="none that could be made",
+            todo="read the messages of the stages before, or add a corpus to params.yaml",
+        )
+    inherited = inherited_params(load_params(options.params), options.params)
+    recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
+    key = {
+        "inputs": digests_of(places.values()),
+        "parameters": [inherited, options.strict, [own.name for own in groups], sorted(places)],
+        "code": code_digest(
+            "builders.auditing.auditing",
+            *(f"corpora_recipes.corpora.{recipe}.recipe" for recipe in recipes),
+        ),
+        "versions": stage_versions("audit"),
+    }
+    memo = Memo("audit")
+    measured = Memo("measured")
+    found = memo.kept("all", key)
+    if found is None:
+        found = _audit(options, groups, inherited, list(places), measured)
+        memo.keep("all", key, [AUDIT], found)
+    left_out = {name: LeftOut(why) for name, why in found.items()}
+    write_left_out("audit", left_out)
+    tell_outcome("audit", "datasets", len(places), measured.made, left_out)
+
+
+def _audit(
+    options: argparse.Namespace,
+    groups: Sequence[BuildGroup],
+    inherited: Inherited,
+    names: Sequence[str],
+    measured: Memo,
+) -> dict[str, str]:
+    """Audit our datasets, and return those that fail, with what they miss."""
+    from builders.auditing.auditing import audit
+
+    report = audit(
+        INSTANCES,
+        AUDIT,
+        groups=groups,
+        inherited=inherited,
+        params=options.params,
+        strict=options.strict,
+        workers=options.workers,
+        cited=options.json,
+        asked=names,
+        memo=measured,
+    )
+    _say_undeclared(report, options.params)
+    if options.strict:
+        _refuse(report, INSTANCES, AUDIT)
+    return {
+        name: "\n".join([*facts["failures"], f"see {AUDIT / 'audit.md'}"])
+        for name, facts in report["datasets"].items()
+        if facts["failures"]
+    }
+
+
+def _say_undeclared(report: Mapping[str, Any], params: Path) -> None:
     if undeclared := undeclared_of(report):
-        print(f"misses of source data that {options.params} does not declare:")
+        print(f"misses of source data that {params} does not declare:")
         print(*undeclared, sep="\n")
         print("to declare them, fill in the reasons and put these entries under audit.inherited,")
         print("replacing the entries of the same datasets:")
         print(indent(entries_of(report), "    "), end="")
+
+
+def _refuse(report: Mapping[str, Any], target: Path | str, out: Path) -> None:
+    """Raise an error if a dataset misses a gate."""
     if failures := failures_of(report):
         raise InputError(
-            options.target,
+            target,
             expected="every gate met; misses of source data may be declared under audit.inherited",
             found="".join(f"\n    {failure}" for failure in failures),
-            todo=f"read {options.out / 'audit.md'}, then correct the dataset",
+            todo=f"read {out / 'audit.md'}, then correct the dataset",
         )

@@ -7,7 +7,7 @@ from re import Pattern
 from builders.auditing.comparing import Index
 from builders.auditing.gates import audit_dataset
 from builders.auditing.gates.donors import replacements
-from builders.auditing.measured import Measured, key_of
+from builders.auditing.measured import Measured
 from builders.auditing.targets.finding import load_target
 from builders.auditing.targets.target import Location
 from builders.store.shards import digest
@@ -48,7 +48,6 @@ def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]
         "content": {split: digest(paths)["content"] for split, paths in shards.items()},
     }
     return Measured(
-        key_of(location, target.boilerplate),
         target.corpus,
         facts,
         checks,

@@ -22,7 +22,7 @@ GATES: Mapping[str, str] = {
     "size": "8. Test size",
     "documents": "9. Documents and trees kept whole",
 }
-"""Gate name to its title; the tenth gate is measured with the scores."""
+"""Gate name to its title."""
 
 Verdict = Literal[
     "not applicable",

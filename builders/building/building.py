@@ -19,8 +19,7 @@ from builders.plan.datasets import (
     datasets_of,
 )
 from builders.store.dataset_files import write_dataset, write_report
-from builders.store.missing import write_missing
-from builders.store.record_files import why_missing, window_of
+from builders.store.record_files import window_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.outputs import whole_folder
 
@@ -48,16 +47,12 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
         sources: `sources` of params.yaml; the rows of a sample have the licence of the sample.
 
     Returns:
-        The content of ``build.json``; empty if the corpus is missing.
+        The content of ``build.json``.
 
     Raises:
         InputError: the records are missing or of another kind, a parameter is invalid, or a split
             has too few documents. Nothing is written then.
     """
-    if why := why_missing(records):
-        with whole_folder(out) as folder:
-            write_missing(why, folder)
-        return {}
     datasets = datasets_of(corpus, sources)
     for dataset in datasets:
         check_tokens(dataset)

@@ -1,51 +1,79 @@
 """`probeta build`: a corpus's records to the instances of its datasets."""
 
 import argparse
-from pathlib import Path
+from functools import partial
+from typing import Any
 
-from corpora_recipes.running.commands import add_corpus, add_params
+from builders.plan.datasets import PassageDataset
+from builders.plan.groups import BuildGroup, load_groups
+from corpora_recipes.params import load_params
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.folders import CORPORA, INSTANCES, records_of
+from corpora_recipes.running.left_out import read_left_out
+from corpora_recipes.running.memo import Key, digest_of, remembering
+from corpora_recipes.running.telling import tell
+from corpora_recipes.running.walking import Entry, walk
 
 HELP = """\
 examples:
-  probeta build theses --records data/records/theses.parquet --out data/instances/theses
+  probeta build
+  probeta build --only theses
 
-build.json in the folder counts the documents and passages that are used or left out, by reason.
+Writes data/instances/corpora/CORPUS/DATASET. build.json beside the datasets counts the documents
+and passages that are used or left out, by reason.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta build`."""
-    add_corpus(parser)
-    add_params(parser)
-    parser.add_argument(
-        "--records",
-        type=Path,
-        required=True,
-        metavar="FILE.parquet",
-        help="file that `probeta read` wrote",
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for the instances"
-    )
+    add_stage(parser, "corpora")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Build the datasets of a corpus, and print their numbers of rows and what limited them."""
+    """Build the datasets of corpora, and print their numbers of rows and what limited them."""
+    sources = load_params(options.params)["sources"]
+    without = read_left_out("read")
+    entries = {
+        group.name: Entry(
+            [INSTANCES / group.folder],
+            partial(_key, group.origins[0].corpus, sources),
+            partial(_build, group, sources),
+        )
+        for group in load_groups(options.params)
+        if not group.of_ranking and group.name not in without
+    }
+    with remembering(check=options.check):
+        walk(
+            "build",
+            entries,
+            unit="corpora",
+            folder=CORPORA,
+            only=options.only,
+            strict=options.strict,
+        )
+
+
+def _key(corpus: Corpus, sources: str) -> Key:
+    return {
+        "inputs": digest_of(records_of(corpus.name)),
+        "parameters": [corpus.asked, corpus.datasets, repr(corpus.facts), sources],
+        "code": code_digest("builders.building.building"),
+        "versions": stage_versions("build"),
+    }
+
+
+def _build(group: BuildGroup, sources: str) -> dict[str, Any]:
     from builders.building.building import build
     from builders.building.made import limit_of
-    from builders.plan.datasets import PassageDataset, datasets_of
-    from builders.store.dataset_files import print_rows
-    from corpora_recipes.entries import load_corpus
-    from corpora_recipes.missing import how_to_get
-    from corpora_recipes.params import load_params
+    from builders.store.dataset_files import describe_rows
 
-    params = load_params(options.params)
-    corpus = load_corpus(options.params, options.corpus)
-    report = build(corpus, options.records, options.out, params["sources"])
-    print_rows(report)
-    datasets = datasets_of(corpus, params["sources"])
-    if datasets and not report:
-        print(f"missing: {', '.join(corpus.datasets)}. {how_to_get(corpus)}")
-    for dataset in datasets if report else ():
+    corpus = group.origins[0].corpus
+    report = build(corpus, records_of(corpus.name), INSTANCES / group.folder, sources)
+    for dataset in group.datasets:
+        tell(describe_rows(dataset.name, report[dataset.name]))
         if isinstance(dataset, PassageDataset):
-            print(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
+            tell(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
+    return {name: of["rows"] for name, of in report.items()}

@@ -1,70 +1,81 @@
 """`probeta compose`: records of one or more corpora to the instances of rankings."""
 
 import argparse
-from pathlib import Path
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from corpora_recipes.running.commands import add_params, said_kept
-from corpora_recipes.running.errors import InputError
+from builders.plan.params import rankings_params
+from builders.plan.rankings import RankingDataset, rankings_of
+from corpora_recipes.entries import load_corpora
+from corpora_recipes.params import load_params
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.folders import RANKINGS, RECORDS, records_of
+from corpora_recipes.running.left_out import read_left_out
+from corpora_recipes.running.memo import Key, digest_of, remembering
+from corpora_recipes.running.telling import tell
+from corpora_recipes.running.walking import Entry, walk
 
 HELP = """\
 examples:
-  probeta compose --records data/records --out data/instances/rankings
-  probeta compose evalrank_es --records data/records --out data/instances/rankings
+  probeta compose
+  probeta compose --only evalrank_es
 
-A ranking (EvalRank) has pairs of paraphrases, and other texts to rank them among. The numbers of
-pairs used or left out, by reason, are printed and written to RANKING/build.json. A ranking whose
-records and parameters are unchanged is kept.
+A ranking (EvalRank) has pairs of paraphrases, and other texts to rank them among. It is written to
+data/instances/rankings/RANKING, with the numbers of pairs used or left out, by reason, in
+build.json.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta compose`."""
-    parser.add_argument(
-        "rankings",
-        nargs="*",
-        metavar="RANKING",
-        help="entries of `rankings` in params.yaml (default: all)",
-    )
-    add_params(parser)
-    parser.add_argument(
-        "--records",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="folder with CORPUS.parquet for each corpus of the rankings",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="folder for the instances of all rankings",
-    )
+    add_stage(parser, "rankings")
 
 
 def run(options: argparse.Namespace) -> None:
     """Compose rankings, and print the numbers of their rows and pairs."""
-    from builders.composing.rankings import compose_rankings
-    from builders.plan.params import rankings_params
-    from builders.plan.rankings import rankings_of
-    from builders.store.dataset_files import print_rows
-    from corpora_recipes.entries import load_corpora
-    from corpora_recipes.params import load_params
-
     params = load_params(options.params)
-    entries, sources = rankings_params(params, options.params), params["sources"]
-    for name in options.rankings:
-        if name not in entries:
-            raise InputError(
-                f"{options.params}: rankings",
-                expected=f"one of {', '.join(entries) or '(no ranking)'}",
-                found=repr(name),
-                todo="correct the name, or add an entry",
-            )
-    rankings = rankings_of(entries, load_corpora(options.params), sources, options.params)
-    chosen = options.rankings or entries
-    reports, kept = compose_rankings(rankings, chosen, options.records, options.out, sources)
-    for name, report in reports.items():
-        print_rows({name: report})
-        print("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
-    print(said_kept(len(reports), kept, "rankings"))
+    listed, sources = rankings_params(params, options.params), params["sources"]
+    rankings = rankings_of(listed, load_corpora(options.params), sources, options.params)
+    without = read_left_out("read")
+    entries = {
+        ranking.name: Entry(
+            [RANKINGS / ranking.name],
+            partial(_key, ranking, sources),
+            partial(_compose, ranking, sources),
+        )
+        for ranking in rankings
+        if not any(corpus.name in without for corpus in ranking.corpora)
+    }
+    with remembering(check=options.check):
+        walk(
+            "compose",
+            entries,
+            unit="rankings",
+            folder=RANKINGS,
+            only=options.only,
+            strict=options.strict,
+        )
+
+
+def _key(ranking: RankingDataset, sources: str) -> Key:
+    # The datasets of a corpus decide what is left out of it, which about() states.
+    corpora = [replace(corpus, datasets={}) for corpus in ranking.corpora]
+    return {
+        "inputs": {corpus.name: digest_of(records_of(corpus.name)) for corpus in corpora},
+        "parameters": repr([ranking.about(), sources, corpora]),
+        "code": code_digest("builders.composing.composing"),
+        "versions": stage_versions("compose"),
+    }
+
+
+def _compose(ranking: RankingDataset, sources: str) -> dict[str, Any]:
+    from builders.composing.composing import compose
+    from builders.store.dataset_files import describe_rows
+
+    report = compose(ranking, RECORDS, RANKINGS / ranking.name, sources)[ranking.name]
+    tell(describe_rows(ranking.name, report))
+    tell("pairs: " + ", ".join(f"{outcome} {n:,}" for outcome, n in report["pairs"].items()))
+    return {"rows": report["rows"]}

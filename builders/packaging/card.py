@@ -236,12 +236,18 @@ class Config:
         return f"{self.rows[split]:,}" + (f" ({FOLDS} folds)" if "fold" in self.columns else "")
 
 
-def card(configs: Sequence[Config], missing: Sequence[str] = (), asked: int = 0) -> str:
+def card(
+    configs: Sequence[Config],
+    missing: Sequence[str] = (),
+    failed: Sequence[str] = (),
+    asked: int = 0,
+) -> str:
     """Return the README.md of a package.
 
     Args:
         configs: its datasets.
         missing: names of datasets that are left out because their corpora must be asked for.
+        failed: names of those that are left out for a fault.
         asked: number of datasets that language models can be asked, see ``write_tasks``.
     """
     restricted = [config.dataset.name for config in configs if config.is_restricted]
@@ -255,6 +261,7 @@ def card(configs: Sequence[Config], missing: Sequence[str] = (), asked: int = 0)
             "header": header,
             "configs": configs,
             "missing": missing,
+            "failed": failed,
             "asked": asked,
             "restricted": restricted,
             "tasks": [TASKS[name] for name in used],

@@ -1,55 +1,72 @@
 """`probeta package`: put all instances in one folder for the Hugging Face Hub."""
 
 import argparse
-from pathlib import Path
 
-from corpora_recipes.running.commands import add_params, said_kept
+from builders.plan.available import left_out_datasets, without
+from builders.plan.groups import load_groups
+from corpora_recipes.params import load_params
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
+from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.walking import tell_outcome
 
 HELP = """\
 examples:
-  probeta package --instances data/instances --audit data/audit/audit.json --out dist/hub
+  probeta package
 
-The folder has the Parquet files of every dataset, with the spaCy tokens of the texts, the dataset
-card and a Croissant description. Datasets that are unchanged since the last package are kept.
+Writes dist/hub: the Parquet files of every dataset, with the spaCy tokens of the texts, the dataset
+card and a Croissant description.
 """
-
-
-def add_packaged(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name what is packaged."""
-    add_params(parser)
-    parser.add_argument(
-        "--instances",
-        type=Path,
-        default=Path("data/instances"),
-        metavar="DIR",
-        help="folder that `probeta build` and `compose` wrote (default: data/instances)",
-    )
-    parser.add_argument(
-        "--audit",
-        type=Path,
-        default=Path("data/audit/audit.json"),
-        metavar="FILE.json",
-        help="file that `probeta audit` wrote (default: data/audit/audit.json)",
-    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta package`."""
-    add_packaged(parser)
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for the package"
-    )
+    add_stage(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Package all instances."""
-    from builders.packaging.hub import package
-    from builders.plan.groups import load_groups
-    from builders.store.missing import said_missing, without_missing
+    """Package all instances.
 
-    groups = load_groups(options.params)
-    kept = package(groups, options.instances, options.audit, options.out)
-    there, missing = without_missing(groups, options.instances)
-    print(said_kept(sum(len(group.datasets) for group in there), kept))
-    for line in said_missing(missing):
-        print(line)
+    Raises:
+        InputError: there are none; and see ``builders.packaging.hub.package``.
+    """
+    params, groups = load_params(options.params), load_groups(options.params)
+    left_out = left_out_datasets(groups, "read", "build", "compose", "audit")
+    there = without(groups, left_out)
+    folders = [INSTANCES / group.folder for group in there if group.datasets]
+    if not folders:
+        raise InputError(
+            INSTANCES,
+            expected="at least one dataset",
+            found="none that could be made without a fault",
+            todo="read the messages of the stages before, or add a corpus to params.yaml",
+        )
+    facts = {origin.corpus.recipe: origin.corpus.facts for g in groups for origin in g.origins}
+    with remembering(check=options.check):
+        key = {
+            "inputs": digests_of([*folders, AUDIT / "audit.json"]),
+            "parameters": [
+                *(params[name] for name in ("seed", "sources", "corpora", "rankings")),
+                repr(facts),
+                repr(left_out),
+            ],
+            "code": code_digest("builders.packaging.hub"),
+            "versions": stage_versions("package"),
+        }
+        memo, new = Memo("package"), 0
+        if memo.kept("all", key) is None:
+            from builders.packaging.hub import package
+
+            new = package(
+                there,
+                INSTANCES,
+                AUDIT / "audit.json",
+                PACKAGE,
+                left_out=left_out,
+                earlier=PACKAGE,
+            )
+            memo.keep("all", key, [PACKAGE])
+        tell_outcome("package", "datasets", sum(len(own.datasets) for own in there), new, {})

@@ -11,18 +11,19 @@ from builders.packaging.changes import FILE, dataset_changes
 from builders.packaging.croissant import croissant
 from builders.packaging.leaderboard import eval_yaml
 from builders.packaging.lm_eval.tasks import write_tasks
-from builders.packaging.rows import Digests, facts_of, take_over_rows, write_rows
+from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
 from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup
 from builders.plan.making import making_of
 from builders.plan.rankings import RankingDataset
 from builders.store.dataset_files import NO_COUNTS
-from builders.store.missing import without_missing
 from builders.store.schema import about_of, labels_of
 from builders.store.shards import digest, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.left_out import LeftOut
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.outputs import whole_folder
 
 
@@ -32,6 +33,7 @@ def package(
     audit: Path,
     out: Path,
     *,
+    left_out: Mapping[str, LeftOut] | None = None,
     earlier: Path | None = None,
     hub: tuple[str, str] | None = None,
 ) -> int:
@@ -39,23 +41,25 @@ def package(
 
     Each dataset is a folder, with a page on it. Beside the card (README.md) there are LICENSE.md,
     with licences and sources; croissant.json, the same facts in MLCommons' vocabulary; audit.json,
-    with the digests of the packaged rows, the names of their corpora, the benchmarks that they
-    belong to, and the datasets that are left out because their corpora must be asked for;
-    eval.yaml, for the leaderboards of the Hub; and the folder lm_eval with the datasets as tasks of
-    lm-evaluation-harness. The pages show the misses of the audit; they are not errors here.
+    with the names of the corpora of the datasets, the benchmarks that they belong to, and the
+    datasets that are left out, because their corpora must be asked for ("missing") or they have a
+    fault ("left_out"), with the reason; eval.yaml, for the leaderboards of the Hub; and the folder
+    lm_eval with the datasets as tasks of lm-evaluation-harness. The pages show the misses of the
+    audit; they are not errors here.
 
     Args:
-        groups: the datasets to package.
+        groups: the datasets to package, of which there are all.
         instances: where `build` and `compose` wrote: ``<corpus>/<dataset>/<split>-….parquet``, and
             the same for ``rankings/<ranking>``.
         audit: the audit.json of these instances.
         out: the folder to write; what it held before is replaced as a whole.
-        earlier: a package, None for the one in ``out``. Its datasets are taken over if they are
-            unchanged; the result is the same.
+        left_out: the datasets of params.yaml that are not among them, and why.
+        earlier: the package whose rows the memory knows; what is unchanged is taken from there, and
+            what it gets is remembered. None to take nothing. The result is the same.
         hub: the repository and the tag that it is to be published as, if any.
 
     Returns:
-        The number of datasets that were taken over.
+        The number of datasets whose rows are new.
 
     Raises:
         InputError: a dataset of params.yaml has not been built or audited, or was built with other
@@ -63,7 +67,6 @@ def package(
             language.
     """
     report = read_audit(audit)
-    groups, missing = without_missing(groups, instances)
     digests: dict[str, Digests] = {}
     audits: dict[str, dict[str, Any]] = {}
     for group in groups:
@@ -82,32 +85,43 @@ def package(
                 audits[dataset.name]["edition_of"] = dataset.edition_of
             if isinstance(dataset, ExampleDataset) and dataset.facts.published:
                 audits[dataset.name]["published"] = dataset.facts.published
-    before = earlier or out
-    facts = facts_of(before)
-    kept = 0
+    missing, failed = (
+        {name: own.why for name, own in (left_out or {}).items() if own.asked_for == asked_for}
+        for asked_for in (True, False)
+    )
+    new: dict[str, Content] = {}
     with whole_folder(out) as folder:
         for group in groups:
             for dataset in group.datasets:
-                name = dataset.name
-                rows = take_over_rows(name, digests[name], before, facts, folder)
-                kept += rows is not None
-                source = instances / group.folder / name
-                rows = rows or write_rows(dataset, source, digests[name], folder)
-                audits[name] |= rows
+                name, own = dataset.name, digests[dataset.name]
+                content = kept_rows(name, own, earlier, folder) if earlier else None
+                if content is None:
+                    content = write_rows(dataset, instances / group.folder / name, own, folder)
+                    new[name] = content
+                audits[name]["content"] = content
         configs = _configs(groups, instances, digests, audits, folder)
         asked = write_tasks(configs, folder, hub)
-        (folder / "README.md").write_text(card(configs, list(missing), asked), "utf-8")
+        (folder / "README.md").write_text(
+            card(configs, list(missing), list(failed), asked), "utf-8"
+        )
         for config in configs:
-            page = folder / config.dataset.name / "README.md"
-            page.write_text(dataset_page(config), "utf-8")
+            path = folder / config.dataset.name / "README.md"
+            path.write_text(dataset_page(config), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(_asked(configs)), "utf-8")
         (folder / "croissant.json").write_text(croissant(configs, hub), "utf-8")
         text = json.dumps(
-            report | {"datasets": audits, "missing": missing}, ensure_ascii=False, indent=2
+            report | {"datasets": audits, "missing": missing, "left_out": failed},
+            ensure_ascii=False,
+            indent=2,
         )
         (folder / "audit.json").write_text(text + "\n", "utf-8")
-    return kept
+    if out == earlier:
+        memo = Memo("tokens")
+        for name, content in new.items():
+            keep_rows(memo, name, digests[name], content, out)
+        memo.retain(digests)
+    return len(new)
 
 
 def _check_built(dataset: Dataset, source: Path, entry: str) -> None:
@@ -121,8 +135,7 @@ def _check_built(dataset: Dataset, source: Path, entry: str) -> None:
             source,
             expected=f"the instances of {dataset.name} as params.yaml asks for them",
             found="none" if about is None else _differing(dataset.about(), about),
-            todo=f"run `probeta {verb} {entry} …`, or `dvc repro`; to package some datasets only, "
-            "pass --params with a file that has these alone",
+            todo=f"run `probeta {verb} --only {entry}`, or `dvc repro`",
         )
 
 
@@ -189,7 +202,7 @@ def _audited(report: Mapping[str, Any], name: str, digests: Digests) -> dict[str
             f"audit.json: {name}",
             expected=f"the audit of the instances, {content}",
             found="none" if facts is None else f"that of {facts.get('content')}",
-            todo="run `probeta audit …` again, or `dvc repro`",
+            todo="run `probeta audit` again, or `dvc repro`",
         )
     return dict(facts)
 

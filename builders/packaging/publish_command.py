@@ -2,30 +2,27 @@
 
 import argparse
 from importlib.metadata import version
-from pathlib import Path
 
-from builders.packaging.command import add_packaged
+from builders.plan.available import left_out_datasets, without
+from builders.plan.groups import load_groups
+from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
+from corpora_recipes.running.memo import remembering
 
 HELP = """\
 examples:
   probeta publish --repo ORG/NAME --dry-run
   probeta publish --repo ORG/NAME --include-restricted
+
+Takes what the stages have left in data/instances and data/audit, and unchanged rows from dist/hub.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta publish`."""
-    add_packaged(parser)
+    add_params(parser)
     parser.add_argument(
         "--repo", required=True, metavar="ORG/NAME", help="dataset repository on the Hub"
-    )
-    parser.add_argument(
-        "--packaged",
-        type=Path,
-        default=Path("dist/hub"),
-        metavar="DIR",
-        help="folder that `probeta package` wrote: its datasets are taken from there if they are "
-        "unchanged (default: dist/hub)",
     )
     parser.add_argument("--dry-run", action="store_true", help="list the files, upload nothing")
     parser.add_argument(
@@ -38,17 +35,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Publish the datasets that may be redistributed."""
     from builders.packaging.publishing import publish
-    from builders.plan.groups import load_groups
 
-    publication = publish(
-        load_groups(options.params),
-        options.instances,
-        options.audit,
-        options.repo,
-        version=version("probeta"),
-        params=options.params,
-        packaged=options.packaged,
-        dry_run=options.dry_run,
-        include_restricted=options.include_restricted,
-    )
+    groups = load_groups(options.params)
+    left_out = left_out_datasets(groups, "read", "build", "compose")
+    with remembering():
+        publication = publish(
+            without(groups, left_out),
+            INSTANCES,
+            AUDIT / "audit.json",
+            options.repo,
+            version=version("probeta"),
+            params=options.params,
+            packaged=PACKAGE,
+            dry_run=options.dry_run,
+            include_restricted=options.include_restricted,
+        )
     print(publication)

@@ -16,7 +16,6 @@ from builders.packaging.hub import package
 from builders.plan.collections import missing_parts
 from builders.plan.datasets import ExampleDataset
 from builders.plan.groups import BuildGroup
-from builders.store.missing import without_missing
 from builders.store.shards import digests
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError
@@ -81,13 +80,13 @@ def publish(
     created so, if a corpus may not be redistributed. An interrupted run can be repeated.
 
     Args:
-        groups: all groups of params.yaml; samples are not published.
+        groups: all groups of params.yaml that there are; samples are not published.
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
         params: the file with all groups, for messages.
-        packaged: an earlier package; the datasets that are unchanged in it are taken from there.
+        packaged: the package whose rows the memory knows, and are taken from there if unchanged.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
@@ -103,8 +102,7 @@ def publish(
             No tag is made then.
     """
     _check_name(repo)
-    there, _ = without_missing(groups, instances)
-    built = [group for group in there if group.datasets]
+    built = [group for group in groups if group.datasets]
     restricted = [group.name for group in built if not group.redistributable]
     left_out = [] if include_restricted else restricted
     published = [group for group in built if group.name not in left_out]

@@ -24,8 +24,6 @@ from corpora_recipes.text.tokens import check_language, has_rules
 
 # Rows for train, validation and test: Araujo et al. (2022), Appendix A.
 PAPER_ROWS = (10_000, 4_000, 4_000)
-# The folder of all rankings beside those of the corpora.
-RANKINGS = "rankings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,16 +177,8 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
             licence.
 
     Raises:
-        InputError: one has an unknown task or key, or an invalid value; or the corpus has the name
-            of the folder of rankings.
+        InputError: one has an unknown task or key, or an invalid value.
     """
-    if corpus.name == RANKINGS:
-        raise InputError(
-            corpus.where,
-            expected="another name",
-            found=f"{RANKINGS}, the name of the folder with the instances of all rankings",
-            todo="rename the corpus",
-        )
     return [
         _dataset(corpus, sources, name, corpus.datasets[name]) for name in sorted(corpus.datasets)
     ]

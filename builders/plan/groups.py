@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from builders.plan.datasets import RANKINGS, Dataset, datasets_of
+from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.editions import check_editions
 from builders.plan.origins import Origin, origins_of
 from builders.plan.params import rankings_params
-from builders.plan.rankings import RankingDataset, rankings_of
+from builders.plan.rankings import rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import Corpus
@@ -23,17 +23,19 @@ class BuildGroup(NamedTuple):
         name: of the corpus or the ranking.
         datasets: those built; empty if only rankings use the corpus.
         origins: the corpora whose texts they hold.
+        of_ranking: whether its dataset is a ranking, composed from several corpora.
     """
 
     name: str
     datasets: Sequence[Dataset]
     origins: Sequence[Origin]
 
+    of_ranking: bool = False
+
     @property
     def folder(self) -> Path:
         """Where its instances are in the folder of all instances."""
-        of_ranking = any(isinstance(dataset, RankingDataset) for dataset in self.datasets)
-        return Path(RANKINGS, self.name) if of_ranking else Path(self.name)
+        return Path("rankings" if self.of_ranking else "corpora", self.name)
 
     @property
     def redistributable(self) -> bool:
@@ -82,6 +84,6 @@ def groups_of(
     ]
     check_editions([(own.origins[0].corpus, own.datasets) for own in built])
     return built + [
-        BuildGroup(ranking.name, [ranking], origins_of(ranking.corpora, sources))
+        BuildGroup(ranking.name, [ranking], origins_of(ranking.corpora, sources), of_ranking=True)
         for ranking in composed
     ]

@@ -13,7 +13,7 @@ Rows = dict[Split, list[dict[str, Any]]]
 # Unit ("documents" …) to outcome to number.
 Counts = dict[str, dict[str, int]]
 # The keys of a dataset in build.json that are no such units.
-NO_COUNTS = ("rows", "labels", "sources", "made_from", "window")
+NO_COUNTS = ("rows", "labels", "sources", "window")
 
 
 def describe(counts: Counts) -> str:
@@ -51,8 +51,6 @@ def write_report(report: dict[str, Any], folder: Path) -> None:
     (folder / "build.json").write_text(text + "\n", "utf-8")
 
 
-def print_rows(report: dict[str, Any]) -> None:
-    """Print the number of rows per split, for each dataset of a report."""
-    for name, entry in report.items():
-        rows = ", ".join(f"{split} {count:,}" for split, count in entry["rows"].items())
-        print(f"{name}: {rows}")
+def describe_rows(dataset: str, report: dict[str, Any]) -> str:
+    """Return the number of rows per split that a report on a dataset has, in words."""
+    return f"{dataset}: " + ", ".join(f"{of} {rows:,}" for of, rows in report["rows"].items())

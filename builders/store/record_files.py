@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.parquet import strings
 from corpora_recipes.records import Example, Record, record_unit
-from corpora_recipes.rows import MISSING, WINDOW, from_row, record_schema
+from corpora_recipes.rows import WINDOW, from_row, record_schema
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,18 +23,6 @@ def window_of(path: Path) -> dict[str, Any] | None:
 
     window = (pq.read_schema(path).metadata or {}).get(WINDOW)
     return None if window is None else dict(json.loads(window))
-
-
-def why_missing(path: Path) -> str:
-    """Return how to get the corpus of a file of records, "" if it is there or no such file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        found = (pq.read_schema(path).metadata or {}).get(MISSING, b"")
-    except (OSError, pa.ArrowInvalid):
-        return ""  # who reads the records says what is wrong with them
-    return str(found, "utf-8")
 
 
 def record_batches(
@@ -87,8 +74,7 @@ def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record
 
     for batch in record_batches(path, kind):
         if collection:
-            # Not equal(), which imports pandas.
-            batch = batch.filter(pc.is_in(batch["collection"], value_set=strings([collection])))
+            batch = batch.filter(pc.equal(batch["collection"], collection))
         for row in batch.to_pylist():
             yield from_row(kind, row)
 

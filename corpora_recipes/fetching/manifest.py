@@ -88,7 +88,7 @@ def check_complete(raw: Path, corpus: str) -> None:
         raw,
         expected=f"all raw files of {corpus}",
         found=f"a fetch that has not ended{names}",
-        todo=f"run `probeta fetch {corpus} --out {raw}`, which goes on where it stopped; to read "
+        todo=f"run `probeta fetch --only {corpus}`, which goes on where it stopped; to read "
         f"only what is there, remove {raw / MANIFEST}",
     )
 

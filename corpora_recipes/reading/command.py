@@ -1,76 +1,85 @@
 """`probeta read`: raw files to records."""
 
 import argparse
-from pathlib import Path
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
-from corpora_recipes.running.commands import add_corpus, add_executor, add_params
+from corpora_recipes.entries import load_corpora
+from corpora_recipes.fetching.command import fetched
+from corpora_recipes.params import load_params
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_executor, add_stage
+from corpora_recipes.running.environment import stage_versions, write_environment
+from corpora_recipes.running.folders import RAW, RECORDS, records_of
+from corpora_recipes.running.memo import Key, remembering
+from corpora_recipes.running.telling import tell
+from corpora_recipes.running.walking import Entry, walk
 
 HELP = """\
 examples:
-  probeta read wikipedia --raw data/raw/wikipedia --out wikipedia.parquet
-  probeta read theses --raw my/pages --out theses.parquet --documents all
-  probeta read tass --fetch --raw data/raw/tass --out tass.parquet
+  probeta read
+  probeta read --only theses,tass
+  probeta read --executor tcp://scheduler:8786
 
-Beside the records it writes, as JSON, the numbers of documents kept and of documents dropped by
-reason. The records do not depend on the number of workers. With --fetch, a corpus that must be
-asked for and is not there gives records without rows; all that follows leaves out its datasets.
+Fetches what is missing into data/raw, as `probeta fetch` does, and writes to data/records
+CORPUS.parquet and, as JSON, the numbers of documents kept and of documents dropped by reason. A
+corpus is read again if its files, its entry in params.yaml, the code or a library has changed. One
+that cannot be had is left out, and so is all that follows from it. The records do not depend on the
+number of workers.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta read`."""
-    add_corpus(parser)
-    add_params(parser)
-    parser.add_argument(
-        "--raw", type=Path, required=True, metavar="DIR", help="folder with the raw files"
-    )
-    parser.add_argument(
-        "--fetch",
-        action="store_true",
-        help="first get the raw files that are missing, as `probeta fetch` does",
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE.parquet", help="file for the records"
-    )
-    parser.add_argument(
-        "--documents",
-        metavar="N|all",
-        help="number of documents to take (default: that of params.yaml)",
-    )
+    add_stage(parser, "corpora")
     add_executor(parser, "blocks read")
-    parser.add_argument(
-        "--strict",
-        action="store_true",
-        help="fail if a share of drops is above its limit in corpus.yaml, or if a corpus that must "
-        "be asked for is missing (default: print a note)",
-    )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read a corpus, and print the counts of records kept and dropped."""
-    from corpora_recipes.entries import load_corpus, with_documents
+    """Read all corpora, and print the counts of records kept and dropped."""
+    params = load_params(options.params)
+    entries = {
+        corpus.name: Entry(
+            [records_of(corpus.name), records_of(corpus.name).with_suffix(".json")],
+            partial(_key, corpus, params["sources"]),
+            partial(_read, corpus, options),
+        )
+        for corpus in load_corpora(options.params)
+    }
+    with remembering(check=options.check):
+        walk(
+            "read",
+            entries,
+            unit="corpora",
+            folder=RECORDS,
+            only=options.only,
+            strict=options.strict,
+            any_fault=True,
+        )
+        write_environment()
+
+
+def _key(corpus: Corpus, sources: str) -> Key:
+    """Fetch a corpus, and return all that decides its records."""
+    return {
+        "inputs": fetched(corpus, sources),
+        "parameters": corpus.asked,
+        "code": code_digest(
+            "corpora_recipes.reading.reading", f"corpora_recipes.corpora.{corpus.recipe}.recipe"
+        ),
+        "versions": stage_versions("read"),
+    }
+
+
+def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
     from corpora_recipes.reading.reading import above_limits, read
 
-    corpus = load_corpus(options.params, options.corpus)
-    if options.fetch:
-        from corpora_recipes.fetching.sources import fetch
-        from corpora_recipes.missing import MissingCorpus
-        from corpora_recipes.params import load_params
-        from corpora_recipes.reading.without_rows import write_missing
-
-        try:
-            fetch(corpus, load_params(options.params)["sources"], options.raw)
-        except MissingCorpus as missing:
-            if options.strict:
-                raise
-            write_missing(corpus, options.out)
-            print(f"missing, which leaves out {', '.join(corpus.datasets)}: {missing}")
-            return
-    corpus = with_documents(corpus, options.documents)
     drops = read(
         corpus,
-        options.raw,
-        options.out,
+        RAW / corpus.name,
+        records_of(corpus.name),
         workers=options.workers,
         executor=options.executor,
         strict=options.strict,
@@ -78,6 +87,7 @@ def run(options: argparse.Namespace) -> None:
     for unit, counts in drops.as_dict().items():
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
         kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
-        print(f"{kept}; dropped: {reasons}" if reasons else kept)
+        tell(f"{kept}; dropped: {reasons}" if reasons else kept)
     for excess in above_limits(corpus, drops):
         print(f"{corpus.name}: note: {excess}")
+    return drops.as_dict()

@@ -1,8 +1,6 @@
 """The `read` command: turns a folder of raw files into a Parquet file of records, with counts."""
 
 import json
-import sys
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from corpora_recipes.rows import WINDOW, record_schema, to_row
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
 from corpora_recipes.running.outputs import whole_outputs
+from corpora_recipes.running.telling import progress
 
 # Rows per row group: small enough to read one at a time, large enough to compress well.
 ROW_GROUP = 1000
@@ -60,7 +59,7 @@ def read(
             raw,
             expected=f"a folder with the raw files of {corpus.name}",
             found="no such folder",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     if out.is_dir() or out.suffix == ".json":
         todo = "name a file, such as records.parquet"
@@ -82,7 +81,7 @@ def read(
         open_executor(executor, workers) as pool,
         whole_outputs([out, out.with_suffix(".json")]) as (records_file, counts_file),
         parquet_writer(records_file, schema) as writer,
-        _progress(corpus) as bar,
+        progress(corpus.documents, f"read {corpus.name}", "document") as bar,
     ):
         rows: list[dict[str, Any]] = []
         ahead = 2 * pool.at_once if pool else 1
@@ -95,8 +94,7 @@ def read(
                     row["split"] = decide_split(corpus.seed, corpus.name, record.id)
                 rows.append(row)
             taken += len(records)
-            if bar is not None:
-                bar.update(len(records))
+            bar.update(len(records))
             while len(rows) >= ROW_GROUP:
                 _write(writer, rows[:ROW_GROUP], schema)
                 del rows[:ROW_GROUP]
@@ -121,15 +119,6 @@ def decide_split(seed: int, corpus: str, document_id: str) -> Split:
 
 def _size(raw: Path) -> int:
     return sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
-
-
-def _progress(corpus: Corpus) -> AbstractContextManager[Any]:
-    """Return a progress bar, or None without a terminal: tqdm takes 40 ms to import."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from tqdm import tqdm
-
-    return tqdm(total=corpus.documents, desc=f"read {corpus.name}", unit="doc")
 
 
 def _write(writer: Any, rows: list[dict[str, Any]], schema: Any) -> None:

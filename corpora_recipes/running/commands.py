@@ -69,9 +69,37 @@ def add_params(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """Add the argument that names a corpus."""
-    parser.add_argument("corpus", metavar="CORPUS", help="an entry of `corpora` in params.yaml")
+def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
+    """Add the options that all stages have.
+
+    Args:
+        parser: of the verb.
+        entries: what it walks, such as "corpora"; "" if it cannot take one of them alone.
+    """
+    add_params(parser)
+    if entries:
+        parser.add_argument(
+            "--only",
+            type=names,
+            metavar="NAME,…",
+            help=f"these {entries} only (default: all of params.yaml)",
+        )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="stop at the first fault (default: leave out what has one, and say so)",
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="read all files again whose contents are remembered (default: those whose size or "
+        "times have changed)",
+    )
+
+
+def names(text: str) -> list[str]:
+    """Return the names of an argument, which are parted by commas; a type for argparse."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def add_workers(parser: argparse.ArgumentParser) -> None:
@@ -105,8 +133,3 @@ def add_executor(parser: argparse.ArgumentParser, what: str) -> None:
         help="processes of this machine, or a Dask scheduler (default: the environment variable "
         "PROBETA_EXECUTOR, or local)",
     )
-
-
-def said_kept(total: int, kept: int, unit: str = "datasets") -> str:
-    """Return what a verb says of earlier results: "38 datasets: 37 kept, 1 new"."""
-    return f"{total} {unit}: {kept} kept, {total - kept} new"

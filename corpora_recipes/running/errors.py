@@ -39,6 +39,10 @@ class InputError(Exception):
         return _rebuild, (self.where, self.expected, self.found, self.todo)
 
 
+class LostWorkers(InputError):
+    """Workers were lost in the same work again and again: another run may succeed."""
+
+
 def nearest(names: Iterable[str], known: Collection[str]) -> str:
     """Return the known names that are most like some misspelt ones; "" without any."""
     from difflib import get_close_matches

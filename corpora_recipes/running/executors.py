@@ -27,7 +27,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, LostWorkers
 
 if TYPE_CHECKING:
     from distributed import Future as DaskFuture
@@ -125,7 +125,7 @@ class Processes(ThreadPoolExecutor):
             if error is not None:
                 raise error
             return result  # type: ignore[no-any-return]
-        raise InputError(
+        raise LostWorkers(
             f"--workers {self.at_once}",
             expected="workers that run until they are done",
             found=f"{ATTEMPTS} were lost in the same work, the last by {_end_of(process)}: "
@@ -257,7 +257,7 @@ class Cluster(Executor):
             found = f"{error.allowed_failures + 1} were lost in the same work, most likely for "
             found += f"lack of memory; the last was {error.last_worker.address}"
             todo = "give each worker more memory or fewer threads"
-        raise InputError(self._where, expected=expected, found=found, todo=todo)
+        raise LostWorkers(self._where, expected=expected, found=found, todo=todo)
 
     def _start(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
         loop: asyncio.AbstractEventLoop = self._client.loop.asyncio_loop  # type: ignore[union-attr]
@@ -311,7 +311,7 @@ class Cluster(Executor):
         warned = False
         while not (threads := self._client.nthreads()):
             if time.monotonic() > deadline:
-                raise InputError(
+                raise LostWorkers(
                     self._where,
                     expected="workers",
                     found=f"none for {PATIENCE} seconds",

@@ -1,85 +1,102 @@
-"""`probeta embed`: encode the sentences of all instances, each once."""
+"""`probeta embed`: encode the sentences of all datasets, each once."""
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
-from corpora_recipes.running.commands import add_executor, add_params
-from evaluation.entries import add_encoder, add_instances
+from corpora_recipes.params import load_params
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_executor, add_stage
+from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
+from corpora_recipes.running.memo import Key, Memo, remembering
+from corpora_recipes.running.telling import tell
+from corpora_recipes.running.walking import Entry, walk
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.data.prompts import check_prompt_names
+from evaluation.embedding.header import fingerprint, made_by
+from evaluation.encoders.encoder import Encoder
+from evaluation.entries import encoders_of
 
 if TYPE_CHECKING:
-    from evaluation.embedding.done import Done
-    from evaluation.encoders.encoder import Encoder
+    from _typeshed import DataclassInstance
 
 HELP = """\
 examples:
-  probeta embed char_hash --instances dist/hub --out data/embeddings/char_hash
-  probeta embed use_multilingual --instances dist/hub \\
-      --out data/embeddings/use_multilingual --workers 2
+  probeta embed
+  probeta embed --only use_multilingual --workers 2
 
-Every sentence is encoded once, however many datasets have it. A run that was killed goes on where
-it stopped; a run with nothing new ends at once. The vectors do not depend on the number of workers.
+Writes data/embeddings/ENCODER. Every sentence is encoded once, however many datasets have it. A run
+that was killed goes on where it stopped. Vectors are encoded again if the encoder's revision,
+options, code or libraries have changed. They do not depend on the number of workers.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta embed`."""
-    add_encoder(parser)
-    add_instances(parser)
-    add_params(parser)
+    add_stage(parser, "encoders")
     add_executor(parser, "blocks of texts encoded")
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder of the encoder's store"
-    )
 
 
 def run(options: argparse.Namespace) -> None:
     """Encode new texts, and print their number."""
-    from evaluation.embedding.done import inputs_digest, read_done, write_done
-    from evaluation.entries import encoder_of
+    load_params(options.params)
+    datasets = find_datasets(PACKAGE)
+    with remembering(check=options.check):
+        entries = {
+            name: Entry(
+                [EMBEDDINGS / name],
+                partial(_key, make, datasets),
+                partial(_embed, name, make, datasets, options),
+            )
+            for name, make in encoders_of(options.params).items()
+        }
+        walk(
+            "embed",
+            entries,
+            unit="encoders",
+            only=options.only,
+            strict=options.strict,
+            any_fault=True,
+        )
 
-    encoder = encoder_of(options.params, options.encoder)
-    inputs = inputs_digest(options.instances, encoder)
-    done, new = read_done(options.out, inputs, encoder), 0
-    if done is None:
-        done, new = _embed(options, encoder)
-        write_done(options.out, inputs, done)
-    print(f"{options.encoder}: {done.texts} texts in {done.datasets} datasets, {new} encoded now")
-    if done.words is not None:
-        print(f"{options.encoder}: {done.words} words in its vocabulary, for nearest neighbours")
-    if done.tokens is not None:
-        unknown = done.out_of_vocabulary / max(1, done.tokens)
-        print(f"{options.encoder}: {unknown:.1%} of {done.tokens} tokens are not in its vocabulary")
+
+def _key(make: Any, datasets: Sequence[Dataset]) -> Key:
+    encoder: Encoder = make()
+    return {
+        "inputs": {dataset.name: dataset.digest() for dataset in datasets},
+        "parameters": [asdict(cast("DataclassInstance", encoder)), fingerprint(encoder)],
+        "code": [made_by(encoder)["code"], code_digest("evaluation.embedding.embedding")],
+        "versions": made_by(encoder)["versions"],
+    }
 
 
-def _embed(options: argparse.Namespace, encoder: "Encoder") -> "tuple[Done, int]":
-    """Bring the store up to date; return what was counted, and the number of texts encoded."""
-    from evaluation.data.instances import find_datasets
-    from evaluation.data.prompts import check_prompt_names, prompted_texts
-    from evaluation.embedding.coverage import measure_coverage
-    from evaluation.embedding.done import Done
-    from evaluation.embedding.embedding import embed
+def _embed(
+    name: str, make: Any, datasets: Sequence[Dataset], options: argparse.Namespace
+) -> dict[str, Any]:
+    """Bring a store up to date, and print what was counted."""
+    from evaluation.embedding.embedding import embed_datasets
     from evaluation.embedding.vocabulary import write_vocabulary
-    from evaluation.embedding.zeros import check_zeros
+    from evaluation.encoders import release
 
-    datasets = find_datasets(options.instances)
+    encoder: Encoder = make()
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
-    texts = prompted_texts(encoder, datasets)
-    # First, so that a store with all vectors has the counts, too.
-    counts = measure_coverage(encoder, datasets, options.out)
-    new = sum(
-        embed(options.out, encoder, own, options.workers, prompt, options.executor)
-        for prompt, own in texts.items()
-    )
-    check_zeros(options.out, encoder, texts)
-    words = None
-    if any(dataset.task == "paradigms" for dataset in datasets):
-        words = write_vocabulary(options.out, encoder)
-    done = Done(
-        sum(map(len, texts.values())),
-        len(datasets),
-        words,
-        sum(count["tokens"] for count in counts) if counts else None,
-        sum(count["out_of_vocabulary"] for count in counts),
-    )
-    return done, new
+    store = EMBEDDINGS / name
+    try:
+        described, new = embed_datasets(
+            store, encoder, datasets, options.workers, options.executor, Memo("embed").files(name)
+        )
+        words = None
+        if any(dataset.task == "paradigms" for dataset in datasets):
+            words = write_vocabulary(store, encoder)
+    finally:
+        release()
+    tell(f"{name}: {new} texts encoded now, for {len(datasets)} datasets")
+    if words is not None:
+        tell(f"{name}: {words} words in its vocabulary, for nearest neighbours")
+    counts = [own.coverage for own in described.values() if own.coverage]
+    if counts:
+        tokens, unknown = (sum(of[key] for of in counts) for key in ("tokens", "out_of_vocabulary"))
+        tell(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
+    return {"texts": new}

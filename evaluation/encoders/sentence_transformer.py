@@ -69,7 +69,7 @@ class SentenceTransformer:
     @property
     def dimension(self) -> int:
         """Length of a vector; the model is loaded for it."""
-        return int(_load(self.source).get_embedding_dimension())
+        return int(load_model(self.source).get_embedding_dimension())
 
     @property
     def options(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class SentenceTransformer:
 
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
-        vectors: Floats = _load(self.source).encode(
+        vectors: Floats = load_model(self.source).encode(
             list(texts),
             batch_size=self.batch,
             prompt=prompt,
@@ -102,7 +102,8 @@ class SentenceTransformer:
 
 
 @lru_cache(maxsize=1)
-def _load(source: Source) -> Any:
+def load_model(source: Source) -> Any:
+    """Return the model, which stays in memory until ``release``."""
     torch, library = load_packages("sentence_transformers", "torch", "sentence_transformers")
     device = prepare_torch(torch)
     load = _load_word_gru if _is_word_gru(source) else library.SentenceTransformer

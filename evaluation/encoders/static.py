@@ -56,7 +56,7 @@ class StaticVectors:
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
     prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
     parallel: ClassVar[bool] = False
 
     @property
@@ -86,7 +86,7 @@ class StaticVectors:
         """
         import numpy as np
 
-        table = _load(*_stamp(self.path))
+        table = load_model(*_stamp(self.path))
         # Each distinct token once: with fastText a vector is the mean of about twenty vectors.
         known: dict[str, Floats | None] = {}
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
@@ -119,7 +119,7 @@ class StaticVectors:
             if isinstance(header, Header):
                 yield from read_blocks(file, header, bar)
                 return
-        table = _load(*stamp)
+        table = load_model(*stamp)
         words = list(table.rows)
         for first in range(0, len(words), BLOCK_ROWS):
             block = words[first : first + BLOCK_ROWS]
@@ -133,7 +133,7 @@ class StaticVectors:
         Raises:
             InputError: the file is not a valid file of word vectors.
         """
-        table = _load(*_stamp(self.path))
+        table = load_model(*_stamp(self.path))
         rows = [table.row(token) for text in texts for token in _tokens(text)]
         return {"tokens": len(rows), "out_of_vocabulary": rows.count(None)}
 
@@ -167,7 +167,8 @@ def _dimension(path: str, size: int, changed: int) -> int:
 
 # Only one: a table may take several GiB.
 @lru_cache(maxsize=1)
-def _load(path: str, size: int, changed: int) -> WordVectors:
+def load_model(path: str, size: int, changed: int) -> WordVectors:
+    """Return the model, which stays in memory until ``release``."""
     with open_vectors(path) as file, _bar(path, size) as bar:
         return read_vectors(file, bar)
 

@@ -168,7 +168,7 @@ class Transformer:
         # hidden state, while the output of the last layer may be normalised.
         count = self._number(_LAYER_COUNTS)
         deepest = count if layers[-1] == "avg" else min(int(layers[-1]) + 1, count)
-        loaded = _load(self.source, count, deepest, self.dtype)
+        loaded = load_model(self.source, count, deepest, self.dtype)
         limit = min(self.max_length, loaded.limit)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
         if cut := sum(length > limit for length in lengths):
@@ -281,7 +281,7 @@ def _padded(length: int, limit: int) -> int:
 
 
 @lru_cache(maxsize=1)
-def _load(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
+def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
     """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers.
 
     Raises:

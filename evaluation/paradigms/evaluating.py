@@ -1,7 +1,7 @@
 """ParaLex for one encoder: its scores on every dataset of paradigms."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -10,9 +10,12 @@ import numpy as np
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.telling import progress
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import DEFAULT
 from evaluation.data.texts import text_columns
+from evaluation.embedding.described import Described, read_described
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import HasWords, Vocabulary, open_vocabulary
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
@@ -27,14 +30,13 @@ from evaluation.paradigms.vocabulary import (
     forms_of,
     make_vocabulary,
 )
-from evaluation.results.kept import unchanged
 from evaluation.results.paradigms import (
     FORMAT,
     MEASURES,
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
-    read_paradigms,
+    paradigm_score_of,
 )
 from evaluation.results.versions import encoder_facts, library_versions
 
@@ -51,7 +53,7 @@ def evaluate_paradigms(
     seed: int,
     coherence_threshold: int,
     casings: Sequence[Casing],
-    earlier: Path | None = None,
+    memo: Memo | None = None,
 ) -> tuple[ParadigmResults, int]:
     """Score every dataset of paradigms.
 
@@ -67,19 +69,16 @@ def evaluate_paradigms(
         seed: the run's seed.
         coherence_threshold: how many seeds must suggest a term for it to become a seed.
         casings: in which words are compared.
-        earlier: file with the results of an earlier run, of which those are kept that scoring again
-            could not change.
+        memo: what remembers the scores of datasets; None to score all.
 
     Returns:
         The results, with the datasets for which there was no vocabulary; and the number of datasets
-        whose results were kept.
+        that were scored now.
 
     Raises:
         InputError: the store lacks a text or the encoder's vocabulary; or a dataset has no
             clusters, two of one name, or other tokens than terms.
     """
-    from tqdm import tqdm
-
     known = describe(encoder)
     # All words have one prompt, see ``prompt_of``.
     opened = EmbeddingStore(store, known, known.prompts.get(DEFAULT))
@@ -97,7 +96,7 @@ def evaluate_paradigms(
         coherence_threshold=coherence_threshold,
         casings=[*casings],
         seed=seed,
-        versions=library_versions(known.packages),
+        versions=library_versions("paradigms", opened.made_by),
         code=code_digest(__name__),
         scores=(),
         left_out={
@@ -109,8 +108,16 @@ def evaluate_paradigms(
     )
     languages = {dataset.language for dataset in asked} & rankings.keys()
     vocabularies = {language: vocabulary_digest(rankings[language]) for language in languages}
-    scores = _kept(earlier, results, encoder, asked, vocabularies) if earlier else []
-    there = {score.dataset for score in scores}
+    keys = {
+        dataset.name: _key(
+            results,
+            [read_described(store, own) for own in (dataset, *rankings.get(dataset.language, ()))],
+        )
+        for dataset in asked
+    }
+    kept = {name: memo.kept(name, key) for name, key in keys.items()} if memo else {}
+    there = {name for name, facts in kept.items() if facts is not None}
+    scores = [paradigm_score_of(facts) for name in sorted(there) for facts in kept[name]]
     paradigms = [
         _read_paradigms(dataset, known.form) for dataset in asked if dataset.name not in there
     ]
@@ -119,10 +126,15 @@ def evaluate_paradigms(
         language: _Words(_words_of(rankings[language], known.form), vocabularies[language])
         for language in languages & {one.dataset.language for one in paradigms}
     }
-    with one_thread(), tqdm(desc=f"paradigms {name}", unit="score", disable=None) as bar:
+    with one_thread(), progress(None, f"paradigms {name}", "score") as bar:
         for one, space in _spaces(paradigms, own, shared, opened, known, casings):
             words = shared.get(one.dataset.language)
-            scores.append(_score(one, space, words, coherence_threshold))
+            vectors = [
+                read_described(store, own).vectors[space.layer]
+                for own in (one.dataset, *rankings.get(one.dataset.language, ()))
+            ]
+            score = _score(one, space, words, coherence_threshold)
+            scores.append(replace(score, vectors=vectors))
             bar.update()
     scores.sort(
         key=lambda score: (
@@ -132,37 +144,26 @@ def evaluate_paradigms(
             known.layers.index(score.layer),
         )
     )
-    return replace(results, scores=tuple(scores)), len(there)
+    if memo:
+        for asked_of, key in keys.items():
+            found = [asdict(score) for score in scores if score.dataset == asked_of]
+            memo.keep(asked_of, key, facts=found)
+        memo.retain(keys)
+    return replace(results, scores=tuple(scores)), len(keys) - len(there)
 
 
-def _kept(
-    earlier: Path,
-    results: ParadigmResults,
-    encoder: Encoder,
-    datasets: Sequence[Dataset],
-    vocabularies: Mapping[str, str],
-) -> list[ParadigmScore]:
-    """Return what an earlier run found, if all that it depends on is unchanged.
+def _key(results: ParadigmResults, described: Sequence[Described]) -> Key:
+    """Return all that decides the scores on a dataset.
 
     Args:
-        earlier: file with its results.
-        results: of this run, without scores.
-        encoder: whose they are.
-        datasets: of paradigms.
-        vocabularies: language to the digest of its shared vocabulary.
+        results: without scores.
+        described: what the store says of the dataset, and of the word rankings of its language.
     """
-    before = unchanged(read_paradigms, earlier, results, ("scores", "left_out"))
-    kept: list[ParadigmScore] = []
-    for dataset in datasets:
-        scores = [score for score in before.scores if score.dataset == dataset.name]
-        wanted = {""} if isinstance(encoder, HasWords) else set()
-        if dataset.language in vocabularies:
-            wanted.add(vocabularies[dataset.language])
-        if {score.vocabulary_digest for score in scores} == wanted and {
-            score.digest for score in scores
-        } == {dataset.digest()}:
-            kept += scores
-    return kept
+    facts = asdict(results)
+    del facts["scores"], facts["left_out"]
+    code, versions = facts.pop("code"), facts.pop("versions")
+    inputs = [asdict(own) for own in described]
+    return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
 
 
 @dataclass(frozen=True, slots=True)

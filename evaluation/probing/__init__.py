@@ -1,1 +1,1 @@
-"""The stages `probe` and `invariance`."""
+"""The stage `probe`: a probe for every dataset, on the vectors of an encoder."""

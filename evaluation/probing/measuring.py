@@ -14,7 +14,7 @@ from evaluation.data.instances import Dataset
 from evaluation.data.rows import MORE, ProbeRows
 from evaluation.measures.intervals import COVERAGE, LEAST_DOCUMENTS, leave_out, score_interval
 from evaluation.measures.metrics import Metric, measure, measures
-from evaluation.results.probes import Score
+from evaluation.results.probes import Predictions, Score, answers_digest
 
 METRICS: dict[str, Metric] = {"label": "accuracy", "score": "pearson"}
 """Kind of answer to its metric."""
@@ -91,6 +91,7 @@ def score_answers(
         chosen=own.chosen,
         validation=own.validation,
         coverage=None,
+        answers=answers_digest(Predictions(own.asked.ids, documents, gold, own.predictions)),
     )
 
 

@@ -1,7 +1,7 @@
 """Probing all datasets with one encoder, each of its layers for itself."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora_recipes.records import Split
-from corpora_recipes.running.alike import call_alike, versions_of
+from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
+from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import PairFeatures
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
-from evaluation.embedding.coverage import read_coverage
+from evaluation.embedding.described import Described, read_described
 from evaluation.embedding.header import read_header
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, describe
@@ -37,15 +40,17 @@ from evaluation.probing.measuring import (
 )
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import Problem, Protocol
-from evaluation.results.kept import unchanged
 from evaluation.results.probes import (
     FORMAT,
+    PREDICTIONS,
     Predictions,
     Results,
     Score,
+    answers_digest,
+    predictions_of,
     predictions_table,
-    read_results,
     read_tables,
+    score_of,
 )
 from evaluation.results.versions import encoder_facts, library_versions
 
@@ -115,12 +120,12 @@ def probe_datasets(
             CPU, or one per thread of the cluster. The scores do not depend on it.
         executor: "local" or the address of a Dask scheduler, whose workers see the files of the
             datasets and of the store under the same paths.
-        earlier: folder with the results of an earlier run, of which those are kept that probing
-            again could not change.
+        earlier: folder with the results of an earlier run, of which those are kept that the memory
+            answers for, and probing again could not change.
 
     Returns:
         The results, for each of their scores the table of its answers, and the number of datasets
-        whose results were kept.
+        that were probed now.
 
     Raises:
         InputError: the store lacks a sentence, a dataset cannot be probed, or the cluster cannot be
@@ -128,19 +133,22 @@ def probe_datasets(
     """
     # Once and here: the workers get what was found out.
     known = describe(encoder)
-    dimension = EmbeddingStore(store, known).dimension
+    opened = EmbeddingStore(store, known)
     results = Results(
         format=FORMAT,
         name=name,
-        encoder=encoder_facts(known, dimension),
+        encoder=encoder_facts(known, opened.dimension),
         protocol=probing.as_protocol(),
         intervals=dict(INTERVALS),
         seed=seed,
-        versions=library_versions([*known.packages, *["torch"] * (probing.engine == "torch")]),
+        versions=library_versions("probe", opened.made_by)
+        | (versions_of(["torch"]) if probing.engine == "torch" else {}),
         code=code_digest(__name__),
         scores=(),
     )
-    probed = _kept(earlier, results, datasets, store) if earlier else []
+    memo = Memo(f"probed/{name}")
+    keys = {own.name: _key(results, read_described(store, own)) for own in datasets}
+    probed = _kept(memo, keys, earlier) if earlier else []
     there = {(one.score.dataset, one.score.layer) for one in probed}
     jobs = [
         (dataset, layer)
@@ -148,31 +156,59 @@ def probe_datasets(
         for layer in known.layers
         if (dataset.name, layer) not in there
     ]
-    probed += _probe_all(name, jobs, known, store, seed, probing, dimension, workers, executor)
+    probed += _probe_all(
+        name, jobs, known, store, seed, probing, opened.dimension, workers, executor
+    )
     probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
     new = {dataset.name for dataset, _ in jobs}
+    if earlier:
+        for own in new:
+            scores = [asdict(one.score) for one in probed if one.score.dataset == own]
+            memo.keep(own, keys[own], facts=scores)
+        memo.retain(keys)
     return (
         replace(results, scores=tuple(one.score for one in probed)),
         [one.predictions for one in probed],
-        len(datasets) - len(new),
+        len(new),
     )
 
 
-def _kept(
-    earlier: Path, results: Results, datasets: Sequence[Dataset], store: Path
-) -> list[Probed]:
-    """Return what an earlier run found of the datasets, if all that it depends on is unchanged."""
-    before = unchanged(read_results, earlier, results)
+def _key(results: Results, described: Described) -> Key:
+    """Return all that decides the scores on a dataset.
+
+    Args:
+        results: without scores.
+        described: what the store says of the dataset.
+    """
+    facts = asdict(results)
+    del facts["scores"]
+    code, versions = facts.pop("code"), facts.pop("versions")
+    inputs = asdict(described)
+    return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
+
+
+def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
+    """Return what is remembered of datasets, where the answers of the earlier run are the same."""
+    tables = read_tables(earlier)
+    kept = []
+    for name, key in keys.items():
+        scores = [score_of(facts) for facts in memo.kept(name, key) or ()]
+        answers = [tables.get((name, score.layer)) for score in scores]
+        own = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
+        kept += own if len(own) == len(scores) else []
+    return kept
+
+
+def _rests_on(score: Score, table: "pa.Table | None") -> bool:
+    """Return whether a score is that of the answers in a table."""
+    if table is None:
+        return False
     try:
-        tables = read_tables(earlier, before)
+        own = predictions_of(table, Path(PREDICTIONS))
     except InputError:
-        return []
-    same = {(dataset.name, dataset.digest()): dataset for dataset in datasets}
-    return [
-        Probed(replace(score, coverage=read_coverage(store, dataset)), table)
-        for score, table in zip(before.scores, tables, strict=True)
-        if (dataset := same.get((score.dataset, score.digest)))
-    ]
+        return False
+    values = [measure(score.metric, own.gold, predicted) for predicted in own.predicted]
+    return answers_digest(own) == score.answers and float(np.mean(values)) == score.value
 
 
 def _probe_all(
@@ -189,8 +225,6 @@ def _probe_all(
     """Probe datasets with a layer each, in as many processes as are worth their start."""
     if not jobs:
         return []
-    from tqdm import tqdm
-
     protocol = PROTOCOLS[probing.protocol]
     efforts = {dataset.name: dimension * _effort(dataset, protocol) for dataset, _ in jobs}
     # The longest first, so that at the end no process is left alone with one of them.
@@ -202,7 +236,7 @@ def _probe_all(
         workers = min(most, len(jobs), worth)
     with (
         open_executor(executor, workers) as pool,
-        tqdm(total=len(jobs), desc=f"probe {name}", unit="probe", disable=None) as bar,
+        progress(len(jobs), f"probe {name}", "probe") as bar,
     ):
         if isinstance(pool, Cluster):
             found = as_completed(
@@ -245,9 +279,9 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
         files = str(error)
     return {
         f"the files of {dataset.folder}": files,
-        f"the vectors in {store}": read_header(store),
+        f"the vectors in {store}": [read_header(store), asdict(read_described(store, dataset))],
         "code": code_digest(__name__),
-        **versions_of(["numpy", "scipy", "pyarrow", *["torch"] * (engine == "torch")]),
+        **versions_of(["numpy", "scipy", "pyarrow", *(["torch"] if engine == "torch" else [])]),
     }
 
 
@@ -272,6 +306,7 @@ def probe_dataset(
             alone, a label is out of range, a score is no number, there are fewer than three folds,
             or the store lacks a sentence.
     """
+    described = read_described(store, dataset)
     parts = _read_parts(dataset, layer, encoder, store, probing.pair_features)
     if dataset.trained:
         _check_classes(dataset, parts)
@@ -284,7 +319,11 @@ def probe_dataset(
             ablated = {ablation.name: float(np.mean(found))}
         score = score_answers(dataset, layer, parts, own)
     score = replace(
-        score, measures=score.measures | ablated, coverage=read_coverage(store, dataset)
+        score,
+        measures=score.measures | ablated,
+        coverage=described.coverage,
+        texts=described.texts,
+        vectors=described.vectors[layer],
     )
     answered = Predictions(own.asked.ids, own.asked.documents, own.asked.y, own.predictions)
     return Probed(score, predictions_table(dataset.name, layer, answered))

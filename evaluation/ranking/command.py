@@ -1,55 +1,66 @@
 """`probeta rank`: rank paraphrases among all texts (EvalRank)."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
-from corpora_recipes.running.commands import add_workers, said_kept
-from evaluation.entries import add_embedded
+from corpora_recipes.params import load_params
+from corpora_recipes.running.commands import add_stage, add_workers
+from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE, RANKED
+from corpora_recipes.running.telling import tell
+from evaluation.data.instances import find_datasets
+from evaluation.encoders.encoder import Encoder
+from evaluation.per_encoder import score_encoders
+from evaluation.ranking.params import evalrank_params
 
 HELP = """\
 examples:
-  probeta rank char_hash --instances dist/hub \\
-      --embeddings data/embeddings/char_hash --out data/rankings/char_hash
+  probeta rank
+  probeta rank --only char_hash
 
 EvalRank (Wang et al. 2022) on the datasets of `rankings` in params.yaml: the rank of each positive
 among all other texts. `evalrank` in params.yaml lists the similarities, and the post-processing of
-the vectors. The folder has the ranks of all pairs, too. What an earlier run wrote there is kept
-where dataset, encoder, parameters, code and libraries are unchanged.
+the vectors. Writes data/rankings/ENCODER, with the ranks of all pairs.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta rank`."""
-    add_embedded(parser)
+    add_stage(parser, "encoders")
     add_workers(parser)
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder for the results"
-    )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Rank the pairs of all rankings, and print the scores."""
-    from corpora_recipes.params import load_params
-    from evaluation.data.instances import find_datasets
-    from evaluation.entries import encoder_of
-    from evaluation.ranking.evaluating import rank_datasets
-    from evaluation.ranking.params import evalrank_params
-    from evaluation.results.rankings import write_rankings
-
+    """Rank the pairs of all rankings with every encoder, and print the scores."""
     params = load_params(options.params)
-    results, ranks, kept = rank_datasets(
-        options.encoder,
-        encoder_of(options.params, options.encoder),
-        find_datasets(options.instances),
-        options.embeddings,
-        seed=params["seed"],
-        **evalrank_params(params, options.params),
-        workers=options.workers,
-        earlier=options.out,
+    evalrank, seed = evalrank_params(params, options.params), params["seed"]
+    datasets = find_datasets(PACKAGE)
+
+    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, int]:
+        from evaluation.ranking.evaluating import rank_datasets
+        from evaluation.results.rankings import write_rankings
+
+        results, ranks, new = rank_datasets(
+            name,
+            encoder,
+            datasets,
+            EMBEDDINGS / name,
+            seed=seed,
+            **evalrank,
+            workers=options.workers,
+            earlier=out,
+        )
+        write_rankings(results, ranks, out)
+        for one in results.plain:
+            tell(f"{name}, {one.dataset}: MRR {100 * one.mrr:.1f} ({one.similarity})")
+        return {"new": new}
+
+    score_encoders(
+        "rank",
+        "evaluation.ranking.evaluating",
+        options,
+        folder=RANKED,
+        datasets=datasets,
+        parameters=[seed, evalrank],
+        score=score,
     )
-    write_rankings(results, ranks, options.out)
-    for score in results.plain:
-        print(f"{score.dataset}: MRR {100 * score.mrr:.1f} ({score.similarity})")
-    datasets = {score.dataset for score in results.scores}
-    datasets |= {score.dataset for score in results.similarities}
-    print(said_kept(len(datasets), kept))

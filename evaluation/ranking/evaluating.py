@@ -12,9 +12,8 @@ d / 100), lets ties count in favour of the positive and other positives against 
 ``ranks``), and computes the positive's score with another matrix product than the other scores.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +26,14 @@ from corpora_recipes.parquet import array_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import open_executor
+from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import probe_rows, read_rows
 from evaluation.data.texts import text_columns, unique_in
+from evaluation.embedding.described import Described, read_described
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
@@ -40,7 +42,6 @@ from evaluation.measures.similarity import cosines, inverse_distances
 from evaluation.measures.threads import one_thread
 from evaluation.ranking.postprocessing import Fitting, Name
 from evaluation.ranking.ranks import Similarity, rank_positives
-from evaluation.results.kept import unchanged
 from evaluation.results.rankings import (
     FORMAT,
     HITS,
@@ -51,8 +52,10 @@ from evaluation.results.rankings import (
     RankScore,
     SimilarityScore,
     measure_pairs,
+    rank_score_of,
+    ranks_digest,
+    ranks_of,
     ranks_table,
-    read_rankings,
     read_tables,
 )
 from evaluation.results.versions import encoder_facts, library_versions
@@ -90,28 +93,27 @@ def rank_datasets(
         postprocessings: one or more; layers other than the main one have none. Vectors are not
             whitened if there are no more texts than dimensions.
         workers: largest number of processes; the results do not depend on it.
-        earlier: folder with the results of an earlier run, of which those are kept that ranking
-            again could not change.
+        earlier: folder with the results of an earlier run, of which those are kept that the memory
+            answers for, and ranking again could not change.
 
     Returns:
         The results; the ranks of the main layer's vectors as they are, if they are among
         ``postprocessings``, a table of ``ranks_table`` for each dataset and similarity; and the
-        number of datasets whose results were kept.
+        number of datasets that were ranked now.
 
     Raises:
         InputError: the store lacks a text or has a vector that is not finite, or a dataset is
             invalid.
     """
-    from tqdm import tqdm
-
     known = describe(encoder)
+    opened = EmbeddingStore(store, known)
     results = RankingResults(
         format=FORMAT,
         name=name,
-        encoder=encoder_facts(known, EmbeddingStore(store, known).dimension),
+        encoder=encoder_facts(known, opened.dimension),
         evalrank={"similarities": [*similarities], "postprocessings": [*postprocessings]},
         seed=seed,
-        versions=library_versions(known.packages),
+        versions=library_versions("rank", opened.made_by),
         code=code_digest(__name__),
         scores=(),
         similarities=(),
@@ -121,28 +123,37 @@ def rank_datasets(
         (dataset for dataset in datasets if dataset.task == "similarity"),
         key=lambda own: (own.language, own.name),
     )
-    digests = {dataset.name: dataset.digest() for dataset in (*asked, *scored)}
-    ranked, similar = _kept(earlier, results, digests, scored) if earlier else ({}, [])
-    there = {*ranked, *(score.dataset for score in similar)}
-    asked = [dataset for dataset in asked if dataset.name not in there]
-    scored = [dataset for dataset in scored if dataset.name not in there]
+    described = {own.name: read_described(store, own) for own in (*asked, *scored)}
 
     def together(dataset: Dataset) -> tuple[str, str]:
         return dataset.language, repr(prompt_of(known, dataset))
 
+    # Post-processing is fitted on the similarity datasets of a language and prompt together.
+    families = [list(own) for _, own in groupby(sorted(scored, key=together), together)]
+    parts = {own.name: [own] for own in asked}
+    parts |= {f"similarity-{number}": own for number, own in enumerate(families)}
+    keys = {
+        part: _key(results, {own.name: described[own.name] for own in members})
+        for part, members in parts.items()
+    }
+    memo = Memo(f"ranked/{name}")
+    ranked, similar = _kept(memo, keys, earlier) if earlier else ({}, {})
+    asked = [dataset for dataset in asked if dataset.name not in ranked]
+    families = [
+        own
+        for part, own in parts.items()
+        if part not in {*ranked, *similar} and own[0].task == "similarity"
+    ]
     ways: list[_Way] = list(product(postprocessings, similarities))
     # The largest first, so that at the end no process is left alone with one of them.
     jobs: list[tuple[Any, ...]] = [
-        (_rank_dataset, dataset, digests[dataset.name], known, store, ways)
+        (_rank_dataset, dataset, described[dataset.name], known, store, ways)
         for dataset in sorted(asked, key=_size, reverse=True)
     ]
-    jobs += [
-        (_compare, list(of_language), digests, known, store, ways)
-        for _, of_language in groupby(sorted(scored, key=together), together)
-    ]
+    jobs += [(_compare, family, described, known, store, ways) for family in families]
     with (
         open_executor("local", max(1, min(workers, len(jobs)))) as executor,
-        tqdm(total=len(jobs), desc=f"rank {name}", unit="job", disable=None) as bar,
+        progress(len(jobs), f"rank {name}", "job") as bar,
     ):
         if executor is None:
             found = (function(*arguments) for function, *arguments in jobs)
@@ -153,16 +164,22 @@ def rank_datasets(
             if isinstance(one, _Ranked):
                 ranked[of.name] = one
             else:
-                similar += one
+                similar[next(part for part, own in parts.items() if own == of)] = one
             bar.update()
+    if earlier:
+        for part, key in keys.items():
+            scores = ranked[part].scores if part in ranked else similar[part]
+            memo.keep(part, key, facts=[asdict(score) for score in scores])
+        memo.retain(keys)
+    alike = [score for scores in similar.values() for score in scores]
     in_order = [own for _, own in sorted(ranked.items())]
     results = replace(
         results,
         scores=tuple(score for own in in_order for score in own.scores),
-        similarities=tuple(sorted(similar, key=lambda score: score.dataset)),
+        similarities=tuple(sorted(alike, key=lambda score: score.dataset)),
     )
     tables = [table for own in in_order for table in own.tables]
-    return results, tables, len(digests) - len(asked) - len(scored)
+    return results, tables, len(asked) + sum(map(len, families))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,56 +196,70 @@ def _size(dataset: Dataset) -> int:
 
 def _rank_dataset(
     dataset: Dataset,
-    digest: str,
+    described: Described,
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],
 ) -> _Ranked:
     """Rank the positives of one dataset with all layers; see ``rank_datasets``."""
-    queries = _read(dataset, digest, encoder.form)
+    queries = _read(dataset, described.digest, encoder.form)
     opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
     own = _Ranked([], [])
     with one_thread():
         for layer in encoder.layers:
             of_layer = ways if layer == encoder.layer else [(PLAIN, ways[0][1])]
             for score, ranks in _rank(dataset, queries, opened, layer, of_layer):
-                own.scores.append(score)
+                score = replace(score, texts=described.texts, vectors=described.vectors[layer])
                 if (layer, score.postprocessing) == (encoder.layer, PLAIN):
-                    own.tables.append(_table(score, queries, ranks))
+                    pairs = _pairs(score, queries, ranks)
+                    own.tables.append(ranks_table(pairs))
+                    score = replace(score, answers=ranks_digest(pairs))
+                own.scores.append(score)
     return own
 
 
-def _kept(
-    earlier: Path, results: RankingResults, digests: Mapping[str, str], scored: Sequence[Dataset]
-) -> tuple[dict[str, _Ranked], list[SimilarityScore]]:
-    """Return what an earlier run found, if all that it depends on is unchanged.
-
-    The similarity datasets of a language depend on each other, see ``_compare``.
+def _key(results: RankingResults, described: Mapping[str, Described]) -> Key:
+    """Return all that decides the scores on datasets that are scored together.
 
     Args:
-        earlier: folder of its results.
-        results: of this run, without scores.
-        digests: dataset to the SHA-256 of its files.
-        scored: the similarity datasets.
+        results: without scores.
+        described: what the store says of each dataset.
     """
-    before = unchanged(read_rankings, earlier, results, ("scores", "similarities"))
-    try:
-        tables = read_tables(earlier, before)
-    except InputError:
-        return {}, []
+    facts = asdict(results)
+    del facts["scores"], facts["similarities"]
+    code, versions = facts.pop("code"), facts.pop("versions")
+    inputs = {name: asdict(own) for name, own in described.items()}
+    return {"inputs": inputs, "parameters": facts, "code": code, "versions": versions}
+
+
+def _kept(
+    memo: Memo, keys: Mapping[str, Key], earlier: Path
+) -> tuple[dict[str, _Ranked], dict[str, list[SimilarityScore]]]:
+    """Return what is remembered, where the ranks of the earlier run are the same."""
+    tables = read_tables(earlier)
     ranked: dict[str, _Ranked] = {}
-    for score in before.scores:
-        if score.digest == digests.get(score.dataset):
-            ranked.setdefault(score.dataset, _Ranked([], [])).scores.append(score)
-    for score, table in zip(before.plain, tables, strict=True):
-        if score.dataset in ranked:
-            ranked[score.dataset].tables.append(table)
-    now, then = defaultdict(set), defaultdict(set)
-    for dataset in scored:
-        now[dataset.language].add((dataset.name, digests[dataset.name]))
-    for similar in before.similarities:
-        then[similar.language].add((similar.dataset, similar.digest))
-    return ranked, [own for own in before.similarities if then[own.language] == now[own.language]]
+    similar: dict[str, list[SimilarityScore]] = {}
+    for part, key in keys.items():
+        facts = memo.kept(part, key) or []
+        if facts and "mrr" not in facts[0]:
+            similar[part] = [SimilarityScore(**one) for one in facts]
+            continue
+        scores = [rank_score_of(one) for one in facts]
+        found = [
+            (score, tables.get((score.dataset, score.similarity)))
+            for score in scores
+            if score.answers
+        ]
+        if scores and all(table and _rests_on(score, table) for score, table in found):
+            ranked[part] = _Ranked(scores, [table for _, table in found if table])
+    return ranked, similar
+
+
+def _rests_on(score: RankScore, table: "pa.Table") -> bool:
+    """Return whether a score is that of the ranks in a table."""
+    pairs = ranks_of(table, score.dataset, score.similarity)
+    mrr = float(measure_pairs(pairs.ranks)[0].mean())
+    return ranks_digest(pairs) == score.answers and mrr == score.mrr
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,19 +368,17 @@ def _rank(
         yield score, ranks
 
 
-def _table(score: RankScore, asked: _Texts, ranks: Doubles) -> "pa.Table":
+def _pairs(score: RankScore, asked: _Texts, ranks: Doubles) -> PairRanks:
     """Return the ranks behind a score, with the ids of the pairs, sorted by those."""
     queries, positives = asked.ids[asked.queries], asked.ids[asked.positives]
     order = np.lexsort((positives, queries))
-    return ranks_table(
-        PairRanks(
-            dataset=score.dataset,
-            similarity=score.similarity,
-            queries=queries[order],
-            positives=positives[order],
-            documents=asked.groups[asked.queries[order]],
-            ranks=ranks[order],
-        )
+    return PairRanks(
+        dataset=score.dataset,
+        similarity=score.similarity,
+        queries=queries[order],
+        positives=positives[order],
+        documents=asked.groups[asked.queries[order]],
+        ranks=ranks[order],
     )
 
 
@@ -373,7 +402,7 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
 
 def _compare(
     datasets: Sequence[Dataset],
-    digests: Mapping[str, str],
+    described: Mapping[str, Described],
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],
@@ -410,12 +439,14 @@ def _compare(
                 score = SimilarityScore(
                     dataset=dataset.name,
                     language=dataset.language,
-                    digest=digests[dataset.name],
+                    digest=described[dataset.name].digest,
                     layer=encoder.layer,
                     similarity=similarity,
                     postprocessing=postprocessing,
                     spearman=spearman(rows.y, predicted),
                     pearson=pearson(rows.y, predicted),
+                    texts=described[dataset.name].texts,
+                    vectors=described[dataset.name].vectors[encoder.layer],
                 )
                 scores.append(score)
     return scores

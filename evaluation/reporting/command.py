@@ -1,45 +1,45 @@
 """`probeta report`: write the page, tables and figures."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from evaluation.entries import add_instances
+from corpora_recipes.params import load_params
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import COMPLETED, PACKAGE, PROBED, RANKED, REPORT
+from corpora_recipes.running.left_out import read_left_out
+from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.telling import say
+from evaluation.entries import encoders_params
+from evaluation.stages import STAGES
 
 HELP = """\
 examples:
-  probeta report data/results/* --instances dist/hub \\
-      --audit dist/hub/audit.json --out reports
-  probeta report data/results/* --instances dist/hub \\
-      --audit dist/hub/audit.json --invariance data/invariance.json \\
-      --rankings data/rankings/* --paradigms data/paradigms/* --out reports
+  probeta report
+  probeta report results/mine results/theirs --out reports
 
-Writes index.html, one page that needs no network, report.md, tables.tex, figures and metrics.json
-into the folder.
+Without results, it reports on the encoders of params.yaml, and writes reports: index.html, one page
+that needs no network, report.md, tables.tex, figures, and for DVC metrics.json and scores.json.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta report`."""
     parser.add_argument(
-        "results", type=Path, nargs="+", metavar="DIR", help="folders that probe wrote"
-    )
-    add_instances(parser)
-    parser.add_argument(
-        "--params",
+        "results",
         type=Path,
-        metavar="FILE",
-        help="leave out encoders that this file does not list",
+        nargs="*",
+        metavar="DIR",
+        help="folders that probe or score wrote (default: those of the run)",
     )
     parser.add_argument(
-        "--audit",
+        "--instances",
         type=Path,
-        required=True,
-        metavar="AUDIT.json",
-        help="file that audit wrote, with the trivial baselines",
-    )
-    parser.add_argument(
-        "--invariance", type=Path, metavar="FILE.json", help="file that invariance wrote"
+        default=PACKAGE,
+        metavar="DIR",
+        help="with results: folder of their datasets, with audit.json (default: dist/hub)",
     )
     parser.add_argument(
         "--rankings",
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="DIR",
-        help="folders that rank wrote",
+        help="with results: folders that rank wrote",
     )
     parser.add_argument(
         "--paradigms",
@@ -55,42 +55,74 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         default=[],
         metavar="FILE.json",
-        help="files that paradigms wrote",
+        help="with results: files that paradigms wrote",
     )
-    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder to write to")
+    parser.add_argument(
+        "--out", type=Path, default=REPORT, metavar="DIR", help="folder (default: reports)"
+    )
+    add_stage(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Write the report of the encoders, of all or of those that a params.yaml lists."""
-    from corpora_recipes.params import load_params
-    from evaluation.entries import encoders_params
+    """Write the report on the encoders of a run, or on given results.
+
+    Raises:
+        InputError: no encoder of the run has results; and see ``write_report``.
+    """
+    if options.results:
+        _write(options.results, options.rankings, options.paradigms, options.instances, options.out)
+        print(f"report: {options.out / 'index.html'}")
+        return
+    names = list(encoders_params(load_params(options.params), options.params))
+    results = [PROBED / name for name in names if (PROBED / name).is_dir()]
+    if not results:
+        raise InputError(
+            PROBED,
+            expected="the results of an encoder of params.yaml",
+            found="none",
+            todo="read the messages of the stages before, or add an encoder",
+        )
+    rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
+    paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
+    left_out = {
+        f"{stage.name} {name}": own.why
+        for stage in STAGES
+        for name, own in read_left_out(stage.name).items()
+        if not own.asked_for
+    }
+    with remembering(check=options.check):
+        key = {
+            "inputs": digests_of([*results, *rankings, *paradigms, PACKAGE]),
+            "parameters": [names, left_out],
+            "code": code_digest("evaluation.reporting.writing"),
+            "versions": stage_versions("report"),
+        }
+        memo = Memo("report")
+        if memo.kept("all", key) is None:
+            _write(results, rankings, paradigms, PACKAGE, REPORT, left_out)
+            memo.keep("all", key, [REPORT])
+    say(f"report: {REPORT / 'index.html'}")
+
+
+def _write(
+    results: list[Path],
+    rankings: list[Path],
+    paradigms: list[Path],
+    instances: Path,
+    out: Path,
+    left_out: dict[str, str] | None = None,
+) -> None:
     from evaluation.reporting.writing import write_report
     from evaluation.results.paradigms import read_paradigms
     from evaluation.results.probes import read_results
     from evaluation.results.rankings import read_rankings
 
-    listed = None
-    if options.params:
-        listed = encoders_params(load_params(options.params), options.params)
-
-    def is_listed(name: str, path: Path) -> bool:
-        if listed is None or name in listed:
-            return True
-        print(f"left out {path}: {name} is not in {options.params}", file=sys.stderr)
-        return False
-
-    probed = [(read_results(folder), folder) for folder in options.results]
-    ranked = [(read_rankings(folder), folder) for folder in options.rankings]
-    completed = [(read_paradigms(file), file) for file in options.paradigms]
     write_report(
-        [(results, folder) for results, folder in probed if is_listed(results.name, folder)],
-        options.instances,
-        options.audit,
-        options.out,
-        options.invariance,
-        rankings=[
-            (results, folder) for results, folder in ranked if is_listed(results.name, folder)
-        ],
-        paradigms=[results for results, file in completed if is_listed(results.name, file)],
+        [(read_results(folder), folder) for folder in results],
+        instances,
+        instances / "audit.json",
+        out,
+        rankings=[(read_rankings(folder), folder) for folder in rankings],
+        paradigms=[read_paradigms(file) for file in paradigms],
+        left_out=left_out,
     )
-    print(f"report: {options.out / 'index.html'}")

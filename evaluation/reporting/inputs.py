@@ -28,7 +28,6 @@ from evaluation.reporting.comparison import (
 )
 from evaluation.reporting.editions import FLOOR, Edition, compare_editions
 from evaluation.reporting.layout import spaced
-from evaluation.results.invariance import read_invariance
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results, Score
 from evaluation.results.rankings import RankingResults
@@ -54,7 +53,6 @@ class Inputs:
         differences: every two encoders compared.
         audit: dataset to its entry in the audit, for all datasets of the results.
         baselines: dataset to trivial baseline to its score on test.
-        invariance: the measurements of gate 10, or None.
         averages: the datasets that scores are averaged over.
         ranks: benchmark to encoder to its mean rank, the best encoder first.
         samples: the datasets whose texts are those of the small samples in the project.
@@ -63,6 +61,7 @@ class Inputs:
         neighbour_differences: every two encoders compared by them.
         missing: the datasets of params.yaml whose corpora must be asked for and are not there, with
             how to get them.
+        left_out: what stages have left out for a fault, such as "build mine", and the fault.
         editions: every encoder's scores on a dataset and on the one that it is an edition of.
     """
 
@@ -72,7 +71,6 @@ class Inputs:
     differences: tuple[Difference, ...]
     audit: Mapping[str, Mapping[str, Any]]
     baselines: Mapping[str, Mapping[str, float]]
-    invariance: Mapping[str, Any] | None
     averages: tuple[Average, ...]
     ranks: Mapping[str, Mapping[str, Mean]]
     samples: frozenset[str]
@@ -80,6 +78,7 @@ class Inputs:
     paradigms: tuple[ParadigmResults, ...] = ()
     neighbour_differences: tuple[Difference, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
     editions: tuple[Edition, ...] = ()
 
     @property
@@ -161,10 +160,10 @@ class Inputs:
 def read_inputs(
     results: Sequence[tuple[Results, Path]],
     audit: Path,
-    invariance: Path | None,
     rankings: Sequence[tuple[RankingResults, Path]] = (),
     paradigms: Sequence[ParadigmResults] = (),
     samples: Collection[str] = (),
+    left_out: Mapping[str, str] | None = None,
 ) -> Inputs:
     """Check that results are comparable, and compare them.
 
@@ -173,15 +172,14 @@ def read_inputs(
         audit: the audit.json of the package that was probed. ``probeta package`` checks that it
             is of the same content; here only the numbers of rows are compared, and the datasets of
             EvalRank and ParaLex must be listed.
-        invariance: the file that ``probeta invariance`` wrote, if it is to be shown.
         rankings: one per encoder, with the folder, if EvalRank is to be shown.
         paradigms: one per encoder, if ParaLex is to be shown.
         samples: names of datasets that were built from samples.
+        left_out: see ``Inputs``.
 
     Raises:
         InputError: there are no results; two are of the same encoder, or of different rows, seeds
-            or protocols; two encoders have the same name; or the audit or the invariance is of
-            other rows.
+            or protocols; two encoders have the same name; or the audit is of other rows.
     """
     if not results:
         raise InputError(
@@ -204,7 +202,6 @@ def read_inputs(
     datasets = _by_dataset(encoders)
     others = list(chain.from_iterable(_neighbour_datasets(ranked, clustered).values()))
     audited = _read_audited(audit, datasets, others)
-    changes = _read_measured(invariance, datasets) if invariance else None
     facts = {name: audited["datasets"][name] for name in (*datasets, *others)}
     tasks = {name: next(iter(own.values())).task for name, own in datasets.items()}
     benchmarks = {name: _benchmark(facts, name) for name in datasets}
@@ -231,7 +228,6 @@ def read_inputs(
         ),
         audit=facts,
         baselines={name: baselines_of(audited, name) for name in datasets},
-        invariance=changes,
         averages=tuple(averages),
         ranks={own.benchmark: mean_ranks(measured, own.datasets, seed) for own in whole},
         samples=frozenset(samples) & facts.keys(),
@@ -240,6 +236,7 @@ def read_inputs(
         neighbour_differences=(*compare_ranks(ranked_first), *compare_paradigms(clustered)),
         # An audit of instances, which is not that of a package, has none.
         missing=audited.get("missing", {}),
+        left_out=dict(left_out or {}),
         editions=tuple(compare_editions(in_order, _editions(facts, datasets), floor)),
     )
 
@@ -378,18 +375,3 @@ def _not_audited(path: Path, dataset: str, expected: str, found: str) -> InputEr
         found=found,
         todo="audit the same instances again: `dvc repro`",
     )
-
-
-def _read_measured(path: Path, datasets: Datasets) -> dict[str, Any]:
-    report = read_invariance(path)
-    for dataset, scores in datasets.items():
-        digest = next(iter(scores.values())).digest
-        found = report["datasets"].get(dataset, {"digest": "no such dataset"})["digest"]
-        if found != digest:
-            raise InputError(
-                f"{path}: {dataset}",
-                expected=f"the rows that were probed, SHA-256 {digest}",
-                found=found,
-                todo="measure the invariance again: `dvc repro`",
-            )
-    return report

@@ -9,7 +9,7 @@ import numpy as np
 
 from builders.tasks import TASKS
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.parquet import array_of, numbers
+from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
 from evaluation.measures.metrics import average_ranks
@@ -99,7 +99,7 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, An
     answers = [_answers(dataset, own, drawn) for own in predictions.values()]
     told = _told(dataset, rows, drawn)
     columns = _provenance(dataset)
-    shown = rows.take(numbers(np.array(drawn, np.int64))).to_pylist()
+    shown = rows.take(np.array(drawn, np.int64)).to_pylist()
     content: dict[str, Any] = {
         "name": name,
         "group": TASKS[dataset.task].group.abbreviation,

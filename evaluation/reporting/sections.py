@@ -12,7 +12,6 @@ from evaluation.reporting.layout import Table
 from evaluation.reporting.tables.ablations import ablations
 from evaluation.reporting.tables.audit import (
     inherited,
-    invariance,
     measurements,
     published,
     verdicts,
@@ -97,7 +96,6 @@ SECTIONS = (
     Section("inherited", "Audit", inherited, PAGE),
     Section("published", "Audit", published, PAGE),
     Section("measurements", "Audit", measurements, PAGE, "group tone", long=True),
-    Section("invariance", "Audit", invariance, SCREEN, folded=True),
     Section("encoders", "Encoders", encoders, SCREEN),
     Section("vocabulary", "Encoders", vocabulary, SCREEN, filters="group"),
 )

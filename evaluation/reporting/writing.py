@@ -1,7 +1,7 @@
 """From results to a folder with a page, tables and figures."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os.path import relpath
 from pathlib import Path
 from urllib.parse import quote
@@ -25,11 +25,14 @@ def write_report(
     instances: Path,
     audit: Path,
     out: Path,
-    invariance: Path | None = None,
     rankings: Sequence[tuple[RankingResults, Path]] = (),
     paradigms: Sequence[ParadigmResults] = (),
+    left_out: Mapping[str, str] | None = None,
 ) -> None:
-    """Write index.html, report.md, tables.tex, metrics.json and figures/ into a folder.
+    """Write index.html, report.md, tables.tex, two files for DVC, and figures/ into a folder.
+
+    metrics.json has the means of each benchmark, see ``metrics``; scores.json every score, for
+    plots, see ``plotted``.
 
     ``figures/`` has scores.svg and scores.png and, if an encoder was probed on several layers,
     layers.svg and layers.png. All appear together. The same results give the same bytes.
@@ -39,18 +42,18 @@ def write_report(
         instances: the folder of the instances that were probed.
         audit: the audit.json of the package that was probed, for the trivial baselines.
         out: the folder; made if it does not exist.
-        invariance: the file of ``probeta invariance``, if it is to be shown.
         rankings: the results of ``probeta rank``, one per encoder, with the folder that they were
             read from, if they are to be shown.
         paradigms: the results of ``probeta paradigms``, one per encoder, if they are to be shown.
+        left_out: what stages have left out for a fault, and the fault.
 
     Raises:
         InputError: there are no results, they are not comparable, or the instances, the audit,
-            the invariance, the predictions or the ranks are of other rows.
+            the predictions or the ranks are of other rows.
     """
     datasets = find_datasets(instances)
     samples = {dataset.name for dataset in datasets if dataset.sample}
-    inputs = read_inputs(results, audit, invariance, rankings, paradigms, samples)
+    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out)
     by_layer = profiles(inputs)
     browser = browsed(inputs, datasets, _card(instances, out))
     figures = {"scores": draw_scores(inputs)}
@@ -61,6 +64,7 @@ def write_report(
         "report.md": write_markdown(inputs),
         "tables.tex": write_latex(inputs),
         "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
+        "scores.json": json.dumps(plotted(inputs), indent=2) + "\n",
     }
     images = {
         f"{name}.{kind}": image(figure, kind)
@@ -81,22 +85,32 @@ def _card(instances: Path, out: Path) -> str:
 
 
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
-    """Return name of a score to encoder to the score of its main layer, 0 … 1.
-
-    The name of a probed dataset's score is that of the dataset (correlations from -1); others are,
-    for EvalRank (vectors as they are), such as "evalrank_es mrr cosine", and for ParaLex such as
-    "paralex_es suggestion shared lower".
-    """
-    found = {
-        dataset: {name: score.value for name, score in scores.items()}
-        for dataset, scores in inputs.datasets.items()
+    """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
+    return {
+        average.benchmark: {
+            name: mean.value for name in inputs.names if (mean := inputs.mean(average, name))
+        }
+        for average in inputs.averages
+        if average.group is None
     }
+
+
+def plotted(inputs: Inputs) -> list[dict[str, str | float]]:
+    """Return the scores of the main layers: of each, encoder, name and score, -1 … 1.
+
+    The name of a probed dataset's score is that of the dataset; others are, for EvalRank (vectors
+    as they are), such as "evalrank_es mrr cosine", and for ParaLex such as "paralex_es suggestion
+    shared lower".
+    """
+    found = [
+        (name, dataset, score.value)
+        for dataset, scores in inputs.datasets.items()
+        for name, score in scores.items()
+    ]
     for ranked in inputs.rankings:
         for rank in ranked.plain:
-            for what, value in rank.measures.items():
-                found.setdefault(rank.key(what), {})[ranked.name] = value
+            found += [(ranked.name, rank.key(what), value) for what, value in rank.measures.items()]
     for clustered in inputs.paradigms:
         for score in clustered.main:
-            for what in MEASURES:
-                found.setdefault(score.key(what), {})[clustered.name] = getattr(score, what)
-    return found
+            found += [(clustered.name, score.key(what), getattr(score, what)) for what in MEASURES]
+    return [{"encoder": name, "dataset": what, "score": value} for name, what, value in found]

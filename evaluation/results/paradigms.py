@@ -1,5 +1,6 @@
 """The results of ParaLex for one encoder and their file."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from builders.tasks.paradigms import FEWEST_TERMS
 from evaluation.results.stored import interval_of, read_stored, write_stored
 
-FORMAT = 3
+FORMAT = 4
 MEASURES = ("suggestion", "coherence")
 
 
@@ -61,6 +62,8 @@ class ParadigmScore:
         words_left_out: reason ("no_vector", "repeated_word", or "same_form" of one that has come
             before, as casing makes them) to the number of words of the vocabulary that neighbours
             are not looked for among.
+        vectors: SHA-256 of the vectors of the terms, and of each word ranking of the language, see
+            ``EmbeddingStore.digests``.
     """
 
     dataset: str
@@ -78,6 +81,7 @@ class ParadigmScore:
     coherence_interval: tuple[float, float]
     clusters: tuple[ClusterScore, ...]
     words_left_out: dict[str, int] = field(default_factory=dict)
+    vectors: list[str] = field(default_factory=list)
 
     @property
     def skipped(self) -> int:
@@ -140,11 +144,14 @@ def read_paradigms(path: Path) -> ParadigmResults:
     return read_stored(path, FORMAT, _made, "paradigms")
 
 
+def paradigm_score_of(content: Mapping[str, Any]) -> ParadigmScore:
+    """Return a score that was read from JSON."""
+    clusters = tuple(ClusterScore(**cluster) for cluster in content["clusters"])
+    names = ("suggestion_interval", "coherence_interval")
+    intervals = {name: interval_of(content[name]) for name in names}
+    return ParadigmScore(**{**content, **intervals, "clusters": clusters})
+
+
 def _made(content: dict[str, Any]) -> ParadigmResults:
-    scores = []
-    for score in content.pop("scores"):
-        clusters = tuple(ClusterScore(**cluster) for cluster in score.pop("clusters"))
-        for name in ("suggestion_interval", "coherence_interval"):
-            score[name] = interval_of(score[name])
-        scores.append(ParadigmScore(**score, clusters=clusters))
-    return ParadigmResults(**content, scores=tuple(scores))
+    scores = tuple(map(paradigm_score_of, content.pop("scores")))
+    return ParadigmResults(**content, scores=scores)

@@ -8,14 +8,16 @@ A folder of results has two files, which appear together or not at all:
                          score; predicted: list<float64>, an answer for each random start
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from corpora_recipes.parquet import array_of, numbers, parquet_writer, strings
+from corpora_recipes.parquet import array_of, parquet_writer
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Values
@@ -32,7 +34,7 @@ from evaluation.results.stored import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 5
+FORMAT = 6
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
 _AGAIN = "run `probeta probe` again"
 # The protocol of results that are not of a probe: a language model was asked.
@@ -72,6 +74,10 @@ class Score:
             nothing is trained.
         coverage: for an encoder with a vocabulary, the numbers of "tokens" and of those
             "out_of_vocabulary" in the dataset; else None.
+        answers: SHA-256 of the answers that all of this is computed from, see ``answers_digest``.
+        texts: SHA-256 of the dataset's texts in the encoder's form, with their prompt; empty for a
+            language model.
+        vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``; empty likewise.
     """
 
     dataset: str
@@ -94,6 +100,9 @@ class Score:
     chosen: dict[str, list[float]]
     validation: float | None
     coverage: dict[str, int] | None
+    answers: str
+    texts: str = ""
+    vectors: str = ""
 
     @property
     def asked(self) -> int:
@@ -157,6 +166,16 @@ class Predictions:
     predicted: Values
 
 
+def answers_digest(own: Predictions) -> str:
+    """Return the SHA-256 of answers: of ids, documents, gold and what was predicted."""
+    digest = sha256()
+    for names in (own.ids, own.documents):
+        digest.update(json.dumps(names.tolist(), ensure_ascii=False).encode())
+    for numbers in (own.gold, own.predicted):
+        digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
+    return digest.hexdigest()
+
+
 def predictions_schema() -> "pa.Schema":
     """Return the schema of predictions.parquet."""
     import pyarrow as pa
@@ -179,15 +198,15 @@ def predictions_table(dataset: str, layer: str, own: Predictions) -> "pa.Table":
 
     starts, rows = own.predicted.shape
     predicted = pa.ListArray.from_arrays(
-        numbers(np.arange(0, starts * (rows + 1), starts, dtype=np.int32)),
-        numbers(own.predicted.T.astype(np.float64).ravel()),
+        np.arange(0, starts * (rows + 1), starts, dtype=np.int32),
+        own.predicted.T.astype(np.float64).ravel(),
     )
     columns = [
-        strings([dataset] * rows),
-        strings([layer] * rows),
-        strings(own.ids.tolist()),
-        strings(own.documents.tolist()),
-        numbers(own.gold.astype(np.float64)),
+        [dataset] * rows,
+        [layer] * rows,
+        own.ids.tolist(),
+        own.documents.tolist(),
+        own.gold.astype(np.float64),
         predicted,
     ]
     return pa.table(columns, schema=predictions_schema())
@@ -221,14 +240,9 @@ def read_results(folder: Path) -> Results:
     return read_stored(folder / SCORES, FORMAT, _made, "probe")
 
 
-def read_tables(folder: Path, results: Results) -> list["pa.Table"]:
-    """Read the tables that were written with some results.
-
-    Raises:
-        InputError: the file is missing or damaged, or has other rows than the results say.
-    """
-    expected = [(score.dataset, score.layer, score.asked) for score in results.scores]
-    return read_row_groups(folder / PREDICTIONS, predictions_schema(), expected, _AGAIN)
+def read_tables(folder: Path) -> dict[tuple[str, str], "pa.Table"]:
+    """Return dataset and layer to the table of its answers; none if the file is damaged."""
+    return read_row_groups(folder / PREDICTIONS, predictions_schema())
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
@@ -239,12 +253,22 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
     """
     path = folder / PREDICTIONS
     what = f"predictions for {dataset} from layer {layer}"
-    table = read_row_group(path, predictions_schema().names, (dataset, layer), what, _AGAIN)
+    return predictions_of(
+        read_row_group(path, predictions_schema().names, (dataset, layer), what, _AGAIN), path
+    )
+
+
+def predictions_of(table: "pa.Table", path: Path) -> Predictions:
+    """Return what a table of ``predictions_table``, which was read from a file, holds.
+
+    Raises:
+        InputError: rows have different numbers of predictions.
+    """
     predicted = table["predicted"].combine_chunks()
     if len(set(predicted.value_lengths().to_pylist())) != 1:
         raise InputError(
             path,
-            expected=f"as many predictions in each row of {dataset}, layer {layer}",
+            expected="as many predictions in each row of a dataset and layer",
             found="more in some than in others",
             todo=_AGAIN,
         )
@@ -256,11 +280,13 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
     )
 
 
+def score_of(content: Mapping[str, Any]) -> Score:
+    """Return a score that was read from JSON."""
+    return Score(**{**content, "interval": interval_of(content["interval"])})
+
+
 def _made(content: dict[str, Any]) -> Results:
-    scores = tuple(
-        Score(**{**score, "interval": interval_of(score["interval"])})
-        for score in content.pop("scores")
-    )
+    scores = tuple(map(score_of, content.pop("scores")))
     results = Results(**content, scores=scores)
     if results.encoder["layer"] not in results.encoder["layers"]:
         raise ValueError("a main layer that is not among the layers")

@@ -8,14 +8,16 @@ A folder of results has two files, which appear together or not at all:
                    query, positive, document_id: string, ids but the first two; rank: float64
 """
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from corpora_recipes.parquet import array_of, numbers, parquet_writer, strings
+from corpora_recipes.parquet import array_of, parquet_writer
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Doubles, Values
 from evaluation.results.stored import (
@@ -30,7 +32,7 @@ from evaluation.results.stored import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 4
+FORMAT = 5
 SCORES, RANKS = "scores.json", "ranks.parquet"
 _AGAIN = "run `probeta rank` again"
 HITS = (1, 3)
@@ -63,6 +65,9 @@ class RankScore:
         hits: "1" and "3" to the share of pairs whose rank is not above it, 0 … 1.
         median_rank: of the pairs.
         ties: number of pairs whose positive shares its score with another text.
+        texts: SHA-256 of the dataset's texts in the encoder's form, with their prompt.
+        vectors: SHA-256 of their vectors, see ``EmbeddingStore.digests``.
+        answers: SHA-256 of the ranks, see ``ranks_digest``; empty where they are not stored.
     """
 
     dataset: str
@@ -82,6 +87,9 @@ class RankScore:
     hits: dict[str, float]
     median_rank: float
     ties: int
+    texts: str = ""
+    vectors: str = ""
+    answers: str = ""
 
     @property
     def measures(self) -> dict[str, float]:
@@ -110,6 +118,8 @@ class SimilarityScore:
         postprocessing: "none", or what was done to the vectors before.
         spearman: Spearman's correlation, -1 … 1.
         pearson: Pearson's correlation, -1 … 1.
+        texts: as of ``RankScore``.
+        vectors: as of ``RankScore``.
     """
 
     dataset: str
@@ -120,6 +130,8 @@ class SimilarityScore:
     postprocessing: str
     spearman: float
     pearson: float
+    texts: str = ""
+    vectors: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +193,15 @@ class PairRanks:
     ranks: Doubles
 
 
+def ranks_digest(own: PairRanks) -> str:
+    """Return the SHA-256 of ranks, with the ids of their pairs."""
+    digest = sha256()
+    for ids in (own.queries, own.positives, own.documents):
+        digest.update(json.dumps(ids.tolist(), ensure_ascii=False).encode())
+    digest.update(np.ascontiguousarray(own.ranks, "<f8").tobytes())
+    return digest.hexdigest()
+
+
 def measure_pairs(ranks: Doubles) -> Doubles:
     """Return the measures of each pair; the scores are their means.
 
@@ -208,12 +229,12 @@ def ranks_table(own: PairRanks) -> "pa.Table":
 
     pairs = len(own.ranks)
     columns = [
-        strings([own.dataset] * pairs),
-        strings([own.similarity] * pairs),
-        *(strings(ids.tolist()) for ids in (own.queries, own.positives, own.documents)),
-        numbers(own.ranks),
+        [own.dataset] * pairs,
+        [own.similarity] * pairs,
+        *(ids.tolist() for ids in (own.queries, own.positives, own.documents)),
+        own.ranks,
     ]
-    return pa.Table.from_arrays(columns, schema=ranks_schema())
+    return pa.table(columns, schema=ranks_schema())
 
 
 def write_rankings(results: RankingResults, ranks: Iterable["pa.Table"], folder: Path) -> None:
@@ -234,14 +255,9 @@ def write_rankings(results: RankingResults, ranks: Iterable["pa.Table"], folder:
                 writer.write_table(table, row_group_size=max(1, len(table)))
 
 
-def read_tables(folder: Path, results: RankingResults) -> list["pa.Table"]:
-    """Read the tables that were written with some results.
-
-    Raises:
-        InputError: the file is missing or damaged, or has other rows than the results say.
-    """
-    expected = [(score.dataset, score.similarity, score.pairs) for score in results.plain]
-    return read_row_groups(folder / RANKS, ranks_schema(), expected, _AGAIN)
+def read_tables(folder: Path) -> dict[tuple[str, str], "pa.Table"]:
+    """Return dataset and similarity to the table of its ranks; none if the file is damaged."""
+    return read_row_groups(folder / RANKS, ranks_schema())
 
 
 def read_rankings(folder: Path) -> RankingResults:
@@ -267,14 +283,21 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
         f"ranks in {dataset} by {similarity}",
         _AGAIN,
     )
+    return ranks_of(table, dataset, similarity)
+
+
+def ranks_of(table: "pa.Table", dataset: str, similarity: str) -> PairRanks:
+    """Return what a table of ``ranks_table`` holds."""
     names = ("query", "positive", "document_id", "rank")
     return PairRanks(dataset, similarity, *(array_of(table[name]) for name in names))
 
 
+def rank_score_of(content: Mapping[str, Any]) -> RankScore:
+    """Return a score that was read from JSON."""
+    return RankScore(**{**content, "interval": interval_of(content["interval"])})
+
+
 def _made(content: dict[str, Any]) -> RankingResults:
-    scores = tuple(
-        RankScore(**{**score, "interval": interval_of(score["interval"])})
-        for score in content.pop("scores")
-    )
+    scores = tuple(map(rank_score_of, content.pop("scores")))
     similarities = tuple(SimilarityScore(**score) for score in content.pop("similarities"))
     return RankingResults(**content, scores=scores, similarities=similarities)

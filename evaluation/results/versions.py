@@ -1,11 +1,10 @@
 """The encoder and the versions that results depend on."""
 
 import platform
-from collections.abc import Iterable
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Mapping
 from typing import Any
 
+from corpora_recipes.running.environment import LIBRARIES, versions_of
 from evaluation.encoders.encoder import Described
 
 
@@ -22,16 +21,14 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
     }
 
 
-def library_versions(packages: Iterable[str] = ()) -> dict[str, str]:
-    """Return the versions of Python, the platform, Probeta and the libraries that compute.
+def library_versions(stage: str, made_by: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the versions of Python, the platform, Probeta and the libraries that decide scores.
 
     Args:
-        packages: those of the encoder, and others that the results depend on.
+        stage: which scores.
+        made_by: of the store of vectors, see ``evaluation.embedding.header``: what has encoded may
+            be another environment.
     """
-    libraries = {"probeta", "numpy", "scipy", "pyarrow", *packages}
-    versions = {"python": platform.python_version(), "platform": platform.platform()}
-    for library in sorted(libraries):
-        # What encoded may be elsewhere by now.
-        with suppress(PackageNotFoundError):
-            versions[library] = version(library)
-    return versions
+    ours = versions_of(["probeta", *LIBRARIES[stage]])
+    encoding = {**(made_by or {}).get("versions", {})}
+    return dict(sorted({"platform": platform.platform(), **encoding, **ours}.items()))

@@ -83,10 +83,8 @@ def score(
             the encoder returns something else than finite vectors that depend on their text alone,
             or only zeros. Its message says what was expected, what was found and what to do.
     """
-    from evaluation.data.prompts import check_prompt_names, prompted_texts
-    from evaluation.embedding.coverage import measure_coverage
-    from evaluation.embedding.embedding import embed
-    from evaluation.embedding.zeros import check_zeros
+    from evaluation.data.prompts import check_prompt_names
+    from evaluation.embedding.embedding import embed_datasets
     from evaluation.probing.probing import probe_datasets
     from evaluation.scoring.data import find_data
     from evaluation.scoring.encoder import find_encoder
@@ -97,11 +95,7 @@ def score(
     check_prompt_names(own.encoder, found.there)
     with nullcontext(own.store) if own.store else TemporaryDirectory() as folder:
         store = Path(folder)
-        texts = prompted_texts(own.encoder, found.datasets)
-        for prompt, some in texts.items():
-            embed(store, own.encoder, some, workers, prompt)
-        check_zeros(store, own.encoder, texts)
-        measure_coverage(own.encoder, found.datasets, store)
+        embed_datasets(store, own.encoder, found.datasets, workers)
         results, predictions, _ = probe_datasets(
             own.name,
             own.encoder,

@@ -71,7 +71,7 @@ def score_language_model(
         protocol={"name": ASKED, "version": 1},
         intervals=dict(INTERVALS),
         seed=found.seed,
-        versions=library_versions() | log.versions,
+        versions=library_versions("probe") | log.versions,
         code=code_digest(__name__),
         scores=tuple(score for score, _ in scored),
     )

@@ -1,74 +1,106 @@
-"""`probeta train`: train a sentence encoder on the structure of a corpus's documents."""
+"""`probeta train`: train sentence encoders on the structure of a corpus's documents."""
 
 import argparse
-from pathlib import Path
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import Any
 
-from corpora_recipes.running.commands import add_params
-from evaluation.entries import add_instances
+from corpora_recipes.entries import load_corpora
+from corpora_recipes.params import load_params
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.folders import PACKAGE, TRAINED, records_of
+from corpora_recipes.running.left_out import read_left_out
+from corpora_recipes.running.memo import Key, Memo, digest_of, remembering
+from corpora_recipes.running.telling import tell
+from corpora_recipes.running.walking import Entry, walk
+from evaluation.data.files import parquet_files
+from evaluation.encoders.pretrained import check_packages
+from evaluation.training.params import Training, trained_params
 
 HELP = """\
 examples:
-  probeta train wiki_nsp --records data/records --instances dist/hub --out data/trained/wiki_nsp
+  probeta train
+  probeta train --only wiki_nsp
 
-The entry in params.yaml:
+An entry in params.yaml:
   trained:
     wiki_nsp: {corpus: wikipedia, objectives: {nsp: 1, spp: 1, nl: 1}, epochs: 4, seed: 1}
 
 It learns from documents of train, and from no sentence of six words or more that is in validation
-or test of a dataset below --instances. A run that was killed goes on from its last checkpoint, in
-OUT.unfinished, and ends with the same weights. Needs the extra `torch`; see docs/training.md.
+or test of a dataset. The model goes to data/trained/NAME. A run that was killed goes on from its
+last checkpoint, in .NAME.unfinished, and ends with the same weights. Needs the extra `torch`; see
+docs/training.md.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta train`."""
-    parser.add_argument("encoder", metavar="NAME", help="an entry of `trained` in params.yaml")
-    parser.add_argument(
-        "--records",
-        type=Path,
-        required=True,
-        metavar="DIR",
-        help="folder of the records, such as data/records",
-    )
-    add_instances(parser)
-    add_params(parser)
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="DIR", help="folder of the trained model"
-    )
+    add_stage(parser, "trained encoders")
 
 
 def run(options: argparse.Namespace) -> None:
-    """Train the encoder, and print what it has learnt from."""
-    from corpora_recipes.params import load_params
-    from evaluation.encoders.pretrained import check_packages
-    from evaluation.training.params import training_of
-
+    """Train the encoders, and print what they have learnt from."""
     params = load_params(options.params)
-    training = training_of(params, options.params, options.encoder)
-    check_packages("train", "torch", "sentence_transformers")
+    facts = {corpus.name: repr(corpus.facts) for corpus in load_corpora(options.params)}
+    without = read_left_out("read")
+    with remembering(check=options.check):
+        entries = {
+            name: Entry(
+                [TRAINED / name],
+                partial(_key, training, facts[training.corpus]),
+                partial(_train, name, training, params["corpora"]),
+            )
+            for name, training in trained_params(params, options.params).items()
+            if training.corpus not in without
+        }
+        walk(
+            "train",
+            entries,
+            unit="encoders",
+            folder=TRAINED,
+            only=options.only,
+            strict=options.strict,
+        )
 
+
+def _key(training: Training, facts: str) -> Key:
+    check_packages("train", "torch", "sentence_transformers")
+    return {
+        "inputs": [digest_of(records_of(training.corpus)), *map(digest_of, parquet_files(PACKAGE))],
+        "parameters": [asdict(training), facts],
+        "code": code_digest("evaluation.training.training", "evaluation.training.card"),
+        "versions": stage_versions("train"),
+    }
+
+
+def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[str, Any]:
     from evaluation.training.card import model_card
     from evaluation.training.held_out import held_out_sentences
     from evaluation.training.training import train
 
-    records = options.records / f"{training.corpus}.parquet"
-    held_out = held_out_sentences(options.instances)
+    records = records_of(training.corpus)
+    held_out = held_out_sentences(PACKAGE)
     trained, kept = train(
-        options.encoder,
+        name,
         training,
         records,
         held_out,
-        options.out,
-        lambda found: model_card(options.encoder, params["corpora"], records, held_out, found),
+        TRAINED / name,
+        lambda found: model_card(name, corpora, records, held_out, found),
+        Memo("models"),
     )
     counts = trained.counts
-    print(
-        f"{options.encoder}: {counts['sentences']} sentences in {counts['documents']} documents, "
+    tell(
+        f"{name}: {counts['sentences']} sentences in {counts['documents']} documents, "
         f"{counts['held_out']} left out as they are in tests{'; model kept' if kept else ''}"
     )
     if trained.curve:
         first, last = (
-            ", ".join(f"{name} {value:.3f}" for name, value in point.items() if name != "step")
+            ", ".join(f"{key} {value:.3f}" for key, value in point.items() if key != "step")
             for point in (trained.curve[0], trained.curve[-1])
         )
-        print(f"{options.encoder}: losses at first {first}; at last {last}")
+        tell(f"{name}: losses at first {first}; at last {last}")
+    return counts

@@ -9,10 +9,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from builders.store.record_files import why_missing
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.outputs import whole_file, whole_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
@@ -32,7 +32,7 @@ from evaluation.training.params import SETTINGS, Training
 from evaluation.training.targets import sentences_of
 
 UNFINISHED = ".unfinished"
-"""At the end of the name of the folder beside the output that a killed training is resumed from."""
+"""At the end of the name of the hidden folder that a killed training is resumed from."""
 CARD, FILE = "README.md", "training.json"
 _LIBRARIES = ("torch", "transformers", "sentence-transformers", "tokenizers")
 
@@ -59,6 +59,7 @@ def train(
     held_out: HeldOut,
     out: Path,
     card: Callable[[Trained], str],
+    memo: Memo | None = None,
 ) -> tuple[Trained, bool]:
     """Train an encoder, and write it as a model of sentence-transformers.
 
@@ -71,6 +72,7 @@ def train(
         held_out: the sentences that it must not see.
         out: folder of the model; what a killed run goes on from is beside it.
         card: makes the text of the model card.
+        memo: what remembers models; None to train in any case.
 
     Returns:
         What it did, and whether a model was kept.
@@ -79,14 +81,7 @@ def train(
         InputError: the records are missing, are no documents, or have nothing to learn for an
             objective; or a killed run was of another setting.
     """
-    if why := why_missing(records):
-        raise InputError(
-            records,
-            expected="the records of a corpus",
-            found=f"none: {why}",
-            todo="get the corpus, or name another one at `corpus`",
-        )
-    unfinished = out.with_name(out.name + UNFINISHED)
+    unfinished = out.with_name(f".{out.name}{UNFINISHED}")
     with locked_folder(unfinished, "train"):
         learner, material = _prepare(training, records, held_out, unfinished)
         setting = {
@@ -97,16 +92,18 @@ def train(
             "code": code_digest(__name__),
             "versions": {library: version(library) for library in _LIBRARIES},
         }
-        kept = _read_trained(out, setting)
+        kept = memo.kept(name, setting) if memo else None
         if kept is None:
             _begin_or_resume(unfinished, setting)
             curve = learn(name, training, learner, material, unfinished / "checkpoint.safetensors")
             trained = Trained(setting, material.counts, curve)
             _write(learner, trained, out, card(trained))
         else:
-            trained = replace(kept, counts=material.counts)
+            trained = replace(Trained(**kept), counts=material.counts)
             with whole_file(out / CARD) as temporary:
                 temporary.write_text(card(trained), "utf-8")
+        if memo:
+            memo.keep(name, setting, [out], asdict(trained))
         shutil.rmtree(unfinished)
     return trained, kept is not None
 
@@ -117,15 +114,6 @@ def _words_digest(learner: Learner) -> str | None:
     if not isinstance(module, word_gru.WordGru):
         return None
     return sha256(module.tokenizer.to_str().encode()).hexdigest()[:16]
-
-
-def _read_trained(out: Path, setting: dict[str, Any]) -> Trained | None:
-    """Return what an earlier run did, if it depended on the same."""
-    try:
-        found = Trained(**json.loads((out / FILE).read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return None
-    return found if found.setting == setting else None
 
 
 def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import cast
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from corpora_recipes.corpora.wikipedia.templates import (
     FORMULA,
     HOLE,
@@ -13,7 +16,6 @@ from corpora_recipes.corpora.wikipedia.templates import (
     SILENT,
     load_wiki,
 )
-from corpora_recipes.parquet import strings
 from corpora_recipes.records import Drops
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
@@ -117,9 +119,7 @@ def _match(texts: Sequence[str], pattern: str) -> list[bool]:
     RE2 (through Arrow) is some twenty times as fast as `re`, but has no lookarounds: such patterns
     find supersets of what is looked for.
     """
-    import pyarrow.compute as pc
-
-    found = pc.match_substring_regex(strings(texts), pattern)
+    found = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)
     return cast("list[bool]", found.to_pylist())
 
 

@@ -1,4 +1,4 @@
-"""The verdicts and measurements of the audit, and those of gate 10."""
+"""The verdicts and measurements of the audit."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,10 +13,7 @@ from evaluation.reporting.layout import (
     Table,
     Tone,
     headings,
-    percent,
-    percent_cell,
     spaced,
-    titled,
 )
 from evaluation.reporting.tables.marks import dataset_cell
 
@@ -45,12 +42,8 @@ def verdicts(inputs: Inputs) -> list[Table]:
             found = [_verdict(checks, gate) for gate in GATES]
             if _trivial_is_near(inputs, dataset):
                 found[_BASELINES] = max(found[_BASELINES], SURFACE_FORM, key=_SEVERITY)
-            if inputs.invariance:
-                found.append(inputs.invariance["datasets"].get(dataset, {}).get("verdict", NONE))
             cells = (Cell(v if v in TONES else NONE, tone=TONES.get(v, "")) for v in found)
             rows.append(Row((dataset_cell(inputs, dataset), *cells), group=group.abbreviation))
-    if inputs.invariance:
-        titles.append("10. Invariance")
     about = (
         "The worst verdict of each gate. Within chance: beyond the limit, but within chance for a "
         "test of this size. Solved by surface form: a trivial baseline is 30 points above chance, "
@@ -131,38 +124,6 @@ def measurements(inputs: Inputs) -> list[Table]:
                 rows.append(Row(cells, group=group.abbreviation))
     header = headings("Dataset", "Gate", "Measured", "Verdict", "Value", "Limit")
     return [Table("measurements", "All measurements", header, tuple(rows), texts=4)]
-
-
-def invariance(inputs: Inputs) -> list[Table]:
-    """Return the measurements of gate 10, if there are any."""
-    report = inputs.invariance
-    if report is None:
-        return []
-    rows = []
-    for group, datasets in inputs.groups.items():
-        for dataset in datasets:
-            own = report["datasets"][dataset]
-            cells = (
-                dataset_cell(inputs, dataset),
-                Cell(f"{own['test_rows']:,}", value=own["test_rows"]),
-                *(percent_cell(own[what]) for what in report["limits"]),
-                Cell(own["verdict"], tone=TONES[own["verdict"]]),
-            )
-            rows.append(Row(cells, group=group.abbreviation))
-    limits, of_correlations = (
-        ", ".join(f"{spaced(what)} {percent(limit)}" for what, limit in report[which].items())
-        for which in ("limits", "correlation_limits")
-    )
-    about = (
-        "Percentage of test predictions that change when the embeddings are scaled by 0.1 or 10, "
-        "when the datasets are probed in reverse order, and when Python's hash seed changes; "
-        f"encoder {report['encoder']['encoder']}, on a part of the rows. Limits: {limits}; for "
-        "scale, one prediction if that is more. For semantic similarity, the change of Pearson's "
-        f"correlation × 100; limits: {of_correlations}. Always measured with the protocol "
-        "standard."
-    )
-    header = headings("Dataset", "Test rows", *map(titled, report["limits"]), "Verdict")
-    return [Table("invariance", "Invariance (gate 10)", header, tuple(rows), (about,))]
 
 
 def _verdict(checks: Sequence[Mapping[str, Any]], gate: str) -> str:

@@ -27,7 +27,15 @@ LISTED = 3
 
 def warning(inputs: Inputs) -> str:
     """Return what must be known before any score is read: samples, missing datasets; "" if none."""
-    return " ".join(filter(None, (_of_samples(inputs), _of_missing(inputs))))
+    parts = (_of_samples(inputs), _of_missing(inputs), _of_left_out(inputs))
+    return " ".join(filter(None, parts))
+
+
+def _of_left_out(inputs: Inputs) -> str:
+    if not inputs.left_out:
+        return ""
+    why = " ".join(f"{what}: {' '.join(fault.split())}." for what, fault in inputs.left_out.items())
+    return f"Left out for a fault, so that averages may be incomplete: {why}"
 
 
 def _of_missing(inputs: Inputs) -> str:

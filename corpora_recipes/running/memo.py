@@ -1,0 +1,184 @@
+"""The memory of what stages have made: only what it answers for is kept, and that is checked.
+
+A stage makes one entry after the other, such as the records of a corpus. Of each, the file
+``data/memory/STAGE/ENTRY/made.json`` has the key, a digest for each part of what decides it (code,
+parameters, inputs, versions), the digests of the files that were made, and facts on them. An entry
+is kept if its key is the same and its files are, to the byte, those that were made:
+
+    with remembering():
+        memo = Memo("build")
+        facts = memo.kept("sqc", key)
+        if facts is None:
+            facts = ...  # make the files
+            memo.keep("sqc", key, [folder], facts)
+
+SHA-256 of files are kept too, with size, times and number of each file, so that gigabytes are not
+read in every run; ``remembering(check=True)`` reads all of them again.
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any
+
+from corpora_recipes.running.folders import MEMORY
+from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.outputs import whole_file
+
+Key = Mapping[str, Any]
+"""Part of what decides an entry, such as "code", to JSON values."""
+
+# A file that changes within so many nanoseconds after it was read may keep its times: those of a
+# file system are that coarse.
+COARSE = 2 * 10**9
+_STATS = "stats.json"
+# Of a file: size, times of content and of the entry, number; when it was read; SHA-256.
+_stats: dict[str, list[Any]] | None = None
+
+
+@contextmanager
+def remembering(*, check: bool = False) -> Iterator[None]:
+    """Open the memory of the current folder; waits for another run there to end.
+
+    Args:
+        check: whether every file is read again, even if its size and times are as they were.
+    """
+    global _stats
+    if _stats is not None:
+        yield
+        return
+    with locked_folder(MEMORY, "run", wait=True):
+        _stats = {} if check else _read(MEMORY / _STATS)
+        try:
+            yield
+        finally:
+            with whole_file(MEMORY / _STATS) as temporary:
+                there = {path: of for path, of in _stats.items() if Path(path).exists()}
+                temporary.write_text(json.dumps(there), "utf-8")
+            _stats = None
+
+
+def digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file, in hexadecimal; it is not read again if it is as it was."""
+    stat = path.stat()
+    now = [stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino]
+    name = os.path.realpath(path)
+    known = (_stats or {}).get(name)
+    if known and known[:4] == now and known[4] - max(now[1:3]) > COARSE:
+        return str(known[5])
+    read = time.time_ns()
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    if _stats is not None:
+        _stats[name] = [*now, read, digest]
+    return digest
+
+
+def digests_of(paths: Iterable[Path]) -> dict[str, str]:
+    """Return path to SHA-256, of files and of all files in folders; without hidden ones."""
+    found: dict[str, str] = {}
+    for path in paths:
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        for file in files:
+            hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+            if file.is_file() and not hidden:
+                found[file.as_posix()] = digest_of(file)
+    return found
+
+
+class Memo:
+    """What is remembered of a stage.
+
+    Attributes:
+        made: the number of entries made since.
+    """
+
+    def __init__(self, stage: str) -> None:
+        """Open the memory of a stage, which is a folder of its name."""
+        self._folder = MEMORY / stage
+        self.made = 0
+
+    def place(self, entry: str) -> Path:
+        """Return the folder for files that only the memory needs."""
+        return self._folder / entry
+
+    def kept(self, entry: str, key: Key) -> Any:
+        """Return the facts on an entry; None if it must be made."""
+        made = self._made(entry)
+        if made is None or made["key"] != _digested(key):
+            return None
+        try:
+            same = digests_of(map(Path, made["outputs"])) == made["files"]
+        except OSError:
+            return None
+        return made["facts"] if same else None
+
+    def changed(self, entry: str, key: Key) -> list[str]:
+        """Return the parts of the key that are not those an entry was made with; none if new."""
+        before, now = (self._made(entry) or {}).get("key", {}), _digested(key)
+        return [name for name in now if before and before.get(name) != now[name]]
+
+    def files(self, entry: str) -> dict[str, str]:
+        """Return path to SHA-256 of the files that were made, the same now or not."""
+        return dict((self._made(entry) or {}).get("files", {}))
+
+    def keep(self, entry: str, key: Key, outputs: Iterable[Path] = (), facts: Any = True) -> None:
+        """Remember an entry.
+
+        Args:
+            entry: its name.
+            key: all that decides it.
+            outputs: files that were made, and folders of which all files were.
+            facts: JSON that is not None.
+        """
+        paths = [path.as_posix() for path in outputs]
+        made = {
+            "key": _digested(key),
+            "outputs": paths,
+            "files": digests_of(map(Path, paths)),
+            "facts": facts,
+        }
+        self.made += 1
+        self.place(entry).mkdir(parents=True, exist_ok=True)
+        with whole_file(self.place(entry) / "made.json") as temporary:
+            temporary.write_text(
+                json.dumps({"digest": _digest(made), "made": made}, ensure_ascii=False), "utf-8"
+            )
+
+    def forget(self, entry: str) -> None:
+        """Forget an entry."""
+        shutil.rmtree(self.place(entry), ignore_errors=True)
+
+    def retain(self, entries: Collection[str]) -> None:
+        """Forget all entries but some."""
+        with suppress(FileNotFoundError):
+            for path in list(self._folder.iterdir()):
+                if path.name not in entries:
+                    self.forget(path.name)
+
+    def _made(self, entry: str) -> dict[str, Any] | None:
+        found = _read(self.place(entry) / "made.json")
+        made = found.get("made")
+        return made if isinstance(made, dict) and found["digest"] == _digest(made) else None
+
+
+def _digested(key: Key) -> dict[str, str]:
+    return {part: _digest(value)[:16] for part, value in key.items()}
+
+
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Return the JSON of a file; nothing if it is missing or damaged."""
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,130 @@
+"""A stage walks its entries: each is kept, made, or left out with the reason."""
+
+import shutil
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+from corpora_recipes.running.errors import InputError, LostWorkers, nearest
+from corpora_recipes.running.failures import explain
+from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
+from corpora_recipes.running.memo import Key, Memo
+from corpora_recipes.running.telling import say
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One of the things that a stage makes, such as the records of a corpus.
+
+    Attributes:
+        outputs: the files and folders that are made.
+        key: returns all that decides them, see ``Memo``; or raises.
+        make: makes them, and returns facts on them, JSON that is not None; or raises.
+    """
+
+    outputs: Sequence[Path]
+    key: Callable[[], Key]
+    make: Callable[[], Any]
+
+
+def walk(
+    stage: str,
+    entries: Mapping[str, Entry],
+    *,
+    unit: str,
+    folder: Path | None = None,
+    only: Collection[str] | None = None,
+    strict: bool = False,
+    any_fault: bool = False,
+) -> dict[str, Any]:
+    """Bring the entries of a stage up to date, say how many are new, and what was left out.
+
+    Args:
+        stage: its name.
+        entries: all that params.yaml asks for and for which there is what they are made from.
+        unit: what they are called, such as "corpora".
+        folder: that of the outputs, from which everything else is removed; None to remove nothing.
+        only: the names of those to make; None for all.
+        strict: whether the first fault ends the run.
+        any_fault: whether an entry is left out for any fault, because the stage always runs; else
+            only for one that another run would meet again, not for a full disk.
+
+    Returns:
+        The facts on each entry that was kept or made.
+
+    Raises:
+        InputError: ``only`` names no entry; or a fault ends the run.
+    """
+    memo, found, new = Memo(stage), {}, 0
+    names = chosen(entries, only, unit)
+    left_out = {name: own for name, own in read_left_out(stage).items() if name in entries}
+    for name in names:
+        left_out.pop(name, None)
+        try:
+            key = entries[name].key()
+            facts = memo.kept(name, key)
+            if facts is None:
+                facts = entries[name].make()
+                memo.keep(name, key, entries[name].outputs, facts)
+                new += 1
+            found[name] = facts
+        except Exception as error:
+            fault = _left_out_for(error, any_fault=any_fault)
+            if fault is None or strict:
+                raise
+            memo.forget(name)
+            left_out[name] = LeftOut.because(fault)
+    if only is None:
+        memo.retain(entries)
+    if folder is not None:
+        there = [entries[name].outputs for name in entries if name not in left_out]
+        remove_others(folder, {path for outputs in there for path in outputs})
+    write_left_out(stage, left_out)
+    tell_outcome(stage, unit, len(names), new, {n: left_out[n] for n in names if n in left_out})
+    return found
+
+
+def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
+    """Return the names of the entries that ``--only`` names, in their order; all without it.
+
+    Raises:
+        InputError: it names another one.
+    """
+    if unknown := [name for name in only or () if name not in entries]:
+        like = nearest(unknown, entries)
+        raise InputError(
+            f"--only {','.join(only or ())}",
+            expected=f"{unit} among {', '.join(entries) or '(none)'}",
+            found=", ".join(unknown),
+            todo=f"did you mean {like}?" if like else "name one of these",
+        )
+    return [name for name in entries if only is None or name in only]
+
+
+def remove_others(folder: Path, outputs: Collection[Path]) -> None:
+    """Remove what is in a folder of outputs and is none of them; hidden files are of other runs."""
+    for path in list(folder.iterdir()) if folder.is_dir() else ():
+        if path not in outputs and not path.name.startswith("."):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def tell_outcome(
+    stage: str, unit: str, total: int, new: int, left_out: Mapping[str, LeftOut]
+) -> None:
+    """Print how many entries a stage has kept and made, and which it has left out."""
+    counts = {"kept": max(0, total - new - len(left_out)), "new": new, "left out": len(left_out)}
+    said = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
+    say(f"{stage}: {total} {unit}: {said}")
+    for name, own in left_out.items():
+        print(f"  left out {name}:\n{indent(own.why, '    ')}")
+
+
+def _left_out_for(error: Exception, *, any_fault: bool) -> InputError | None:
+    """Return the error for which an entry is left out; None for one that ends the run."""
+    fault = explain(error)
+    if any_fault or (fault is error and not isinstance(error, LostWorkers)):
+        return fault
+    return None

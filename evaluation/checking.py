@@ -1,0 +1,85 @@
+"""`probeta check`: show the averages of the last run, and fail if it has left something out."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from textwrap import indent
+
+from corpora_recipes.params import load_params
+from corpora_recipes.running.commands import add_stage
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import REPORT
+from corpora_recipes.running.left_out import LeftOut, read_left_out
+from evaluation.stages import STAGES
+
+HELP = """\
+examples:
+  probeta check
+
+The last stage. Its exit code is 1 if a stage has left something out for a fault, and 0 if corpora
+are missing only because people must ask for them.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta check`."""
+    add_stage(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the averages, and what was left out.
+
+    Raises:
+        InputError: something was left out for a fault.
+    """
+    params = load_params(options.params)
+    if not (REPORT / "metrics.json").is_file():
+        raise InputError(
+            REPORT / "metrics.json",
+            expected="the averages of a run",
+            found="no such file",
+            todo="run `dvc repro` or `probeta repro`",
+        )
+    for line in averages(json.loads((REPORT / "metrics.json").read_bytes())):
+        print(line)
+    if params["sources"] == "sample":
+        print("from the small samples of the project: do not report them")
+    print(f"report: {REPORT / 'index.html'}")
+    left_out = {
+        (stage.name, name): own
+        for stage in STAGES
+        for name, own in read_left_out(stage.name).items()
+    }
+    for (_, name), own in left_out.items():
+        if own.asked_for:
+            print(f"missing, must be asked for: {name}\n{indent(own.why, '  ')}")
+    faults = {place: own for place, own in left_out.items() if not own.asked_for}
+    if faults:
+        raise InputError(
+            "the run",
+            expected="nothing to be left out",
+            found=f"{len(faults)} left out: " + "".join(map(_said, faults.items())),
+            todo="mend what is named, and run it again: what is not concerned is kept",
+        )
+
+
+def _said(fault: tuple[tuple[str, str], LeftOut]) -> str:
+    (stage, name), own = fault
+    return f"\n{stage} {name}:\n{indent(own.why, '  ')}"
+
+
+def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return averages as lines for a terminal: a table for each benchmark, the best encoder first.
+
+    Args:
+        metrics: benchmark to encoder to the mean of its scores, -1 … 1.
+    """
+    lines = []
+    for benchmark, means in metrics.items():
+        width = max(len(benchmark), *(len(name) for name in means), 0) + 2
+        lines += ["", f"{benchmark:{width}}average"]
+        in_order = sorted(means.items(), key=lambda one: (-one[1], one[0]))
+        lines += [f"  {name:{width - 2}}{100 * mean:7.1f}" for name, mean in in_order]
+        if not means:
+            lines.append("  no encoder has all of its datasets")
+    return [*lines, ""]
