@@ -9,7 +9,7 @@ from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import REPORT
-from corpora_recipes.running.left_out import LeftOut, read_left_out
+from corpora_recipes.running.left_out import read_left_out
 from evaluation.stages import STAGES
 
 HELP = """\
@@ -54,18 +54,15 @@ def run(options: argparse.Namespace) -> None:
         if own.asked_for:
             print(f"missing, must be asked for: {name}\n{indent(own.why, '  ')}")
     faults = {place: own for place, own in left_out.items() if not own.asked_for}
+    for (stage, name), own in faults.items():
+        print(f"left out by {stage}: {name}\n{indent(own.why, '  ')}")
     if faults:
         raise InputError(
             "the run",
             expected="nothing to be left out",
-            found=f"{len(faults)} left out: " + "".join(map(_said, faults.items())),
-            todo="mend what is named, and run it again: what is not concerned is kept",
+            found=f"{len(faults)} left out for a fault, named above",
+            todo="mend them, and run it again: what is not concerned is kept",
         )
-
-
-def _said(fault: tuple[tuple[str, str], LeftOut]) -> str:
-    (stage, name), own = fault
-    return f"\n{stage} {name}:\n{indent(own.why, '  ')}"
 
 
 def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:

@@ -18,7 +18,7 @@ from evaluation.entries import embedded_encoders, vectors_of
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Score = Callable[[str, Encoder, Path], Mapping[str, int]]
+Score = Callable[[str, Encoder, Path], Mapping[str, Any]]
 """Scores the encoder of a name, writes the results to a path, and returns how many are new."""
 
 
@@ -54,7 +54,7 @@ def score_encoders(
             "versions": stage_versions(stage),
         }
 
-    def make_scores(name: str, make: Callable[[], Encoder], out: Path) -> Mapping[str, int]:
+    def make_scores(name: str, make: Callable[[], Encoder], out: Path) -> Mapping[str, Any]:
         return score(name, make(), out)
 
     with remembering(check=options.check):

@@ -21,6 +21,7 @@ from builders.plan.datasets import (
 from builders.store.dataset_files import write_dataset, write_report
 from builders.store.record_files import window_of
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 
 # Kind of dataset to the function that makes the rows from the records of the corpus.
@@ -32,7 +33,13 @@ MAKERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[Mad
 }
 
 
-def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, Any]:
+def build(
+    corpus: Corpus,
+    records: Path,
+    out: Path,
+    sources: str,
+    faults: dict[str, InputError] | None = None,
+) -> dict[str, Any]:
     """Build every dataset of a corpus.
 
     Writes ``out/<dataset>/<split>-0000i-of-0000n.parquet`` and ``out/build.json``: for each
@@ -45,6 +52,7 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
         records: the file that `probeta read` wrote.
         out: folder to write; what it held before is replaced as a whole.
         sources: `sources` of params.yaml; the rows of a sample have the licence of the sample.
+        faults: gets the datasets with too few rows, which are left out; None to raise the first.
 
     Returns:
         The content of ``build.json``.
@@ -61,7 +69,13 @@ def build(corpus: Corpus, records: Path, out: Path, sources: str) -> dict[str, A
     with whole_folder(out) as folder:
         report = {}
         for dataset, result in zip(datasets, made, strict=True):
-            check_sizes(dataset, result)
+            try:
+                check_sizes(dataset, result)
+            except InputError as error:
+                if faults is None:
+                    raise
+                faults[dataset.name] = error
+                continue
             written = write_dataset(dataset, result.rows, result.labels, folder)
             report[dataset.name] = written | result.counts
             if window := window_of(records):

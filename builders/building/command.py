@@ -11,6 +11,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import CORPORA, INSTANCES, records_of
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Key, digest_of, remembering
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> None:
         group.name: Entry(
             [INSTANCES / group.folder],
             partial(_key, group.origins[0].corpus, sources),
-            partial(_build, group, sources),
+            partial(_build, group, sources, strict=options.strict),
         )
         for group in load_groups(options.params)
         if not group.of_ranking and group.name not in without
@@ -65,15 +66,22 @@ def _key(corpus: Corpus, sources: str) -> Key:
     }
 
 
-def _build(group: BuildGroup, sources: str) -> dict[str, Any]:
+def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
     from builders.building.building import build
     from builders.building.made import limit_of
     from builders.store.dataset_files import describe_rows
 
     corpus = group.origins[0].corpus
-    report = build(corpus, records_of(corpus.name), INSTANCES / group.folder, sources)
+    faults: dict[str, InputError] | None = None if strict else {}
+    out = INSTANCES / group.folder
+    report = build(corpus, records_of(corpus.name), out, sources, faults)
     for dataset in group.datasets:
+        if dataset.name not in report:
+            continue
         tell(describe_rows(dataset.name, report[dataset.name]))
         if isinstance(dataset, PassageDataset):
             tell(f"{dataset.name}: {limit_of(dataset, report[dataset.name])}")
-    return {name: of["rows"] for name, of in report.items()}
+    return {
+        "rows": {name: of["rows"] for name, of in report.items()},
+        "left_out": {name: str(fault) for name, fault in (faults or {}).items()},
+    }

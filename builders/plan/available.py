@@ -19,7 +19,12 @@ def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, L
         corpora = [origin.corpus.name for origin in group.origins]
         own = [("compose" if group.of_ranking else "build", group.name)]
         for dataset in group.datasets:
-            places = [*(("read", corpus) for corpus in corpora), *own, ("audit", dataset.name)]
+            places = [
+                *(("read", corpus) for corpus in corpora),
+                *own,
+                ("build", f"{group.name}: {dataset.name}"),
+                ("audit", dataset.name),
+            ]
             reasons = (by_stage.get(stage, {}).get(name) for stage, name in places)
             if reason := next(filter(None, reasons), None):
                 found[dataset.name] = reason

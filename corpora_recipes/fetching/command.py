@@ -3,12 +3,13 @@
 import argparse
 
 from corpora_recipes.entries import load_corpora
-from corpora_recipes.fetching.sources import fetch, origin_of
+from corpora_recipes.fetching.sources import fetch, local_files, origin_of
+from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.folders import RAW
-from corpora_recipes.running.memo import Memo, digests_of, remembering
+from corpora_recipes.running.memo import Memo, remembering
 from corpora_recipes.running.walking import chosen
 
 HELP = """\
@@ -39,7 +40,8 @@ def run(options: argparse.Namespace) -> None:
 def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     """Fetch the raw files of a corpus into data/raw, and return path to SHA-256 of each.
 
-    Servers are not asked again while what they gave is there, for what is asked of them now.
+    It is not fetched again while the same is asked for, and what was fetched is there. Links are
+    followed, so that a changed file of a mirror is noticed.
 
     Args:
         corpus: the corpus.
@@ -48,12 +50,14 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     Raises:
         InputError: see ``fetch``.
     """
-    out, memo = RAW / corpus.name, Memo("fetch")
-    if origin_of(corpus, sources) != "upstream":
-        memo.forget(corpus.name)
-        fetch(corpus, sources, out)
-        return digests_of([out])
-    key = {"parameters": corpus.asked, "sources": repr(corpus.facts.sources)}
+    out, memo, origin = RAW / corpus.name, Memo("fetch"), origin_of(corpus, sources)
+    try:
+        local = origin != "upstream" or corpus.options.get("path") is not None
+        files = local_files(corpus, origin, out) if local else None
+    except MissingCorpus:
+        # The user may have put them there.
+        files = None
+    key = {"parameters": corpus.asked, "sources": repr(corpus.facts.sources), "files": files}
     if memo.kept(corpus.name, key) is None:
         fetch(corpus, sources, out)
         memo.keep(corpus.name, key, [out])

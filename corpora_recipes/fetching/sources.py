@@ -80,7 +80,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
     sources = origin_of(corpus, sources)
     try:
         if sources != "upstream" or corpus.options.get("path") is not None:
-            _local_files(corpus, sources, out)
+            local_files(corpus, sources, out)
         elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
             raise _not_to_be_had(corpus, list_sources(corpus), out)
     except MissingCorpus:
@@ -185,7 +185,7 @@ def origin_of(corpus: Corpus, sources: str) -> str:
 
 
 def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
-    source, files = _local_files(corpus, sources, out)
+    source, files = local_files(corpus, sources, out)
     with _claimed(out, source, [name for name, _ in files]):
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
             if Path(name).name == path.name:
@@ -195,8 +195,17 @@ def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
         load_recipe(corpus.recipe).verify(out, corpus)
 
 
-def _local_files(corpus: Corpus, sources: str, out: Path) -> tuple[str, list[tuple[str, Path]]]:
-    """Return the origin of the files, for the manifest, and the files: name in out, path."""
+def local_files(corpus: Corpus, sources: str, out: Path) -> tuple[str, list[tuple[str, Path]]]:
+    """Return the origin of local files, for the manifest, and the files: name in ``out``, path.
+
+    Args:
+        corpus: whose files.
+        sources: see ``origin_of``.
+        out: the folder for links to them.
+
+    Raises:
+        InputError: see ``check_files``.
+    """
     if (path := corpus.options.get("path")) is not None:
         return f"path {path}", _own_files(corpus, Path(path).expanduser())
     if sources == "sample":

@@ -21,7 +21,8 @@ class Entry:
     Attributes:
         outputs: the files and folders that are made.
         key: returns all that decides them, see ``Memo``; or raises.
-        make: makes them, and returns facts on them, JSON that is not None; or raises.
+        make: makes them, and returns facts on them, JSON that is not None; or raises. If the facts
+            have ``left_out``, these parts of the entry were left out, name to reason.
     """
 
     outputs: Sequence[Path]
@@ -59,9 +60,12 @@ def walk(
     """
     memo, found, new = Memo(stage), {}, 0
     names = chosen(entries, only, unit)
-    left_out = {name: own for name, own in read_left_out(stage).items() if name in entries}
+    left_out = {
+        name: own
+        for name, own in read_left_out(stage).items()
+        if (entry := name.partition(": ")[0]) in entries and entry not in names
+    }
     for name in names:
-        left_out.pop(name, None)
         try:
             key = entries[name].key()
             facts = memo.kept(name, key)
@@ -70,6 +74,8 @@ def walk(
                 memo.keep(name, key, entries[name].outputs, facts)
                 new += 1
             found[name] = facts
+            parts = facts.get("left_out", {}) if isinstance(facts, Mapping) else {}
+            left_out |= {f"{name}: {part}": LeftOut(why) for part, why in parts.items()}
         except Exception as error:
             fault = _left_out_for(error, any_fault=any_fault)
             if fault is None or strict:
@@ -82,7 +88,8 @@ def walk(
         there = [entries[name].outputs for name in entries if name not in left_out]
         remove_others(folder, {path for outputs in there for path in outputs})
     write_left_out(stage, left_out)
-    tell_outcome(stage, unit, len(names), new, {n: left_out[n] for n in names if n in left_out})
+    now = {name: own for name, own in left_out.items() if name.partition(": ")[0] in names}
+    tell_outcome(stage, unit, len(names), new, now)
     return found
 
 
@@ -115,7 +122,8 @@ def tell_outcome(
     stage: str, unit: str, total: int, new: int, left_out: Mapping[str, LeftOut]
 ) -> None:
     """Print how many entries a stage has kept and made, and which it has left out."""
-    counts = {"kept": max(0, total - new - len(left_out)), "new": new, "left out": len(left_out)}
+    whole = [name for name in left_out if ": " not in name]
+    counts = {"kept": max(0, total - new - len(whole)), "new": new, "left out": len(left_out)}
     said = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
     say(f"{stage}: {total} {unit}: {said}")
     for name, own in left_out.items():

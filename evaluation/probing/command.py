@@ -4,9 +4,11 @@ import argparse
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_executor, add_stage
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE, PROBED
 from corpora_recipes.running.telling import tell
 from evaluation.data.instances import find_probed
@@ -39,10 +41,11 @@ def run(options: argparse.Namespace) -> None:
     probing, seed = probing_params(params, options.params), params["seed"]
     datasets = find_probed(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, int]:
+    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
         from evaluation.probing.probing import probe_datasets
         from evaluation.results.probes import write_results
 
+        faults: dict[str, InputError] | None = None if options.strict else {}
         results, predictions, new = probe_datasets(
             name,
             encoder,
@@ -53,12 +56,14 @@ def run(options: argparse.Namespace) -> None:
             workers=options.workers,
             executor=options.executor,
             earlier=out,
+            faults=faults,
         )
         write_results(results, predictions, out)
         for one in results.main:
             beside = "Pearson" if one.majority is None else f"majority {100 * one.majority:.1f}"
             tell(f"{name}, {one.dataset}: {100 * one.value:.1f} ({beside})")
-        return {"datasets": len(datasets), "new": new}
+        left_out = {dataset: str(fault) for dataset, fault in (faults or {}).items()}
+        return {"new": new, "left_out": left_out}
 
     score_encoders(
         "probe",

@@ -106,6 +106,7 @@ def probe_datasets(
     workers: int | None = 1,
     executor: str = "local",
     earlier: Path | None = None,
+    faults: dict[str, InputError] | None = None,
 ) -> tuple[Results, list["pa.Table"], int]:
     """Probe every dataset with every layer of one encoder, in parallel.
 
@@ -122,6 +123,8 @@ def probe_datasets(
             datasets and of the store under the same paths.
         earlier: folder with the results of an earlier run, of which those are kept that the memory
             answers for, and probing again could not change.
+        faults: gets the datasets that cannot be probed, which are left out; None to raise the
+            error of the first.
 
     Returns:
         The results, for each of their scores the table of its answers, and the number of datasets
@@ -157,10 +160,11 @@ def probe_datasets(
         if (dataset.name, layer) not in there
     ]
     probed += _probe_all(
-        name, jobs, known, store, seed, probing, opened.dimension, workers, executor
+        name, jobs, known, store, seed, probing, opened.dimension, workers, executor, faults
     )
     probed.sort(key=lambda one: (one.score.dataset, known.layers.index(one.score.layer)))
-    new = {dataset.name for dataset, _ in jobs}
+    probed = [one for one in probed if one.score.dataset not in (faults or {})]
+    new = {dataset.name for dataset, _ in jobs} - (faults or {}).keys()
     if earlier:
         for own in new:
             scores = [asdict(one.score) for one in probed if one.score.dataset == own]
@@ -221,6 +225,7 @@ def _probe_all(
     dimension: int,
     workers: int | None,
     executor: str,
+    faults: dict[str, InputError] | None,
 ) -> list[Probed]:
     """Probe datasets with a layer each, in as many processes as are worth their start."""
     if not jobs:
@@ -244,12 +249,25 @@ def _probe_all(
             )
         else:
             calls = ((dataset, layer, encoder, store, seed, probing) for dataset, layer in jobs)
-            found = as_completed(pool, probe_dataset, calls)
+            found = as_completed(pool, _try_to_probe, calls)
         probed = []
-        for _, one in found:
-            probed.append(one)
+        for number, one in found:
             bar.update()
+            if isinstance(one, Probed):
+                probed.append(one)
+            elif faults is None:
+                raise one
+            else:
+                faults[jobs[number][0].name] = one
     return probed
+
+
+def _try_to_probe(dataset: Dataset, *arguments: Any) -> Probed | InputError:
+    """Return what ``probe_dataset`` does, or its error."""
+    try:
+        return probe_dataset(dataset, *arguments)
+    except InputError as error:
+        return error
 
 
 def _remote_calls(
@@ -268,7 +286,7 @@ def _remote_calls(
         }
         dataset = replace(dataset, files=files)
         find = partial(_facts, dataset, store, probing.engine)
-        yield find(), find, probe_dataset, dataset, layer, encoder, store, seed, probing
+        yield find(), find, _try_to_probe, dataset, layer, encoder, store, seed, probing
 
 
 def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """`probeta train`: train sentence encoders on the structure of a corpus's documents."""
 
 import argparse
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
@@ -14,6 +15,7 @@ from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.folders import PACKAGE, TRAINED, records_of
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Key, Memo, digest_of, remembering
+from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 from evaluation.data.files import parquet_files
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
             for name, training in trained_params(params, options.params).items()
             if training.corpus not in without
         }
-        walk(
+        found = walk(
             "train",
             entries,
             unit="encoders",
@@ -64,6 +66,8 @@ def run(options: argparse.Namespace) -> None:
             only=options.only,
             strict=options.strict,
         )
+        with whole_file(TRAINED / "models.json") as temporary:
+            temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
 
 
 def _key(training: Training, facts: str) -> Key:
