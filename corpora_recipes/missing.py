@@ -29,7 +29,7 @@ def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCo
         f"{corpus.where}: {corpus.facts.name}",
         expected=f"its files, as {out}/{f', {out}/'.join(names)}",
         found=f"none or not all; {how_to_get(corpus)}",
-        todo=f"put the files into {out} and run `dvc repro` again; or, to try it out, write "
+        todo=f"put the files into {out}, and run Probeta again; or, to try it out, write "
         f"`sources: sample` in `corpus` of the entry {corpus.name}",
     )
     missing.how_to_get = how_to_get(corpus)

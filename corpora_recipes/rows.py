@@ -1,7 +1,9 @@
 """The form of records as Parquet rows."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
 
 from corpora_recipes.records import (
     Dialogue,
@@ -16,17 +18,12 @@ from corpora_recipes.records import (
     Word,
 )
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 # The key of a file of records under which its window is, as JSON, if there is one.
 WINDOW = b"probeta_window"
 
 
-def document_schema() -> "pa.Schema":
+def document_schema() -> pa.Schema:
     """Return the pyarrow schema of documents."""
-    import pyarrow as pa
-
     sentences = pa.list_(pa.string())
     section = pa.struct(
         [("heading", pa.string()), ("level", pa.int32()), ("paragraphs", pa.list_(sentences))]
@@ -43,10 +40,8 @@ def document_schema() -> "pa.Schema":
     )
 
 
-def dialogue_schema() -> "pa.Schema":
+def dialogue_schema() -> pa.Schema:
     """Return the pyarrow schema of dialogues."""
-    import pyarrow as pa
-
     return pa.schema(
         [
             ("id", pa.string()),
@@ -57,14 +52,12 @@ def dialogue_schema() -> "pa.Schema":
     )
 
 
-def tree_schema() -> "pa.Schema":
+def tree_schema() -> pa.Schema:
     """Return the pyarrow schema of discourse trees; nodes are in pre-order.
 
     ``parent`` is the index of the parent node (-1 for the root), ``edu`` the index of the EDU in a
     leaf (-1 in an inner node).
     """
-    import pyarrow as pa
-
     node = pa.struct(
         [
             ("parent", pa.int32()),
@@ -83,10 +76,8 @@ def tree_schema() -> "pa.Schema":
     )
 
 
-def example_schema() -> "pa.Schema":
+def example_schema() -> pa.Schema:
     """Return the pyarrow schema of examples."""
-    import pyarrow as pa
-
     return pa.schema(
         [
             ("id", pa.string()),
@@ -101,10 +92,8 @@ def example_schema() -> "pa.Schema":
     )
 
 
-def parsed_sentence_schema() -> "pa.Schema":
+def parsed_sentence_schema() -> pa.Schema:
     """Return the pyarrow schema of parsed sentences: a list for each field of words and tokens."""
-    import pyarrow as pa
-
     texts, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
     return pa.schema(
         [
@@ -126,7 +115,7 @@ def parsed_sentence_schema() -> "pa.Schema":
     )
 
 
-def record_schema(kind: str) -> "pa.Schema":
+def record_schema(kind: str) -> pa.Schema:
     """Return the schema of a kind of records, as corpus.yaml names it."""
     return _KINDS[kind][0]()
 
@@ -227,7 +216,7 @@ def parsed_sentence_from_row(row: dict[str, Any]) -> ParsedSentence:
 # In the order of the fields of ``Word`` and ``Token``.
 _WORD_COLUMNS = ("forms", "lemmas", "upos", "features", "heads", "relations")
 _TOKEN_COLUMNS = ("tokens", "token_words", "spaces_after")
-_KINDS: dict[str, tuple[Callable[[], "pa.Schema"], Callable[[dict[str, Any]], Record]]] = {
+_KINDS: dict[str, tuple[Callable[[], pa.Schema], Callable[[dict[str, Any]], Record]]] = {
     "documents": (document_schema, document_from_row),
     "dialogues": (dialogue_schema, dialogue_from_row),
     "trees": (tree_schema, tree_from_row),

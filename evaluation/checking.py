@@ -5,6 +5,7 @@ import json
 from collections.abc import Mapping
 from textwrap import indent
 
+from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.errors import InputError
@@ -12,6 +13,8 @@ from corpora_recipes.running.folders import REPORT
 from corpora_recipes.running.left_out import read_left_out
 from evaluation.stages import STAGES
 
+# Characters of a name that are shown, so that lines have 80 at most.
+LONGEST = 71
 HELP = """\
 examples:
   probeta check
@@ -42,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
         )
     for line in averages(json.loads((REPORT / "metrics.json").read_bytes())):
         print(line)
-    if params["sources"] == "sample":
+    if any(corpus.is_sample(params["sources"]) for corpus in load_corpora(options.params)):
         print("from the small samples of the project: do not report them")
     print(f"report: {REPORT / 'index.html'}")
     left_out = {
@@ -73,10 +76,12 @@ def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
     """
     lines = []
     for benchmark, means in metrics.items():
-        width = max(len(benchmark), *(len(name) for name in means), 0) + 2
+        width = min(LONGEST, max(len(benchmark), *map(len, means), 0)) + 2
         lines += ["", f"{benchmark:{width}}average"]
         in_order = sorted(means.items(), key=lambda one: (-one[1], one[0]))
-        lines += [f"  {name:{width - 2}}{100 * mean:7.1f}" for name, mean in in_order]
+        for name, mean in in_order:
+            shown = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+            lines.append(f"  {shown:{width - 2}}{100 * mean:7.1f}")
         if not means:
             lines.append("  no encoder has all of its datasets")
     return [*lines, ""]

@@ -2,18 +2,20 @@
 
 import argparse
 import time
+from collections.abc import Collection
 from importlib import import_module
 from shutil import copyfile
 from typing import Any
 
-from corpora_recipes.params import shipped_params
+from corpora_recipes.params import load_params, shipped_params
 from corpora_recipes.running import telling
 from corpora_recipes.running.commands import PARAMS, add_stage
 from corpora_recipes.running.errors import InputError, nearest
+from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import remembering
 from corpora_recipes.running.telling import clock
 from evaluation import listing
-from evaluation.stages import STAGES
+from evaluation.stages import STAGES, Stage
 
 HELP = """\
 examples:
@@ -51,21 +53,37 @@ def run(options: argparse.Namespace) -> None:
             found=", ".join(unknown),
             todo=f"did you mean {like}?" if like else "name some of these: " + ", ".join(named),
         )
-    telling.brief = not options.verbose
     begin = time.monotonic()
-    with remembering(check=options.check):
-        for number, stage in enumerate(STAGES, 1):
-            telling.heading = f"[{clock(time.monotonic() - begin)}] {number}/{len(STAGES)} "
-            _run(stage.module, options)
+    left_out: set[str] = set()
+    try:
+        telling.brief = not options.verbose
+        with remembering(check=options.check):
+            for number, stage in enumerate(STAGES, 1):
+                telling.heading = f"[{clock(time.monotonic() - begin)}] {number}/{len(STAGES)} "
+                _run(stage, options, left_out)
+                left_out.update(read_left_out(stage.name))
+    finally:
+        telling.brief, telling.heading = False, ""
 
 
-def _run(name: str, options: argparse.Namespace) -> None:
-    """Run a stage, with its own options and those of them that are given."""
-    module: Any = import_module(name)
+def _run(stage: Stage, options: argparse.Namespace, left_out: Collection[str]) -> None:
+    """Run a stage, with its own options and those of them that are given.
+
+    Args:
+        stage: the stage.
+        options: of the run.
+        left_out: what the stages before have left out, which it does not have.
+    """
+    module: Any = import_module(stage.module)
     parser = argparse.ArgumentParser()
     module.add_arguments(parser)
     own = parser.parse_args([])
     own.params, own.strict, own.check = options.params, options.strict, False
-    if "only" in own and options.only:
-        own.only = options.only
+    if stage.sections and options.only is not None:
+        params = load_params(options.params)
+        own.only = [
+            name
+            for name in options.only
+            if name not in left_out and any(name in params[key] for key in stage.sections)
+        ]
     module.run(own)

@@ -9,23 +9,26 @@ class Stage(NamedTuple):
     Attributes:
         name: of the verb.
         module: full name of the module with its command.
+        sections: of params.yaml, whose entries ``--only`` can name; none if it has no such option.
     """
 
     name: str
     module: str
+    sections: tuple[str, ...] = ()
 
 
+_ENCODERS = ("encoders", "trained")
 STAGES = (
-    Stage("read", "corpora_recipes.reading.command"),
-    Stage("build", "builders.building.command"),
-    Stage("compose", "builders.composing.command"),
+    Stage("read", "corpora_recipes.reading.command", ("corpora",)),
+    Stage("build", "builders.building.command", ("corpora",)),
+    Stage("compose", "builders.composing.command", ("rankings",)),
     Stage("audit", "builders.auditing.command"),
     Stage("package", "builders.packaging.command"),
-    Stage("train", "evaluation.training.command"),
-    Stage("embed", "evaluation.embedding.command"),
-    Stage("probe", "evaluation.probing.command"),
-    Stage("rank", "evaluation.ranking.command"),
-    Stage("paradigms", "evaluation.paradigms.command"),
+    Stage("train", "evaluation.training.command", ("trained",)),
+    Stage("embed", "evaluation.embedding.command", _ENCODERS),
+    Stage("probe", "evaluation.probing.command", _ENCODERS),
+    Stage("rank", "evaluation.ranking.command", _ENCODERS),
+    Stage("paradigms", "evaluation.paradigms.command", _ENCODERS),
     Stage("report", "evaluation.reporting.command"),
     Stage("check", "evaluation.checking"),
 )

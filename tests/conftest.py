@@ -41,7 +41,7 @@ with suppress(ImportError):
 
 
 # Files whose tests use `project`: with -n, one process has them all, so that it is made once.
-OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py", "test_traces.py")
+OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -72,7 +72,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the project, without git, in which `dvc repro` has run on the samples."""
+    """Return a copy of the project, without git, in which `probeta repro` has run on the samples."""
     return finished_run(tmp_path_factory.mktemp("project") / "probeta")
 
 

@@ -1,4 +1,4 @@
-"""The whole pipeline on the samples, known to DVC and outside git."""
+"""The whole pipeline on the samples: `probeta repro` in a copy of the project."""
 
 import json
 import shutil
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from documentation import blocks
-from projects import run, stages_run
+from projects import entries_made, run
 
 
 @cache
@@ -32,16 +32,9 @@ def test_the_samples_give_this_content(project: Path) -> None:
 
 def test_what_was_read_was_used_or_left_out_for_a_reason(project: Path) -> None:
     units = []
-    for path in sorted(project.glob("data/instances/*/build.json")):
+    for path in sorted(project.glob("data/instances/*/*/build.json")):
         for name, entry in json.loads(path.read_text("utf-8")).items():
-            for unit in entry.keys() & {
-                "documents",
-                "passages",
-                "examples",
-                "texts",
-                "pairs",
-                "sentences",
-            }:
+            for unit in entry.keys() & UNITS:
                 counts = entry[unit]
                 outcomes = {key: n for key, n in counts.items() if key not in OF_THE_USED}
                 read = outcomes.pop("read", None) or outcomes.pop("found")
@@ -320,32 +313,30 @@ PINNED_CONTENT = {
 
 
 def test_the_report_has_every_dataset_and_encoder(project: Path) -> None:
-    report = (project / "reports" / "report.md").read_text("utf-8")
-    metrics = json.loads((project / "reports" / "metrics.json").read_text("utf-8"))
+    reports = project / "reports"
+    report = (reports / "report.md").read_text("utf-8")
     params = yaml.safe_load((project / "params.yaml").read_text("utf-8"))
     corpora = params["corpora"].values()
     names = {name for corpus in corpora for name in corpus.get("datasets", {})}
     names |= set(params["rankings"])
-    assert {metric.split()[0] for metric in metrics} == names
-    for name in names:
-        assert name in report
-    for scores in metrics.values():
-        assert set(scores) == set(params["encoders"])
-        assert all(-1 <= score <= 1 for score in scores.values())
-    assert metrics["evalrank_es mrr cosine"]["use_multilingual"] > 0.8
-    assert metrics["paralex_es suggestion shared lower"]["use_multilingual"] > 0.2
-    reports = project / "reports"
-    assert sorted(path.name for path in reports.iterdir() if path.name != ".gitignore") == [
-        "figures",
-        "index.html",
-        "metrics.json",
-        "report.md",
-        "tables.tex",
-    ]
-    assert sorted(path.name for path in (reports / "figures").iterdir()) == [
-        "scores.png",
-        "scores.svg",
-    ]
+    assert {name for name in names if name not in report} == set()
+    scores = {
+        (one["dataset"], one["encoder"]): one["score"]
+        for one in json.loads((reports / "scores.json").read_text("utf-8"))
+    }
+    assert {dataset.split()[0] for dataset, _ in scores} == names
+    assert len(scores) == len({dataset for dataset, _ in scores}) * len(params["encoders"])
+    assert all(-1 <= score <= 1 for score in scores.values())
+    assert scores["evalrank_es mrr cosine", "use_multilingual"] > 0.8
+    assert scores["paralex_es suggestion shared lower", "use_multilingual"] > 0.2
+    metrics = json.loads((reports / "metrics.json").read_text("utf-8"))
+    assert {"spanish_senteval", "spanish_discoeval", "discoeval"} <= metrics.keys()
+    for means in metrics.values():
+        assert set(means) == set(params["encoders"])
+    made = {path.relative_to(reports).as_posix() for path in reports.rglob("*") if path.is_file()}
+    figures = {"figures/scores.png", "figures/scores.svg"}
+    pages = {"index.html", "report.md", "tables.tex"}
+    assert made == figures | pages | {"metrics.json", "scores.json"}
 
 
 def test_every_gate_is_met(project: Path) -> None:
@@ -353,16 +344,8 @@ def test_every_gate_is_met(project: Path) -> None:
     assert len(report["datasets"]) == 66
     for kind in ("failures", "undeclared"):
         assert {n: f[kind] for n, f in report["datasets"].items() if f[kind]} == {}
-    invariance = json.loads((project / "data" / "invariance.json").read_text("utf-8"))
-    assert len(invariance["datasets"]) == 60
-
-
-def test_a_second_run_has_nothing_to_do(project: Path) -> None:
-    done = run("dvc repro", project)
-    assert done.returncode == 0
-    # These look for what DVC cannot see, a changed model.
-    assert stages_run(done.stdout) == {"embed@char_hash", "embed@use_multilingual"}
-    assert done.stdout.count(" 0 encoded now") == 2
+    for path in (project / "data" / "left_out").iterdir():
+        assert path.read_text("utf-8") == "{}\n", path.name
 
 
 @pytest.fixture(scope="module")
@@ -377,7 +360,7 @@ def entry() -> dict[str, Any]:
 def changed(
     project: Path, entry: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, str]:
-    """Return a copy in which `dvc repro` has run again, and what that said.
+    """Return a copy in which `probeta repro` has run again, and what that said.
 
     With a new domain, without a declaration for source data, after an interruption that has lost
     an output, and with one encoder, as a second one would tell nothing more.
@@ -389,35 +372,39 @@ def changed(
     del params["audit"]["inherited"]["paws_es"]["documents"]
     del params["encoders"]["use_multilingual"]
     (folder / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
-    shutil.rmtree(folder / "data" / "instances" / "theses")
-    done = run("dvc repro", folder)
+    shutil.rmtree(folder / "data" / "instances" / "corpora" / "theses")
+    done = run("probeta repro", folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder, done.stdout
 
 
-def test_a_new_domain_runs_its_own_stages(
+def test_a_new_domain_costs_what_it_adds(
     project: Path, changed: tuple[Path, str], entry: dict[str, Any]
 ) -> None:
-    folder, said = changed
-    (name,) = entry
-    lost = {"build@theses"}  # run, or taken from DVC's cache
-    assert stages_run(said) - lost == {
-        *(f"{stage}@{name}" for stage in ("read", "build")),
-        *(f"{stage}@char_hash" for stage in ("embed", "probe", "rank", "paradigms")),
-        "code",  # it checks the names
-        "compose",
-        "audit",
-        "package",
-        "invariance",
-        "report",
-    }
-    # Nothing is found out again of the others.
-    assert "62 datasets: 60 kept, 2 new" in said, said
-    before, after = digests(project), digests(folder)
-    assert {key: after[key] for key in before} == before
-    assert {config for config, _ in after} - {config for config, _ in before} == set(
-        entry[name]["datasets"]
-    )
+    folder, _ = changed
+    ((name, own),) = entry.items()
+    before = entries_made(project)
+    made = {entry for entry, time in entries_made(folder).items() if time != before.get(entry)}
+    new = {"report/all", "package/all", "audit/all", "build/theses"}
+    new |= {f"{stage}/{name}" for stage in ("read", "build")}
+    new |= {f"{stage}/char_hash" for stage in ("embed", "probe", "rank", "paradigms")}
+    parts = ("measured", "tokens", "probed/char_hash")
+    new |= {f"{part}/{dataset}" for part in parts for dataset in own["datasets"]}
+    # The samples lie elsewhere; and what is kept of rankings and paradigms is written anew.
+    assert {entry for entry in made if not entry.startswith(("fetch", "ranked", "comp"))} == new
+    for stage, count in {"probe": 2, "rank": 0, "paradigms": 0}.items():
+        remembered = folder / "data" / "memory" / stage / "char_hash" / "made.json"
+        assert json.loads(remembered.read_bytes())["made"]["facts"]["new"] == count
+    rows, after = digests(project), digests(folder)
+    assert {key: after[key] for key in rows} == rows
+    assert {config for config, _ in after} - {config for config, _ in rows} == {*own["datasets"]}
+
+
+def test_a_second_run_has_nothing_to_do(changed: tuple[Path, str]) -> None:
+    folder, _ = changed
+    before = entries_made(folder)
+    assert run("probeta repro", folder).returncode == 0
+    assert entries_made(folder) == before
 
 
 def test_an_undeclared_miss_of_source_data_is_shown(changed: tuple[Path, str]) -> None:
@@ -425,7 +412,7 @@ def test_an_undeclared_miss_of_source_data_is_shown(changed: tuple[Path, str]) -
     title = "paws_es, gate 9. Documents and trees kept whole: documents in two splits"
     assert said.count(title) == 1
     assert "      documents: {at_most: 0." in said
-    strict = run("probeta audit data/instances --out data/audit --strict", folder)
+    strict = run("probeta audit --strict", folder)
     assert strict.returncode == 1
     assert f"\n    {title}" in strict.stderr
 
@@ -437,6 +424,7 @@ def test_an_edited_file_is_read_again(changed: tuple[Path, str], entry: dict[str
     edited = own.with_name("edited")
     edited.write_text("".join(own.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
     edited.replace(own)
-    done = run(f"dvc repro --dry read@{name}", folder)
-    # The file lies in a folder of code.
-    assert stages_run(done.stdout) == {"code", f"read@{name}"}, done.stdout
+    before = entries_made(folder)
+    assert run("probeta read", folder).returncode == 0
+    made = {entry for entry, time in entries_made(folder).items() if time != before[entry]}
+    assert made == {f"fetch/{name}", f"read/{name}"}

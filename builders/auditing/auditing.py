@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import load_target, pickles_in
+from builders.auditing.targets.finding import find_targets, load_target, pickles_in
 from builders.auditing.targets.locating import locate
 from builders.auditing.targets.target import Columns, Location
 from builders.plan.datasets import check_inherited
@@ -68,7 +68,7 @@ def audit(
     columns: Columns | None = None,
     workers: int = 1,
     cited: Path | None = None,
-    asked: Collection[str] | None = None,
+    asked: Iterable[Path] | None = None,
     memo: Memo | None = None,
 ) -> dict[str, Any]:
     """Measure the gates on every dataset of a folder, or of a name.
@@ -90,7 +90,7 @@ def audit(
         columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
         cited: a file for the JSON of ``builders.auditing.citing.cite``; None for none.
-        asked: the names of the datasets to audit; None for all that are found.
+        asked: the folders of the datasets to audit, of those in the target; None for all.
         memo: what remembers the measurements on datasets of ``groups``; None to measure all.
 
     Returns:
@@ -106,11 +106,13 @@ def audit(
             or dataset.
     """
     declared = inherited or {}
-    source, locations = locate(
-        target, task=task, language=language, records=records, columns=columns
-    )
-    if asked is not None:
-        locations = [location for location in locations if location.name in asked]
+    if asked is None:
+        source, locations = locate(
+            target, task=task, language=language, records=records, columns=columns
+        )
+    else:
+        found = [location for folder in asked for location in find_targets(folder)]
+        source, locations = None, sorted(found, key=lambda location: location.name)
     ours = [dataset.name for group in groups for dataset in group.datasets]
     names = sorted({*ours, *(location.name for location in locations)})
     _check_declared(declared, names, params)

@@ -155,7 +155,10 @@ def _audit_ours(options: argparse.Namespace) -> None:
     groups = load_groups(options.params)
     made = without(groups, left_out_datasets(groups, "read", "build", "compose"))
     places = {
-        own.name: INSTANCES / group.folder / own.name for group in made for own in group.datasets
+        own.name: folder
+        for group in made
+        for own in group.datasets
+        if (folder := INSTANCES / group.folder / own.name).is_dir()
     }
     if not places:
         raise InputError(
@@ -177,9 +180,10 @@ def _audit_ours(options: argparse.Namespace) -> None:
     }
     memo = Memo("audit")
     measured = Memo("measured")
-    found = memo.kept("all", key)
+    # What is cited is no output that the memory knows; the measurements are kept all the same.
+    found = None if options.json else memo.kept("all", key)
     if found is None:
-        found = _audit(options, groups, inherited, list(places), measured)
+        found = _audit(options, groups, inherited, list(places.values()), measured)
         memo.keep("all", key, [AUDIT], found)
     left_out = {name: LeftOut(why) for name, why in found.items()}
     write_left_out("audit", left_out)
@@ -190,7 +194,7 @@ def _audit(
     options: argparse.Namespace,
     groups: Sequence[BuildGroup],
     inherited: Inherited,
-    names: Sequence[str],
+    places: Sequence[Path],
     measured: Memo,
 ) -> dict[str, str]:
     """Audit our datasets, and return those that fail, with what they miss."""
@@ -205,7 +209,7 @@ def _audit(
         strict=options.strict,
         workers=options.workers,
         cited=options.json,
-        asked=names,
+        asked=places,
         memo=measured,
     )
     _say_undeclared(report, options.params)

@@ -10,16 +10,14 @@ from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import pyarrow as pa
 from tqdm import tqdm
 
 from builders.store.record_files import record_batches
 from corpora_recipes.casing import lower_case
 from corpora_recipes.text.same_text import runs_of
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Different words that are counted in memory (about 150 MB) before they are written to a file.
 IN_MEMORY = 1_000_000
@@ -113,10 +111,8 @@ def _texts(path: Path, kind: str) -> Iterator[str]:
             yield "\n".join(sentences.slice(start, SENTENCES).to_pylist())
 
 
-def _strings(values: "pa.Array") -> "pa.Array":
+def _strings(values: pa.Array) -> pa.Array:
     """Return the sentences that an array of nested lists holds."""
-    import pyarrow as pa
-
     while not pa.types.is_string(values.type):
         if pa.types.is_struct(values.type):
             values = values.field("paragraphs")

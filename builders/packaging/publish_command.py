@@ -6,6 +6,7 @@ from importlib.metadata import version
 from builders.plan.available import left_out_datasets, without
 from builders.plan.groups import load_groups
 from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE
 from corpora_recipes.running.memo import remembering
 
@@ -33,11 +34,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Publish the datasets that may be redistributed."""
+    """Publish the datasets that may be redistributed.
+
+    Raises:
+        InputError: a dataset was left out for a fault; and see ``publish``.
+    """
     from builders.packaging.publishing import publish
 
     groups = load_groups(options.params)
     left_out = left_out_datasets(groups, "read", "build", "compose")
+    if faults := [name for name, own in left_out.items() if not own.asked_for]:
+        raise InputError(
+            options.params,
+            expected="datasets without a fault",
+            found=f"{', '.join(faults)}: left out, see `probeta check`",
+            todo="mend the faults, or remove the datasets, and run all stages again",
+        )
     with remembering():
         publication = publish(
             without(groups, left_out),

@@ -182,7 +182,7 @@ def check_card(folder: Path) -> None:
                 card,
                 expected=f"{name}, {split}: {rows} rows with a content hash that its page states",
                 found=f"{entry['rows']} rows, content {entry['content'] or 'missing'}",
-                todo="make the package again: `dvc repro package`",
+                todo="make the package again: `probeta package`",
             )
 
 
@@ -203,7 +203,7 @@ def _check_no_samples(groups: Sequence[BuildGroup], params: Path) -> None:
             f"{params}: sources",
             expected="corpora",
             found=f"the samples that are part of Probeta: {', '.join(samples)}",
-            todo="set sources to upstream or a mirror and run `dvc repro`, or try with --dry-run",
+            todo="set sources to upstream or a mirror, run `probeta repro`; or try --dry-run",
         )
 
 
@@ -214,7 +214,7 @@ def _check_audit(report: Mapping[str, Any], audit: Path) -> None:
             expected="no failures in the audit",
             found="".join(f"\n    {failure}" for failure in failures),
             todo="read the measurements; correct the dataset, or declare the miss in "
-            "params.yaml under audit.inherited, and run `dvc repro`",
+            "params.yaml under audit.inherited, and run `probeta repro`",
         )
 
 
@@ -234,7 +234,7 @@ def _check_complete(groups: Sequence[BuildGroup], instances: Path) -> None:
                     f"dataset {dataset.name}",
                     expected="about as many rows as the official count of the source",
                     found=f"far fewer in {' and '.join(missing)}: {found}",
-                    todo=f"get the missing files of {group.name}, and run `dvc repro`",
+                    todo=f"get the missing files of {group.name}, and run `probeta repro`",
                 )
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow.parquet as pq
 
 from builders.store.schema import about_of, instance_schema, labels_of
 from builders.store.shards import write_shard
@@ -10,9 +12,6 @@ from builders.tasks import TASKS
 from builders.tasks.task import Column, Task
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.tokens import tokenize
-
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
 
 
 def add_tokens(
@@ -31,8 +30,6 @@ def add_tokens(
     Raises:
         InputError: spaCy has no tokeniser for the language.
     """
-    import pyarrow.parquet as pq
-
     with pq.ParquetFile(source) as file:
         about = about_of(file.schema_arrow)
         task = TASKS[about["task"]]
@@ -44,7 +41,7 @@ def add_tokens(
 
 
 def _tokenised(
-    file: "pq.ParquetFile", task: Task, language: str, progress: Callable[[int], object]
+    file: pq.ParquetFile, task: Task, language: str, progress: Callable[[int], object]
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of each row group with their tokens."""
 

@@ -3,24 +3,20 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from corpora_recipes.running.errors import InputError
 
-if TYPE_CHECKING:
-    import pyarrow.parquet as pq
-
 
 @contextmanager
-def opened(path: Path) -> Iterator["pq.ParquetFile"]:
+def opened(path: Path) -> Iterator[pq.ParquetFile]:
     """Yield a Parquet file, for reading alone.
 
     Raises:
         InputError: what is read of it, also of its metadata, is damaged.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         # Not read_table, which would take folder names for columns.
         with pq.ParquetFile(path) as file:

@@ -3,14 +3,15 @@
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from corpora_recipes.records import Example, Record, record_unit
 from corpora_recipes.rows import WINDOW, from_row, record_schema
 from corpora_recipes.running.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def window_of(path: Path) -> dict[str, Any] | None:
@@ -19,15 +20,13 @@ def window_of(path: Path) -> dict[str, Any] | None:
     Returns:
         The fields of a ``Window``.
     """
-    import pyarrow.parquet as pq
-
     window = (pq.read_schema(path).metadata or {}).get(WINDOW)
     return None if window is None else dict(json.loads(window))
 
 
 def record_batches(
     path: Path, kind: str, columns: Sequence[str] | None = None
-) -> Iterator["pa.RecordBatch"]:
+) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a file of records in batches.
 
     Args:
@@ -38,9 +37,6 @@ def record_batches(
     Raises:
         InputError: the file is missing or damaged, or holds records of another kind.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         file = pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as error:
@@ -57,7 +53,7 @@ def record_batches(
                 path,
                 expected=f"records ({kind}) with the columns {', '.join(names)}",
                 found=", ".join(file.schema_arrow.names),
-                todo="name the file with the records of this corpus",
+                todo="write them again with `probeta read`",
             )
         # A document or a dialogue may be a whole book.
         size = 500 if record_unit(kind) != "documents" else 20
@@ -70,8 +66,6 @@ def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record
     Raises:
         InputError: see ``record_batches``.
     """
-    import pyarrow.compute as pc
-
     for batch in record_batches(path, kind):
         if collection:
             batch = batch.filter(pc.equal(batch["collection"], collection))

@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    import pyarrow as pa
+import pyarrow as pa
 
 from builders.tasks.task import Column, Kind
 
 
 def instance_schema(
     columns: Mapping[str, Column], labels: list[str], about: dict[str, Any]
-) -> "pa.Schema":
+) -> pa.Schema:
     """Return the schema of a dataset's instances.
 
     Args:
@@ -24,8 +23,6 @@ def instance_schema(
     Returns:
         A schema whose ``huggingface`` metadata let ``datasets`` read the labels as ClassLabel.
     """
-    import pyarrow as pa
-
     types = {
         "string": pa.string(),
         "strings": pa.list_(pa.string()),
@@ -51,14 +48,14 @@ def _feature(kind: Kind) -> dict[str, Any]:
     return {"feature": value, "_type": "Sequence"} if kind == "strings" else value
 
 
-def labels_of(schema: "pa.Schema") -> list[str]:
+def labels_of(schema: pa.Schema) -> list[str]:
     """Return the class names in the schema's metadata; empty if rows have no label."""
     features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
     names: list[str] = features["label"]["names"] if "label" in features else []
     return names
 
 
-def about_of(schema: "pa.Schema") -> dict[str, Any]:
+def about_of(schema: pa.Schema) -> dict[str, Any]:
     """Return the facts on the dataset in the schema's metadata."""
     about: dict[str, Any] = json.loads(schema.metadata[b"probeta"])
     return about

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from builders.store.opening import opened
 from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
@@ -15,8 +17,6 @@ from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from builders.plan.datasets import Dataset
 
 ROWS_A_SHARD = 50_000
@@ -59,7 +59,7 @@ def write_split(
     return complete
 
 
-def write_shard(path: Path, schema: "pa.Schema", parts: Iterable[Sequence[dict[str, Any]]]) -> None:
+def write_shard(path: Path, schema: pa.Schema, parts: Iterable[Sequence[dict[str, Any]]]) -> None:
     """Write a shard, in row groups of ``ROW_GROUP``.
 
     Args:

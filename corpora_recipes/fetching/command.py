@@ -7,6 +7,7 @@ from corpora_recipes.fetching.sources import fetch, local_files, origin_of
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.folders import RAW
 from corpora_recipes.running.memo import Memo, remembering
@@ -58,6 +59,9 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
         # The user may have put them there.
         files = None
     key = {"parameters": corpus.asked, "sources": repr(corpus.facts.sources), "files": files}
+    if not local and corpus.options.get("partial"):
+        # Its code decides which parts are needed.
+        key["code"] = code_digest(f"corpora_recipes.corpora.{corpus.recipe}.recipe")
     if memo.kept(corpus.name, key) is None:
         fetch(corpus, sources, out)
         memo.keep(corpus.name, key, [out])

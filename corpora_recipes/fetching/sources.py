@@ -185,7 +185,7 @@ def origin_of(corpus: Corpus, sources: str) -> str:
 
 
 def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
-    source, files = local_files(corpus, sources, out)
+    source, files = local_files(corpus, sources, out, tell=True)
     with _claimed(out, source, [name for name, _ in files]):
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
             if Path(name).name == path.name:
@@ -195,13 +195,16 @@ def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
         load_recipe(corpus.recipe).verify(out, corpus)
 
 
-def local_files(corpus: Corpus, sources: str, out: Path) -> tuple[str, list[tuple[str, Path]]]:
+def local_files(
+    corpus: Corpus, sources: str, out: Path, *, tell: bool = False
+) -> tuple[str, list[tuple[str, Path]]]:
     """Return the origin of local files, for the manifest, and the files: name in ``out``, path.
 
     Args:
         corpus: whose files.
         sources: see ``origin_of``.
         out: the folder for links to them.
+        tell: whether to say which optional files a mirror lacks.
 
     Raises:
         InputError: see ``check_files``.
@@ -218,7 +221,7 @@ def local_files(corpus: Corpus, sources: str, out: Path) -> tuple[str, list[tupl
                 todo="add them, or set `sources:` to a folder that has raw files",
             )
         return sources, files
-    return f"mirror {sources}", _mirror_files(corpus, Path(sources), out)
+    return f"mirror {sources}", _mirror_files(corpus, Path(sources), out, tell)
 
 
 def sample_folder(corpus: Corpus) -> Path:
@@ -274,7 +277,7 @@ def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     return [(p.name, p) for p in files]
 
 
-def _mirror_files(corpus: Corpus, mirror: Path, out: Path) -> list[tuple[str, Path]]:
+def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[tuple[str, Path]]:
     """List the files of the corpus in a mirror: name in out, path."""
     folder = mirror / corpus.recipe
     if not mirror.is_dir():
@@ -292,7 +295,8 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path) -> list[tuple[str, Pa
     for source in wanted:
         found = _in_mirror(source, folder, date)
         if not found and source.optional and any(_in_mirror(s, folder, date) for s in wanted):
-            tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
+            if tell:
+                tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
         elif not found and _must_be_asked_for(corpus):
             raise _not_to_be_had(corpus, wanted, out)
         elif not found:

@@ -14,13 +14,13 @@ LIBRARIES = {
     "read": ("lxml", "py3langid", "pyarrow", "wikiextractor"),
     "build": ("pyarrow", "spacy"),
     "compose": ("pyarrow", "spacy"),
-    "audit": ("numpy", "py3langid", "pyarrow", "scikit-learn", "scipy"),
-    "package": ("jinja2", "pyarrow", "spacy"),
-    "train": ("numpy", "sentence-transformers", "tokenizers", "torch", "transformers"),
+    "audit": ("jinja2", "numpy", "py3langid", "pyarrow", "scikit-learn", "scipy"),
+    "package": ("jinja2", "pyarrow", "pyyaml", "spacy"),
+    "train": ("jinja2", "numpy", "sentence-transformers", "tokenizers", "torch", "transformers"),
     "probe": ("numpy", "pyarrow", "scipy"),
     "rank": ("numpy", "pyarrow", "scipy"),
     "paradigms": ("numpy", "pyarrow", "scipy"),
-    "report": ("jinja2", "matplotlib", "numpy", "pyarrow"),
+    "report": ("jinja2", "matplotlib", "numpy", "pyarrow", "scipy"),
 }
 """Stage to the libraries; encoders name their own (``packages``)."""
 # Those of the encoders, for DVC.

@@ -57,10 +57,10 @@ def remembering(*, check: bool = False) -> Iterator[None]:
         try:
             yield
         finally:
-            with whole_file(MEMORY / _STATS) as temporary:
-                there = {path: of for path, of in _stats.items() if Path(path).exists()}
-                temporary.write_text(json.dumps(there), "utf-8")
+            there = {path: of for path, of in _stats.items() if Path(path).exists()}
             _stats = None
+            with whole_file(MEMORY / _STATS) as temporary:
+                temporary.write_text(json.dumps(there), "utf-8")
 
 
 def digest_of(path: Path) -> str:
@@ -164,7 +164,7 @@ class Memo:
     def _made(self, entry: str) -> dict[str, Any] | None:
         found = _read(self.place(entry) / "made.json")
         made = found.get("made")
-        return made if isinstance(made, dict) and found["digest"] == _digest(made) else None
+        return made if isinstance(made, dict) and found.get("digest") == _digest(made) else None
 
 
 def _digested(key: Key) -> dict[str, str]:

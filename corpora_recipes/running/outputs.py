@@ -115,7 +115,7 @@ def read_report(path: Path, number: int, what: str, todo: str) -> dict[str, Any]
         report: dict[str, Any] = json.loads(path.read_bytes())
         if report["format"] != number:
             raise ValueError(f"format {report['format']}")
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, RecursionError, KeyError, TypeError) as error:
         found = f"{type(error).__name__}: {error}"
         expected = f"{what}, format {number}"
         raise InputError(path, expected=expected, found=found, todo=todo) from None

@@ -78,8 +78,9 @@ class _Log:
         if now - self._told < SILENCE:
             return
         self._told = now
-        of = left = ""
-        if self._total:
+        of = f" of {self._total:,}" if self._total else ""
+        left = ""
+        if self._total and self._done:
             rest = (now - self._begin) / self._done * (self._total - self._done)
-            of, left = f" of {self._total:,}", f", about {clock(rest)} left"
+            left = f", about {clock(rest)} left"
         print(f"{self._what}: {self._done:,}{of} {self._unit}s{left}", file=sys.stderr, flush=True)

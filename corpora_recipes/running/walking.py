@@ -69,12 +69,12 @@ def walk(
         try:
             key = entries[name].key()
             facts = memo.kept(name, key)
-            if facts is None:
+            if facts is None or (strict and _parts_left_out(facts)):
                 facts = entries[name].make()
                 memo.keep(name, key, entries[name].outputs, facts)
                 new += 1
             found[name] = facts
-            parts = facts.get("left_out", {}) if isinstance(facts, Mapping) else {}
+            parts = _parts_left_out(facts)
             left_out |= {f"{name}: {part}": LeftOut(why) for part, why in parts.items()}
         except Exception as error:
             fault = _left_out_for(error, any_fault=any_fault)
@@ -128,6 +128,11 @@ def tell_outcome(
     say(f"{stage}: {total} {unit}: {said}")
     for name, own in left_out.items():
         print(f"  left out {name}:\n{indent(own.why, '    ')}")
+
+
+def _parts_left_out(facts: Any) -> Mapping[str, str]:
+    """Return the parts of an entry that were left out, name to reason, of the facts on it."""
+    return facts.get("left_out", {}) if isinstance(facts, Mapping) else {}
 
 
 def _left_out_for(error: Exception, *, any_fault: bool) -> InputError | None:

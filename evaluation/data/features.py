@@ -7,18 +7,16 @@ editions (Araujo et al. 2022, "Evaluation benchmarks for Spanish sentence repres
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import pyarrow as pa
 
 from builders.tasks import TASKS, treebank
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Counts, Flags, Floats
 from evaluation.data.texts import text_columns, texts_of
 from evaluation.encoders.encoder import Form
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Lookup = Callable[[Sequence[str]], Floats]
 Combine = Callable[[Floats], Floats]
@@ -81,7 +79,7 @@ FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
 
 def features(
     task: str,
-    table: "pa.Table",
+    table: pa.Table,
     form: Form,
     lookup: Lookup,
     pair_features: PairFeatures = "difference_product",
@@ -113,9 +111,7 @@ def features(
     return combine(x[0] if len(x) == 1 else np.concatenate(x, axis=1))
 
 
-def _vectors(
-    task: str, table: "pa.Table", column: str, count: int | None, lookup: Lookup
-) -> Floats:
+def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup: Lookup) -> Floats:
     """Return the embeddings of each row's texts, or their mean if their number varies.
 
     Returns:
@@ -135,7 +131,7 @@ def _vectors(
 
 
 def _check_lengths(
-    table: "pa.Table",
+    table: pa.Table,
     column: str,
     right: Flags,
     expected: str,

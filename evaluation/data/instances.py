@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from builders.store.schema import about_of, labels_of
 from builders.tasks import TASKS
@@ -17,12 +21,9 @@ from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 from evaluation.data.files import parquet_files
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
 _REBUILD = "build the dataset again with `probeta build`"
-_WITH_TOKENS = "run `probeta package`, which adds the tokens, and name its folder with --instances"
+_WITH_TOKENS = "name the folder that `probeta package` wrote: it adds the tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +73,12 @@ class Dataset:
         """The column to predict; "neighbours" if there is no such column."""
         return TASKS[self.task].target
 
-    def read(self, split: Split, columns: Sequence[str]) -> "pa.Table":
+    def read(self, split: Split, columns: Sequence[str]) -> pa.Table:
         """Return columns of a split.
 
         Raises:
             InputError: a column is missing or has a null, or a file is damaged.
         """
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
         tables = []
         for file in self.files[split]:
             try:
@@ -141,7 +139,7 @@ def find_datasets(root: Path) -> list[Dataset]:
             root,
             expected="folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on",
             found="no such file" if root.is_dir() else "no such folder",
-            todo="run `dvc repro`, or name the folder of the datasets",
+            todo="run `probeta repro`, or name the folder of the datasets",
         )
     datasets: dict[str, Dataset] = {}
     for folder, splits in sorted(folders.items()):
@@ -233,10 +231,7 @@ def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[st
         )
 
 
-def _check_no_null(file: Path, name: str, column: "pa.Array") -> None:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
+def _check_no_null(file: Path, name: str, column: pa.Array) -> None:
     rows = pc.indices_nonzero(column.is_null())
     if pa.types.is_list(column.type) and not len(rows):
         rows = pc.list_parent_indices(column).filter(column.flatten().is_null())
@@ -248,9 +243,6 @@ def _check_no_null(file: Path, name: str, column: "pa.Array") -> None:
 
 def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     """Return the description in a file: its facts, and the names of its classes and columns."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         schema = pq.read_schema(file)
         facts, labels = about_of(schema), labels_of(schema)

@@ -1,9 +1,9 @@
 """Rows of a dataset for a probe: features, targets, ids, documents."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from corpora_recipes.parquet import array_of
 from corpora_recipes.records import Split
@@ -13,10 +13,6 @@ from evaluation.data.features import Lookup, PairFeatures, features
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns
 from evaluation.encoders.encoder import Form
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 
 MORE = "build the dataset again with more documents, or leave it out of params.yaml"
 
@@ -42,7 +38,7 @@ class ProbeRows:
     folds: Labels
 
 
-def read_rows(dataset: Dataset, split: Split, form: Form) -> "pa.Table":
+def read_rows(dataset: Dataset, split: Split, form: Form) -> pa.Table:
     """Return the rows of a split with the columns that ``probe_rows`` needs."""
     return dataset.read(split, [*_columns(dataset), *text_columns(dataset.task, form)])
 
@@ -61,7 +57,7 @@ def answer_rows(dataset: Dataset, split: Split) -> ProbeRows:
 def probe_rows(
     dataset: Dataset,
     split: Split,
-    rows: "pa.Table",
+    rows: pa.Table,
     form: Form,
     lookup: Lookup,
     pair_features: PairFeatures = "difference_product",
@@ -109,7 +105,7 @@ def _columns(dataset: Dataset) -> list[str]:
     return columns + [name for name in ("subset", "fold") if name in dataset.columns]
 
 
-def _probe_rows(rows: "pa.Table", x: Floats, y: Values) -> ProbeRows:
+def _probe_rows(rows: pa.Table, x: Floats, y: Values) -> ProbeRows:
     subsets, folds = (
         array_of(rows[name]) if name in rows.column_names else np.full(len(y), missing)
         for name, missing in (("subset", ""), ("fold", 0))
@@ -117,7 +113,7 @@ def _probe_rows(rows: "pa.Table", x: Floats, y: Values) -> ProbeRows:
     return ProbeRows(x, y, array_of(rows["id"]), array_of(rows["document_id"]), subsets, folds)
 
 
-def _targets(dataset: Dataset, split: Split, rows: "pa.Table") -> Values:
+def _targets(dataset: Dataset, split: Split, rows: pa.Table) -> Values:
     y = array_of(rows[dataset.target])
     if dataset.target == "score":
         y = y.astype(np.float64)

@@ -1,9 +1,10 @@
 """The texts of a dataset, in the form that an encoder takes."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from builders.tasks import TASKS
 from corpora_recipes.casing import lower_case
@@ -11,9 +12,6 @@ from corpora_recipes.parquet import array_of
 from evaluation.arrays import Counts
 from evaluation.data.instances import Dataset
 from evaluation.encoders.encoder import Form
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 
 def text_columns(task: str, form: Form) -> tuple[str, ...]:
@@ -33,18 +31,13 @@ def unique_texts(dataset: Dataset, form: Form) -> set[str]:
     return texts
 
 
-def unique_in(table: "pa.Table", columns: Sequence[str]) -> set[str]:
+def unique_in(table: pa.Table, columns: Sequence[str]) -> set[str]:
     """Return every text of some columns."""
-    import pyarrow.compute as pc
-
     return set().union(*(pc.unique(texts_of(table, name)[0]).to_pylist() for name in columns))
 
 
-def texts_of(table: "pa.Table", column: str) -> tuple["pa.Array", Counts]:
+def texts_of(table: pa.Table, column: str) -> tuple[pa.Array, Counts]:
     """Return the texts of a column, row after row, and the number of texts in each row."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values = table[column].combine_chunks()
     if not pa.types.is_list(values.type):
         return values, np.ones(len(values), np.int64)

@@ -79,14 +79,17 @@ def _embed(
     from evaluation.embedding.embedding import embed_datasets
     from evaluation.embedding.vocabulary import write_vocabulary
     from evaluation.encoders import release
+    from evaluation.measures.threads import all_threads
 
     encoder: Encoder = make()
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
     store = EMBEDDINGS / name
     try:
-        described, new = embed_datasets(
-            store, encoder, datasets, options.workers, options.executor, Memo("embed").files(name)
-        )
+        with all_threads():
+            known = Memo("embed").files(name)
+            described, new = embed_datasets(
+                store, encoder, datasets, options.workers, options.executor, known
+            )
         words = None
         if any(dataset.task == "paradigms" for dataset in datasets):
             words = write_vocabulary(store, encoder)

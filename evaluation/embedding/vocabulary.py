@@ -10,7 +10,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -20,9 +20,10 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.memo import digests_of
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.header import fingerprint
+from evaluation.embedding.header import HEADER, fingerprint
 from evaluation.encoders.encoder import Described, Encoder
 from evaluation.measures.similarity import norms_of
 
@@ -71,7 +72,9 @@ class Vocabulary:
         }
 
 
-def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
+def write_vocabulary(
+    folder: Path, encoder: Encoder, known: Mapping[str, str] | None = None
+) -> int | None:
     """Copy the encoder's vocabulary into its store, unless it is there.
 
     The copy of another encoder is removed.
@@ -79,6 +82,8 @@ def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
     Args:
         folder: of the embedding store.
         encoder: whose vocabulary it is.
+        known: path to the SHA-256 that files of the store had at the end of an earlier run; the
+            copy is kept only if it and the header are among them.
 
     Returns:
         The number of words, or None if the encoder has no vocabulary.
@@ -90,7 +95,9 @@ def write_vocabulary(folder: Path, encoder: Encoder) -> int | None:
         if not isinstance(encoder, HasWords):
             shutil.rmtree(folder / FOLDER, ignore_errors=True)
             return None
-        found = _read(folder / FOLDER, encoder)
+        now = digests_of([folder / HEADER, folder / FOLDER])
+        same = now.items() <= (known or {}).items()
+        found = _read(folder / FOLDER, encoder) if same else None
         if found is None:
             with whole_folder(folder / FOLDER) as temporary:
                 _write(temporary, encoder, encoder.vocabulary())

@@ -1,5 +1,6 @@
 """An encoder from any Python function that turns texts into vectors."""
 
+import ast
 import importlib
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from evaluation.encoders.encoder import Form
 
 FORMS = ("natural", "tokens")
+# Folders of packages that are installed.
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,8 @@ class FunctionEncoder:
     Attributes:
         function: "module:function" or "module:object.attribute"; the module may be in the current
             directory. Of an object with a method `encode`, that is called.
-        revision: to be changed whenever the function returns other vectors although its file is
-            the same: with another model, or another version of a module that it uses.
+        revision: to be changed whenever the function returns other vectors although its file and
+            the modules beside it are the same: with another model, or another installed package.
         form: the texts it takes, "natural", or "tokens" joined by spaces.
         prompts: for a function that has an argument `prompt`, see ``Prompts``.
     """
@@ -70,7 +73,7 @@ class FunctionEncoder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Function, form, and a digest of the file that the function is in."""
+        """Function, form, and a digest of the function's module and what it imports there."""
         return {"function": self.function, "form": self.form, "file": _digest(self.function)}
 
     def check(self) -> None:
@@ -91,9 +94,52 @@ class FunctionEncoder:
 
 @cache
 def _digest(name: str) -> str:
-    """Return 16 hexadecimal digits of the SHA-256 of the module's file; "" without a file."""
+    """Return 16 hexadecimal digits that change with the function's module and what it imports.
+
+    Looked at are the module's file and the modules of the same folder and below, as far as imports
+    lead to them; what is installed has versions. "" without a file.
+    """
     file = _file(name)
-    return sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
+    if not file:
+        return ""
+    root = Path(file).parents[name.partition(":")[0].count(".")]
+    files = _imported(Path(file), root)
+    if len(files) == 1:
+        return sha256(Path(file).read_bytes()).hexdigest()[:16]
+    digests = [
+        f"{path.relative_to(root)} {sha256(path.read_bytes()).hexdigest()}" for path in files
+    ]
+    return sha256("\n".join(digests).encode()).hexdigest()[:16]
+
+
+def _imported(file: Path, root: Path) -> list[Path]:
+    """Return a module's file and those below a folder that it imports, directly or not; sorted."""
+    found, waiting = {file}, [file]
+    while waiting:
+        path = waiting.pop()
+        try:
+            nodes = list(ast.walk(ast.parse(path.read_bytes())))
+        except (SyntaxError, ValueError):  # its import says what is wrong
+            continue
+        for node in nodes:
+            folder, names = root, []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                folder = path.parents[node.level - 1] if node.level else root
+                base = node.module or ""
+                names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
+            for name in names:
+                module = folder.joinpath(*name.split("."))
+                new = {
+                    own
+                    for own in (module.with_suffix(".py"), module / "__init__.py")
+                    if own.is_file() and own.is_relative_to(root)
+                } - found
+                if not _INSTALLED.intersection(module.parts):
+                    found |= new
+                    waiting += new
+    return sorted(found)
 
 
 def _file(name: str) -> str | None:

@@ -9,6 +9,8 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders.encoder import Prompts
 
@@ -91,8 +93,6 @@ class Called:
             InputError: the function fails, it returns another type or shape, or a vector depends
                 on the batch.
         """
-        import numpy as np
-
         if not texts:
             layers, dimension = self.shape
             return np.zeros((0, len(layers), dimension), np.float32)
@@ -102,8 +102,6 @@ class Called:
         return vectors[:, None] if vectors.ndim == 2 else vectors
 
     def _call(self, texts: list[str], prompt: str | None = None) -> "Reals":
-        import numpy as np
-
         batch = f"in the batch of {len(texts)} texts that begins with {texts[0]!r}"
         if texts == [SHORT_TEXT]:
             batch = f"when tried on {SHORT_TEXT!r}"
@@ -137,8 +135,6 @@ class Called:
 
     def _check_alone(self, text: str, prompt: str | None, vectors: "Reals") -> None:
         """Check that the last text of a batch has the same vector as alone."""
-        import numpy as np
-
         alone = self._call([text], prompt)[0]
         # Other shapes and numbers that are not finite are refused elsewhere.
         if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():

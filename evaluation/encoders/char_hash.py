@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from math import log
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
 
@@ -53,7 +55,6 @@ class CharHash:
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension], vectors of length 1 (0 without a word)."""
-        import numpy as np
         from sklearn.feature_extraction import FeatureHasher
         from sklearn.feature_extraction.text import CountVectorizer
 

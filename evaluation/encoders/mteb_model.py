@@ -6,6 +6,8 @@ from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, SPC, SS
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders.pretrained import check_packages, load_packages, prepare_torch
@@ -80,8 +82,6 @@ class MtebModel:
         Raises:
             InputError: mteb is missing or does not know the model, or the model cannot be used.
         """
-        import numpy as np
-
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
         model, metadata = load_model(self.model), _metadata(prompt or SIMILARITY)
@@ -100,7 +100,6 @@ def encode_with(
         split: its split.
         options: for ``model.encode``, with ``batch_size``.
     """
-    import numpy as np
     from datasets import Dataset
     from torch.utils.data import DataLoader
 

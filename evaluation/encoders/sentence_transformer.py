@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 from evaluation.encoders.encoder import Prompts, check_prompts, option
 from evaluation.encoders.pretrained import (
     Source,
@@ -88,8 +90,6 @@ class SentenceTransformer:
         Raises:
             InputError: a package is missing, or the model cannot be used.
         """
-        import numpy as np
-
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
         vectors: Floats = load_model(self.source).encode(

@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 from corpora_recipes.hashing import sha256_of
 from evaluation.encoders.vector_files import (
     BLOCK_ROWS,
@@ -84,8 +86,6 @@ class StaticVectors:
         Raises:
             InputError: the file is not a valid file of word vectors.
         """
-        import numpy as np
-
         table = load_model(*_stamp(self.path))
         # Each distinct token once: with fastText a vector is the mean of about twenty vectors.
         known: dict[str, Floats | None] = {}
@@ -111,8 +111,6 @@ class StaticVectors:
         Raises:
             InputError: the file is not a valid file of word vectors.
         """
-        import numpy as np
-
         stamp = _stamp(self.path)
         with open_vectors(self.path) as file, _bar(*stamp[:2]) as bar:
             header = read_header(file)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 from evaluation.encoders.encoder import Prompts, check_prompts, option
 from evaluation.encoders.pretrained import (
     Source,
@@ -156,8 +158,6 @@ class Transformer:
         Raises:
             InputError: a package is missing, or the model cannot be used.
         """
-        import numpy as np
-
         if prompt:
             texts = [prompt + text for text in texts]
         layers = self.layers

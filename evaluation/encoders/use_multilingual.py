@@ -6,6 +6,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
     from evaluation.encoders.use_network import Network
@@ -51,7 +53,6 @@ class UseMultilingual:
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, 512], vectors of length 1."""
-        import numpy as np
         from threadpoolctl import threadpool_limits
 
         # One thread: the last bits depend on the number of threads too.

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
+
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders.word_vectors import SubwordVectors, WordVectors
 
@@ -219,8 +221,6 @@ def _checked(
     file: VectorFile, header: Header, blocks: Iterator[tuple[list[bytes], "Floats"]], bar: Any
 ) -> Iterator[tuple[list[str], "Floats"]]:
     """Yield words and vectors as they are read, after checking them."""
-    import numpy as np
-
     count = 0
     for words, vectors in blocks:
         bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -256,8 +256,6 @@ def _collect(
     file: VectorFile, header: Header, blocks: Iterator[tuple[list[str], "Floats"]]
 ) -> WordVectors:
     """Gather words and vectors while they are read."""
-    import numpy as np
-
     rows: dict[str, int] = {}
     matrix = np.empty((0, header.dimension), np.float32)
     for words, vectors in blocks:
@@ -303,8 +301,6 @@ def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], 
 
 
 def _numbers(lines: list[str]) -> "Floats":
-    import numpy as np
-
     return np.loadtxt(lines, np.float32, comments=None, delimiter=" ", ndmin=2)
 
 
@@ -350,8 +346,6 @@ def _bad_number(file: VectorFile, header: Header, row: int, numbers: list[str]) 
 
 def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
     """Read the words of a binary file of word2vec in blocks."""
-    import numpy as np
-
     assert header.count is not None
     size = 4 * header.dimension
     for first in range(0, header.count, BLOCK_ROWS):
@@ -403,8 +397,6 @@ def _read_arguments(file: VectorFile) -> Model:
 
 def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
     """Read what follows the arguments (dictionary.cc, fasttext.cc, densematrix.cc: load)."""
-    import numpy as np
-
     todo = "give the model that is not quantised, or its vectors as text (.vec)"
     expected = "a model whose matrix is dense"
     entries, words, _, _, pruned = file.unpack("iiiqq")

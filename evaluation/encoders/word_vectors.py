@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
 
@@ -50,8 +52,6 @@ class SubwordVectors(WordVectors):
 
     def vector(self, token: str) -> "Floats | None":
         """Return the mean over the word, if it is known, and its n-grams; None without either."""
-        import numpy as np
-
         row = self.row(token)
         if row is None:
             word, rows = token, []

@@ -21,9 +21,8 @@ from corpora_recipes.language_codes import mteb_language
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
-from evaluation.data.texts import text_columns, texts_of, unique_texts
-from evaluation.embedding.embedding import embed
-from evaluation.embedding.zeros import check_zeros
+from evaluation.data.texts import text_columns, texts_of
+from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.calling import Called
 from evaluation.encoders.given import GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
@@ -80,11 +79,9 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
 
         encoder = GivenEncoder(Called(encode, f"encoder of {self.metadata.name}"), "mteb")
         with TemporaryDirectory() as folder:
-            store, texts = Path(folder), unique_texts(self.source, encoder.form)
-            embed(store, encoder, texts)
-            check_zeros(store, encoder, {None: texts})
-            results, (predictions,), _kept = probe_datasets(
-                "mteb", encoder, [self.source], store, seed=self.seed, probing=self.probing
+            embed_datasets(Path(folder), encoder, [self.source])
+            results, (predictions,), _new = probe_datasets(
+                "mteb", encoder, [self.source], Path(folder), seed=self.seed, probing=self.probing
             )
         if prediction_folder:
             columns = predictions.select(["id", "document_id", "gold", "predicted"])

@@ -53,6 +53,7 @@ from functools import cache, partial
 from statistics import NormalDist
 
 import numpy as np
+from scipy.special import stdtrit
 
 from evaluation.arrays import Doubles, Values
 from evaluation.measures.metrics import Metric, metric_of, terms
@@ -68,8 +69,6 @@ _LARGEST = 1 - 1e-9
 DRAWS = 2000
 # Numbers of a matrix of draws that is in memory at a time.
 _CHUNK = 2_000_000
-# Points at which the density of Student's t is taken.
-_POINTS = 20_001
 
 
 def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Values) -> Doubles:
@@ -184,16 +183,8 @@ def draw_scores(values: Doubles, left_out: Doubles, key: int) -> Doubles:
 
 @cache
 def student(degrees: int) -> float:
-    """Return the quantile of Student's t that ``COVERAGE`` lies within, on both sides of 0.
-
-    The import of ``scipy.special`` takes longer than a report's intervals. With t = √degrees · tan,
-    the density of the angle is cos to the power of degrees - 1.
-    """
-    angles = np.linspace(0, np.pi / 2, _POINTS)
-    density = np.cos(angles) ** (degrees - 1)
-    mass = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2)])
-    angle = np.interp(COVERAGE * mass[-1], mass, angles)
-    return float(np.sqrt(degrees) * np.tan(angle))
+    """Return the quantile of Student's t that ``COVERAGE`` lies within, on both sides of 0."""
+    return float(stdtrit(degrees, (1 + COVERAGE) / 2))
 
 
 def _inside(correlations: Values | float) -> Doubles:

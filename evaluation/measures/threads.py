@@ -1,7 +1,11 @@
-"""Linear algebra on one thread."""
+"""The number of threads of linear algebra: one, but for encoders."""
 
 from importlib import import_module
 from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from corpora_recipes.running.executors import CPUS
 
 
 def one_thread(*libraries: str) -> Any:
@@ -13,8 +17,11 @@ def one_thread(*libraries: str) -> Any:
         libraries: modules that compute within, besides numpy, and have their own BLAS, such as
             "scipy.linalg"; only a library that is loaded can be limited.
     """
-    from threadpoolctl import threadpool_limits
-
     for library in libraries:
         import_module(library)
     return threadpool_limits(1)
+
+
+def all_threads() -> Any:
+    """Return a context in which an encoder, which states how its vectors depend on it, has all."""
+    return threadpool_limits(CPUS, "blas")

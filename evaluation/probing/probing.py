@@ -5,9 +5,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
 from corpora_recipes.running.alike import call_alike
@@ -54,9 +56,6 @@ from evaluation.results.probes import (
 )
 from evaluation.results.versions import encoder_facts, library_versions
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
 
@@ -92,7 +91,7 @@ class Probed:
     """The score of one dataset and layer, and its rows of predictions.parquet."""
 
     score: Score
-    predictions: "pa.Table"
+    predictions: pa.Table
 
 
 def probe_datasets(
@@ -107,7 +106,7 @@ def probe_datasets(
     executor: str = "local",
     earlier: Path | None = None,
     faults: dict[str, InputError] | None = None,
-) -> tuple[Results, list["pa.Table"], int]:
+) -> tuple[Results, list[pa.Table], int]:
     """Probe every dataset with every layer of one encoder, in parallel.
 
     Args:
@@ -203,7 +202,7 @@ def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
     return kept
 
 
-def _rests_on(score: Score, table: "pa.Table | None") -> bool:
+def _rests_on(score: Score, table: pa.Table | None) -> bool:
     """Return whether a score is that of the answers in a table."""
     if table is None:
         return False
@@ -305,8 +304,6 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
 
 def _effort(dataset: Dataset, protocol: Protocol) -> int:
     """Return the nanoseconds, very roughly, of a probe for each number of a vector."""
-    import pyarrow.parquet as pq
-
     files = chain.from_iterable(dataset.files.values())
     rows: int = sum(pq.read_metadata(file).num_rows for file in files)
     # Of ten folds, each is probed without each other one.

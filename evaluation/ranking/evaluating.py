@@ -17,9 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby, product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from builders.auditing.correlation import pearson
 from builders.tasks.ranking import TASKS
@@ -61,9 +62,6 @@ from evaluation.results.rankings import (
 )
 from evaluation.results.versions import encoder_facts, library_versions
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 RANKED = tuple(task.name for task in TASKS)
 
 # A post-processing of vectors, and a similarity.
@@ -81,7 +79,7 @@ def rank_datasets(
     postprocessings: Sequence[Name],
     workers: int = 1,
     earlier: Path | None = None,
-) -> tuple[RankingResults, list["pa.Table"], int]:
+) -> tuple[RankingResults, list[pa.Table], int]:
     """Rank the positives of every ranking dataset with every layer of one encoder.
 
     Args:
@@ -188,7 +186,7 @@ class _Ranked:
     """The scores of a dataset, and its rows of ranks.parquet."""
 
     scores: list[RankScore]
-    tables: list["pa.Table"]
+    tables: list[pa.Table]
 
 
 def _size(dataset: Dataset) -> int:
@@ -256,7 +254,7 @@ def _kept(
     return ranked, similar
 
 
-def _rests_on(score: RankScore, table: "pa.Table") -> bool:
+def _rests_on(score: RankScore, table: pa.Table) -> bool:
     """Return whether a score is that of the ranks in a table."""
     pairs = ranks_of(table, score.dataset, score.similarity)
     mrr = float(measure_pairs(pairs.ranks)[0].mean())

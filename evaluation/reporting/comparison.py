@@ -189,7 +189,7 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
                     f"results of {name}, dataset {dataset}",
                     expected=f"the {len(names)} clusters in the results of {first_name}",
                     found=f"{len(score.clusters)} clusters, not the same ones",
-                    todo="score all encoders on the same instances: `dvc repro`",
+                    todo="score all encoders on the same instances: `probeta repro`",
                 )
         values = {
             name: np.array(
@@ -230,7 +230,7 @@ def _read_pairs(
                 expected=f"ranks of the {len(first.ranks)} pairs of {dataset} in the results of "
                 f"{first_name}",
                 found=f"{len(own.ranks)} pairs, not the same ones",
-                todo="rank with all encoders on the same instances: `dvc repro`",
+                todo="rank with all encoders on the same instances: `probeta repro`",
             )
     return first.documents, {name: measure_pairs(own.ranks) for name, own in read.items()}
 
@@ -286,7 +286,7 @@ def _measure_dataset(
                 expected=f"predictions for the {len(first.ids)} rows of {dataset} in the "
                 f"results of {encoders[0][0].name}",
                 found=f"{len(own.ids)} rows, not the same ones",
-                todo="probe all encoders on the same instances: `dvc repro`",
+                todo="probe all encoders on the same instances: `probeta repro`",
             )
     metric = encoders[0][2].metric
     stacked = np.concatenate([own.predicted for own in read])

@@ -186,7 +186,7 @@ def read_inputs(
             "results",
             expected="the results of one encoder or more",
             found="no results",
-            todo="probe an encoder of params.yaml: `dvc repro`",
+            todo="probe an encoder of params.yaml: `probeta repro`",
         )
     ordered = sorted(results, key=lambda own: own[0].name)
     encoders = [own for own, _ in ordered]
@@ -346,7 +346,7 @@ def _not_comparable(where: str, expected: str, found: str) -> InputError:
         f"results of {where}",
         expected=expected,
         found=found,
-        todo="score all encoders on the same instances in the same way: `dvc repro`",
+        todo="score all encoders on the same instances in the same way: `probeta repro`",
     )
 
 
@@ -373,5 +373,5 @@ def _not_audited(path: Path, dataset: str, expected: str, found: str) -> InputEr
         f"{path}: {dataset}",
         expected=expected,
         found=found,
-        todo="audit the same instances again: `dvc repro`",
+        todo="audit the same instances again: `probeta repro`",
     )

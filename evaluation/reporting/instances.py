@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from builders.tasks import TASKS
 from corpora_recipes.hashing import keyed_hash
@@ -16,9 +18,6 @@ from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.tables.marks import dataset_cell
 from evaluation.results.probes import Predictions, read_predictions
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
 LIMIT = 50
@@ -86,7 +85,7 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, An
             f"instances of {name}",
             expected=f"the instances that were probed, SHA-256 {score.digest}",
             found=digest,
-            todo="pass the instances that were probed, or probe these: `dvc repro`",
+            todo="pass the instances that were probed, or probe these: `probeta repro`",
         )
     rows = _rows(dataset)
     predictions = {
@@ -232,7 +231,7 @@ _SHOWN: Mapping[str, Callable[[Dataset, Values], list[ShownText]]] = {
 """Task to the function that shows its texts; other tasks show their texts as they are."""
 
 
-def _told(dataset: Dataset, rows: "pa.Table", drawn: Sequence[int]) -> list[list[str]]:
+def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[str]]:
     """Return for each drawn row the gold answer in words, and a remark beside it."""
     gold = array_of(rows[dataset.target])
     if dataset.target == "score":
@@ -249,11 +248,8 @@ def _provenance(dataset: Dataset) -> list[str]:
     return [name for name in dataset.columns if name not in shown]
 
 
-def _rows(dataset: Dataset) -> "pa.Table":
+def _rows(dataset: Dataset) -> pa.Table:
     """Return the test rows with all columns except tokens, and with nulls."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     files = dataset.files["train" if dataset.folds else "test"]
     tokens = {text.tokens for text in TASKS[dataset.task].texts}
     columns = [name for name in dataset.columns if name not in tokens]
@@ -261,7 +257,7 @@ def _rows(dataset: Dataset) -> "pa.Table":
     return pa.concat_tables(table.replace_schema_metadata() for table in tables)
 
 
-def _checked(own: Predictions, rows: "pa.Table", folder: Path, name: str) -> Predictions:
+def _checked(own: Predictions, rows: pa.Table, folder: Path, name: str) -> Predictions:
     if rows["id"].to_pylist() != own.ids.tolist():
         raise InputError(
             folder,
@@ -301,13 +297,13 @@ def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[l
     ]
 
 
-def _ranks(values: "np.ndarray[Any, Any]") -> "np.ndarray[Any, Any]":
+def _ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return for each value the share of lower values among the others; equal ones count half."""
     ranks: np.ndarray[Any, Any] = (average_ranks(values) - 1) / max(1, len(values) - 1)
     return ranks
 
 
-def _trees(rows: "pa.Table", documents: set[str]) -> dict[str, list[list[int]]]:
+def _trees(rows: pa.Table, documents: set[str]) -> dict[str, list[list[int]]]:
     """Return document to the nodes of its tree, the widest first."""
     columns = ["document_id", "label", "left_first", "left_last", "right_first", "right_last"]
     trees: dict[str, list[list[int]]] = {document: [] for document in sorted(documents)}

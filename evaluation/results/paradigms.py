@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from builders.tasks.paradigms import FEWEST_TERMS
-from evaluation.results.stored import interval_of, read_stored, write_stored
+from evaluation.results.stored import read_stored, write_stored
+from evaluation.results.typed import typed
 
 FORMAT = 4
 MEASURES = ("suggestion", "coherence")
@@ -71,10 +73,10 @@ class ParadigmScore:
     version: str
     digest: str
     layer: str
-    vocabulary: str
+    vocabulary: Literal["own", "shared"]
     vocabulary_digest: str
     words: int
-    casing: str
+    casing: Literal["as_is", "lower"]
     suggestion: float
     suggestion_interval: tuple[float, float]
     coherence: float
@@ -141,17 +143,13 @@ def read_paradigms(path: Path) -> ParadigmResults:
     Raises:
         InputError: the file is missing, or not in the present layout.
     """
-    return read_stored(path, FORMAT, _made, "paradigms")
+    results: ParadigmResults = read_stored(
+        path, FORMAT, partial(typed, ParadigmResults), "paradigms"
+    )
+    return results
 
 
 def paradigm_score_of(content: Mapping[str, Any]) -> ParadigmScore:
     """Return a score that was read from JSON."""
-    clusters = tuple(ClusterScore(**cluster) for cluster in content["clusters"])
-    names = ("suggestion_interval", "coherence_interval")
-    intervals = {name: interval_of(content[name]) for name in names}
-    return ParadigmScore(**{**content, **intervals, "clusters": clusters})
-
-
-def _made(content: dict[str, Any]) -> ParadigmResults:
-    scores = tuple(map(paradigm_score_of, content.pop("scores")))
-    return ParadigmResults(**content, scores=scores)
+    score: ParadigmScore = typed(ParadigmScore, content)
+    return score

@@ -9,13 +9,14 @@ A folder of results has two files, which appear together or not at all:
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from corpora_recipes.parquet import array_of, parquet_writer
 from corpora_recipes.running.errors import InputError
@@ -24,15 +25,13 @@ from evaluation.arrays import Values
 from evaluation.measures.metrics import Metric
 from evaluation.results.stored import (
     check_folder,
-    interval_of,
     read_row_group,
     read_row_groups,
     read_stored,
+    row_groups,
     write_stored,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from evaluation.results.typed import typed
 
 FORMAT = 6
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
@@ -176,10 +175,8 @@ def answers_digest(own: Predictions) -> str:
     return digest.hexdigest()
 
 
-def predictions_schema() -> "pa.Schema":
+def predictions_schema() -> pa.Schema:
     """Return the schema of predictions.parquet."""
-    import pyarrow as pa
-
     return pa.schema(
         [
             ("dataset", pa.string()),
@@ -192,10 +189,8 @@ def predictions_schema() -> "pa.Schema":
     )
 
 
-def predictions_table(dataset: str, layer: str, own: Predictions) -> "pa.Table":
+def predictions_table(dataset: str, layer: str, own: Predictions) -> pa.Table:
     """Return the rows of predictions.parquet for one dataset and layer."""
-    import pyarrow as pa
-
     starts, rows = own.predicted.shape
     predicted = pa.ListArray.from_arrays(
         np.arange(0, starts * (rows + 1), starts, dtype=np.int32),
@@ -212,7 +207,7 @@ def predictions_table(dataset: str, layer: str, own: Predictions) -> "pa.Table":
     return pa.table(columns, schema=predictions_schema())
 
 
-def write_results(results: Results, predictions: Iterable["pa.Table"], folder: Path) -> None:
+def write_results(results: Results, predictions: Iterable[pa.Table], folder: Path) -> None:
     """Write results, the same bytes for the same results.
 
     Args:
@@ -240,7 +235,7 @@ def read_results(folder: Path) -> Results:
     return read_stored(folder / SCORES, FORMAT, _made, "probe")
 
 
-def read_tables(folder: Path) -> dict[tuple[str, str], "pa.Table"]:
+def read_tables(folder: Path) -> dict[tuple[str, str], pa.Table]:
     """Return dataset and layer to the table of its answers; none if the file is damaged."""
     return read_row_groups(folder / PREDICTIONS, predictions_schema())
 
@@ -254,40 +249,52 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
     path = folder / PREDICTIONS
     what = f"predictions for {dataset} from layer {layer}"
     return predictions_of(
-        read_row_group(path, predictions_schema().names, (dataset, layer), what, _AGAIN), path
+        read_row_group(path, predictions_schema(), (dataset, layer), what, _AGAIN), path
     )
 
 
-def predictions_of(table: "pa.Table", path: Path) -> Predictions:
+def all_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions]]:
+    """Yield dataset and layer, and what was answered, in the order of the file.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    path = folder / PREDICTIONS
+    for key, table in row_groups(path, predictions_schema(), _AGAIN):
+        yield key, predictions_of(table, path)
+
+
+def predictions_of(table: pa.Table, path: Path) -> Predictions:
     """Return what a table of ``predictions_table``, which was read from a file, holds.
 
     Raises:
-        InputError: rows have different numbers of predictions.
+        InputError: rows have different numbers of predictions, or none; or one is not finite.
     """
     predicted = table["predicted"].combine_chunks()
-    if len(set(predicted.value_lengths().to_pylist())) != 1:
+    numbers = np.from_dlpack(predicted.flatten())
+    starts = len(numbers) // len(table)
+    if {*predicted.value_lengths().to_pylist()} != {starts or 1} or not np.isfinite(numbers).all():
         raise InputError(
             path,
-            expected="as many predictions in each row of a dataset and layer",
-            found="more in some than in others",
+            expected="as many predictions in each row of a dataset and layer, finite numbers",
+            found="more in some than in others, none, or others",
             todo=_AGAIN,
         )
     return Predictions(
         ids=array_of(table["id"]),
         documents=array_of(table["document_id"]),
         gold=array_of(table["gold"]),
-        predicted=np.from_dlpack(predicted.flatten()).reshape(len(table), -1).T,
+        predicted=numbers.reshape(len(table), starts).T,
     )
 
 
 def score_of(content: Mapping[str, Any]) -> Score:
     """Return a score that was read from JSON."""
-    return Score(**{**content, "interval": interval_of(content["interval"])})
+    score: Score = typed(Score, content)
+    return score
 
 
 def _made(content: dict[str, Any]) -> Results:
-    scores = tuple(map(score_of, content.pop("scores")))
-    results = Results(**content, scores=scores)
-    if results.encoder["layer"] not in results.encoder["layers"]:
-        raise ValueError("a main layer that is not among the layers")
+    results: Results = typed(Results, content)
+    typed(str, results.protocol["name"], "protocol")
     return results

@@ -9,28 +9,27 @@ A folder of results has two files, which appear together or not at all:
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 
 from corpora_recipes.parquet import array_of, parquet_writer
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Doubles, Values
 from evaluation.results.stored import (
     check_folder,
-    interval_of,
     read_row_group,
     read_row_groups,
     read_stored,
+    row_groups,
     write_stored,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
+from evaluation.results.typed import typed
 
 FORMAT = 5
 SCORES, RANKS = "scores.json", "ranks.parquet"
@@ -215,18 +214,14 @@ def measure_pairs(ranks: Doubles) -> Doubles:
     return found
 
 
-def ranks_schema() -> "pa.Schema":
+def ranks_schema() -> pa.Schema:
     """Return the schema of ranks.parquet."""
-    import pyarrow as pa
-
     names = ("dataset", "similarity", "query", "positive", "document_id")
     return pa.schema([*((name, pa.string()) for name in names), ("rank", pa.float64())])
 
 
-def ranks_table(own: PairRanks) -> "pa.Table":
+def ranks_table(own: PairRanks) -> pa.Table:
     """Return the rows of ranks.parquet for one dataset and similarity."""
-    import pyarrow as pa
-
     pairs = len(own.ranks)
     columns = [
         [own.dataset] * pairs,
@@ -237,7 +232,7 @@ def ranks_table(own: PairRanks) -> "pa.Table":
     return pa.table(columns, schema=ranks_schema())
 
 
-def write_rankings(results: RankingResults, ranks: Iterable["pa.Table"], folder: Path) -> None:
+def write_rankings(results: RankingResults, ranks: Iterable[pa.Table], folder: Path) -> None:
     """Write results, the same bytes for the same results.
 
     Args:
@@ -255,7 +250,7 @@ def write_rankings(results: RankingResults, ranks: Iterable["pa.Table"], folder:
                 writer.write_table(table, row_group_size=max(1, len(table)))
 
 
-def read_tables(folder: Path) -> dict[tuple[str, str], "pa.Table"]:
+def read_tables(folder: Path) -> dict[tuple[str, str], pa.Table]:
     """Return dataset and similarity to the table of its ranks; none if the file is damaged."""
     return read_row_groups(folder / RANKS, ranks_schema())
 
@@ -278,7 +273,7 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
     """
     table = read_row_group(
         folder / RANKS,
-        ranks_schema().names,
+        ranks_schema(),
         (dataset, similarity),
         f"ranks in {dataset} by {similarity}",
         _AGAIN,
@@ -286,7 +281,17 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
     return ranks_of(table, dataset, similarity)
 
 
-def ranks_of(table: "pa.Table", dataset: str, similarity: str) -> PairRanks:
+def all_ranks(folder: Path) -> Iterator[PairRanks]:
+    """Yield the ranks of all datasets and similarities, in the order of the file.
+
+    Raises:
+        InputError: the file is missing or damaged.
+    """
+    for (dataset, similarity), table in row_groups(folder / RANKS, ranks_schema(), _AGAIN):
+        yield ranks_of(table, dataset, similarity)
+
+
+def ranks_of(table: pa.Table, dataset: str, similarity: str) -> PairRanks:
     """Return what a table of ``ranks_table`` holds."""
     names = ("query", "positive", "document_id", "rank")
     return PairRanks(dataset, similarity, *(array_of(table[name]) for name in names))
@@ -294,10 +299,13 @@ def ranks_of(table: "pa.Table", dataset: str, similarity: str) -> PairRanks:
 
 def rank_score_of(content: Mapping[str, Any]) -> RankScore:
     """Return a score that was read from JSON."""
-    return RankScore(**{**content, "interval": interval_of(content["interval"])})
+    score: RankScore = typed(RankScore, content)
+    return score
 
 
 def _made(content: dict[str, Any]) -> RankingResults:
-    scores = tuple(map(rank_score_of, content.pop("scores")))
-    similarities = tuple(SimilarityScore(**score) for score in content.pop("similarities"))
-    return RankingResults(**content, scores=scores, similarities=similarities)
+    results: RankingResults = typed(RankingResults, content)
+    typed(list[Literal["cosine", "l2"]], results.evalrank["similarities"], "similarities")
+    if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
+        raise ValueError("evalrank: no similarity or post-processing")
+    return results

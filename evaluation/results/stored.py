@@ -1,16 +1,20 @@
 """Results in files: written whole, read back with a clear error."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import read_report, whole_file
+from evaluation.results.versions import description_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from _typeshed import DataclassInstance
 
 Stored = TypeVar("Stored")
@@ -36,8 +40,7 @@ def read_stored(
     Args:
         path: the file.
         number: of the format that is understood.
-        make: makes the results of what the file holds; raises KeyError, TypeError, AttributeError
-            or ValueError if it does not fit.
+        make: makes the results of what the file holds, see ``typed``.
         command: which wrote the file, for messages.
 
     Raises:
@@ -47,24 +50,16 @@ def read_stored(
     again = f"run `probeta {command}` again"
     content = read_report(path, number, what, again)
     try:
-        return make(content)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        results = make(content)
+        description_of(content["encoder"])
+        return results
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(
             path,
             expected=f"{what}, format {number}",
             found=f"{type(error).__name__}: {error}",
             todo=again,
         ) from None
-
-
-def interval_of(ends: Sequence[float]) -> tuple[float, float]:
-    """Return an interval that was read from JSON.
-
-    Raises:
-        ValueError: it has not two ends.
-    """
-    low, high = ends
-    return low, high
 
 
 def check_folder(folder: Path, command: str) -> None:
@@ -84,53 +79,68 @@ def check_folder(folder: Path, command: str) -> None:
 
 
 def read_row_group(
-    path: Path, columns: Sequence[str], wanted: Sequence[str], what: str, todo: str
-) -> "pa.Table":
-    """Read the row group of a Parquet file that has certain values in its first columns.
+    path: Path, schema: pa.Schema, wanted: tuple[str, str], what: str, todo: str
+) -> pa.Table:
+    """Read the row group of a Parquet file that has certain values in its first two columns.
 
     Args:
-        path: the file; within a row group its first columns do not vary.
-        columns: the names of those to read.
-        wanted: the values of the first columns, strings.
+        path: the file.
+        schema: of the tables.
+        wanted: the two values.
         what: what the rows are, for messages.
         todo: what to do if they are not there, for messages.
 
     Raises:
-        InputError: the file is missing or damaged, or has no such columns or row group.
+        InputError: there is no such row group; or see ``row_groups``.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            for number in range(file.num_row_groups):
-                group = file.metadata.row_group(number)
-                ends = [group.column(place).statistics for place in range(len(wanted))]
-                if [end and end.min for end in ends] == [*wanted]:
-                    return file.read_row_group(number).select(columns)
-    except (OSError, pa.ArrowException, KeyError) as error:
-        raise InputError(path, expected=what, found=str(error), todo=todo) from None
+    for found, table in row_groups(path, schema, todo, wanted):
+        if found == wanted:
+            return table
     raise InputError(path, expected=what, found="none", todo=todo)
 
 
-def read_row_groups(path: Path, schema: "pa.Schema") -> dict[tuple[str, str], "pa.Table"]:
-    """Return the row groups of a Parquet file, by the values of their first two columns.
+def read_row_groups(path: Path, schema: pa.Schema) -> dict[tuple[str, str], pa.Table]:
+    """Return what ``row_groups`` yields; none of it if the file is missing or damaged."""
+    try:
+        return dict(row_groups(path, schema, ""))
+    except InputError:
+        return {}
+
+
+def row_groups(
+    path: Path, schema: pa.Schema, todo: str, wanted: tuple[str, str] | None = None
+) -> Iterator[tuple[tuple[str, str], pa.Table]]:
+    """Yield the row groups of a Parquet file, by the values of their first two columns.
 
     Args:
         path: the file.
         schema: of the tables; the first two columns are strings, and equal within a row group.
+        todo: what to do if it has others, for messages.
+        wanted: skip those whose statistics name other values.
 
-    Returns:
-        None of them if the file is missing or damaged, or holds other tables.
+    Raises:
+        InputError: the file is missing or damaged, or has other tables, nulls, or a row group
+            without rows or with several values in its first columns.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+    what = f"rows of {', '.join(schema.names)}"
     try:
         with pq.ParquetFile(path) as file:
-            tables = [file.read_row_group(group) for group in range(file.num_row_groups)]
-        if any(own.schema != schema for own in tables):
-            return {}
-        return {(own[0][0].as_py(), own[1][0].as_py()): own for own in tables}
-    except (OSError, pa.ArrowException, IndexError):
-        return {}
+            for number in range(file.num_row_groups):
+                group = file.metadata.row_group(number)
+                ends = tuple(group.column(place).statistics for place in range(2))
+                if wanted and tuple(end and end.min for end in ends) != wanted:
+                    continue
+                table = file.read_row_group(number)
+                table.validate(full=True)
+                names = [column.unique().to_pylist() for column in table.columns[:2]]
+                if table.schema != schema or [*map(len, names)] != [1, 1] or _has_null(table):
+                    what += f": one {schema.names[0]} and {schema.names[1]} a row group, no null"
+                    raise ValueError(f"others in row group {number}")
+                yield (names[0][0], names[1][0]), table
+    except (OSError, pa.ArrowException, ValueError, IndexError) as error:
+        raise InputError(path, expected=what, found=str(error), todo=todo) from None
+
+
+def _has_null(table: pa.Table) -> bool:
+    inner = (pc.list_flatten(own) for own in table.columns if pa.types.is_list(own.type))
+    return any(column.null_count for column in (*table.columns, *inner))

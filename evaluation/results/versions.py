@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from corpora_recipes.running.environment import LIBRARIES, versions_of
-from evaluation.encoders.encoder import Described
+from evaluation.encoders.encoder import Described, Description
+from evaluation.results.typed import typed
 
 
 def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
@@ -19,6 +20,22 @@ def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
         "layer": encoder.layer,
         "options": encoder.options | ({"prompts": encoder.prompts} if encoder.prompts else {}),
     }
+
+
+def description_of(facts: Mapping[str, Any]) -> Description:
+    """Return the description of an encoder from ``encoder_facts``; without packages.
+
+    Raises:
+        KeyError: a fact is missing.
+        ValueError: one has another type, or the main layer is not among the layers.
+    """
+    own = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
+    own |= {"name": facts["encoder"], "packages": []}
+    own["prompts"] = typed(dict[str, Any], own["options"]).get("prompts", {})
+    description: Description = typed(Description, own, "encoder")
+    if description.layer not in description.layers:
+        raise ValueError("encoder: a main layer that is not among the layers")
+    return description
 
 
 def library_versions(stage: str, made_by: Mapping[str, Any] | None = None) -> dict[str, str]:

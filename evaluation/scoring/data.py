@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from builders.auditing.report import baselines_of, read_audit
 from builders.store.schema import about_of
 from builders.tasks import TASKS
@@ -100,8 +102,8 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
             expected=f"a folder of datasets, or an id of the Hugging Face Hub; or {PACKAGE} in the "
             "current folder",
             found=f"neither, in {Path.cwd()}",
-            todo=f"name the data (`data=` in Python, --data in the shell), or make {PACKAGE}: "
-            "`make repro` in a clone of Probeta",
+            todo=f"name the data (`data=` in Python, --data in the shell), or make {PACKAGE} with "
+            "`probeta repro`",
         )
     folder = PACKAGE if data is None else Path(data)
     if folder.is_dir():
@@ -203,8 +205,6 @@ def check_names(where: str, asked: Collection[str] | None, known: Collection[str
 
 def _facts(dataset: Dataset) -> dict[str, Any]:
     """Return what the files say of the dataset; older ones do not say all."""
-    import pyarrow.parquet as pq
-
     files = dataset.files["train" if dataset.folds else "test"]
     facts = about_of(pq.read_schema(files[0]))
     rows = {

@@ -1,25 +1,37 @@
 """`probeta verify`: whether stored scores are those that the stored answers give."""
 
 import argparse
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from corpora_recipes.running.commands import add_params, names, positive
 from corpora_recipes.running.errors import InputError
-
-if TYPE_CHECKING:
-    from evaluation.verifying.differences import Data, Verified
 
 HELP = """\
 examples:
   probeta verify data/results/char_hash data/rankings/char_hash data/paradigms/char_hash.json
   probeta verify results/e5 --data ORG/NAME
   probeta verify results/e5 --data dist/hub --datasets sp_wiki,fac
+  probeta verify data/results/char_hash --encode
 
-From the answers that results hold, and from the data, the scores and their intervals are computed
-again, and the digests of the files compared: no model and no vectors are needed. What differs is
-named, with what is stored and what was recomputed, and the exit status is 1. What cannot be
-recomputed, as it needs the vectors, is told.
+From the answers that results hold, and from the data, scores and intervals are computed again, and
+digests of files, texts and answers compared; each layer and row must be there once, in order. What
+differs is named, and the exit status is 1. No vectors are needed; with --encode, those that
+`probeta embed` has left for an encoder of params.yaml are compared with the digests in the scores,
+and N texts of each dataset encoded again. What this proves, and what not, stands at the end.
 """
+_PROVED = """\
+proved: these are the data; scores recomputed, and their intervals, follow from the stored answers
+proved: of the datasets with a score, no layer, row or answer is missing or there twice"""
+_NOT_PROVED = """\
+not proved: that this encoder, or any, gave these answers: who has the data can write right ones
+not proved: its name, revision, options; protocol, seed, versions, code: the results only say so
+not proved: probes: what was chosen on validation, ablations, the share of known words
+not proved: rankings: other layers, post-processed vectors, correlations, ties, unknown words
+not proved: paradigms: the scores of single clusters"""
+_OF_VECTORS = "not proved: the digests of vectors (--encode compares them with data/embeddings)"
+# Characters of a line: what results say may be of any length.
+_LONGEST = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,10 +50,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--datasets",
-        type=lambda text: [name.strip() for name in text.split(",") if name.strip()],
+        type=names,
         metavar="A,B",
         help="verify these only (default: all of the results)",
     )
+    parser.add_argument(
+        "--encode",
+        type=positive,
+        nargs="?",
+        const=16,
+        metavar="N",
+        help="encode N texts of each dataset again (default: none; without a number: 16)",
+    )
+    add_params(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -51,28 +72,48 @@ def run(options: argparse.Namespace) -> None:
         InputError: something differs; or results or data are missing or damaged.
     """
     from evaluation.data.instances import find_datasets
+    from evaluation.results.paradigms import read_paradigms
+    from evaluation.results.probes import read_results
+    from evaluation.results.rankings import RANKS, read_rankings
     from evaluation.scoring.data import check_names, data_folder
-    from evaluation.verifying.differences import Data
+    from evaluation.verifying.check import Check
+    from evaluation.verifying.neighbours import verify_paradigms, verify_rankings
+    from evaluation.verifying.probes import verify_probes
+    from evaluation.verifying.vectors import verify_vectors
 
     folder = data_folder(options.data, options.datasets)
-    data = Data(folder, {own.name: own for own in find_datasets(folder)}, options.datasets)
-    check_names(f"datasets of {folder}", options.datasets, data.datasets)
+    datasets = {own.name: own for own in find_datasets(folder)}
+    check_names(f"datasets of {folder}", options.datasets, datasets)
+    make = partial(Check, folder=folder, datasets=datasets, asked=options.datasets)
     count = 0
     for path in options.results:
-        own = _verify(path, data)
-        print(f"{path}: {own.kind} of {own.name}: {own.scores:,} scores recomputed")
-        for difference in own.differences:
-            print(f"  differs: {difference}")
-        for what in own.unverified:
-            print(f"  not verified: {what}")
-        count += len(own.differences)
-        if not own.scores and not own.differences:
+        if path.is_file():
+            paradigms = read_paradigms(path)
+            verify_paradigms(check := make(paradigms), paradigms)
+        elif (path / RANKS).is_file():
+            rankings = read_rankings(path)
+            verify_rankings(check := make(rankings), rankings, path)
+        else:
+            results = read_results(path)
+            verify_probes(check := make(results), results, path)
+        said = f"{check.recomputed:,} scores recomputed"
+        _print(f"{path}: {check.kind} of {check.results.name}: {said}")
+        if options.encode and not check.differences:
+            verify_vectors(check, options.params, options.encode)
+        for difference in check.differences:
+            _print(f"  differs: {difference}")
+        for note in dict.fromkeys(check.notes):
+            _print(f"  {note}")
+        count += len(check.differences)
+        if not check.recomputed and not check.differences:
             raise InputError(
                 path,
-                expected=f"scores on {', '.join(options.datasets or data.datasets)}",
+                expected=f"scores on {', '.join(options.datasets or datasets)}",
                 found="none",
                 todo="name datasets that the results have",
             )
+    proved = [] if count else [_PROVED]
+    print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
     if count:
         raise InputError(
             "verify",
@@ -83,16 +124,6 @@ def run(options: argparse.Namespace) -> None:
     print("nothing differs")
 
 
-def _verify(path: Path, data: "Data") -> "Verified":
-    """Verify results of whatever kind."""
-    from evaluation.results.paradigms import read_paradigms
-    from evaluation.results.probes import read_results
-    from evaluation.results.rankings import RANKS, read_rankings
-    from evaluation.verifying.neighbours import verify_paradigms, verify_rankings
-    from evaluation.verifying.probes import verify_probes
-
-    if path.is_file():
-        return verify_paradigms(read_paradigms(path), data)
-    if (path / RANKS).is_file():
-        return verify_rankings(read_rankings(path), path, data)
-    return verify_probes(read_results(path), path, data)
+def _print(line: str) -> None:
+    """Print a line, which cannot become two, nor change a terminal."""
+    print("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line[:_LONGEST]))

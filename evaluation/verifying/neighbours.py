@@ -1,7 +1,9 @@
 """Verifies EvalRank's scores from the stored ranks, and ParaLex's from those of its clusters."""
 
-from dataclasses import asdict
+from itertools import product
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,111 +12,160 @@ from evaluation.data.texts import text_columns
 from evaluation.measures.threads import one_thread
 from evaluation.paradigms.evaluating import measure_clusters, vocabulary_digest
 from evaluation.paradigms.vocabulary import cased
-from evaluation.ranking.evaluating import measure_ranks
-from evaluation.results.paradigms import ParadigmResults, ParadigmScore
-from evaluation.results.rankings import PairRanks, RankingResults, RankScore, read_ranks
-from evaluation.verifying.differences import Data, Difference, Verified, differing, verify_each
+from evaluation.ranking.evaluating import RANKED, measure_ranks
+from evaluation.results.paradigms import MEASURES, ParadigmResults, ParadigmScore
+from evaluation.results.rankings import (
+    PLAIN,
+    RANKS,
+    PairRanks,
+    RankingResults,
+    RankScore,
+    SimilarityScore,
+    all_ranks,
+    ranks_digest,
+)
+from evaluation.verifying.check import Check
+
+_WAY = attrgetter("dataset", "layer", "postprocessing", "similarity")
 
 
-def verify_rankings(results: RankingResults, folder: Path, data: Data) -> Verified:
+def verify_rankings(check: Check, results: RankingResults, folder: Path) -> None:
     """Compute the scores again whose ranks are stored; see ``verify_probes``.
 
-    These are of the main layer's vectors as they are.
+    These are of the main layer's vectors as they are; of the others, the facts on the data are
+    compared.
     """
+    check.begin("rankings", "rank", "ranking.evaluating", {*RANKED, "similarity"})
+    _list_ways(check, results)
+    ranks = [((own.dataset, own.similarity), own) for own in all_ranks(folder)]
+    plain = [(score.dataset, score.similarity) for score in results.plain]
+    check.list_all(f"row groups of {RANKS}", [key for key, _ in ranks], plain)
+    ranks_of = dict(ranks)
+    every: list[RankScore | SimilarityScore] = [*results.scores, *results.similarities]
+    for score in every:
+        if not check.asks(score.dataset):
+            continue
+        dataset = check.datasets[score.dataset]
+        where = ", ".join(_WAY(score))
+        found: dict[str, Any] = {
+            "language": dataset.language,
+            "digest": dataset.digest(),
+            "texts": check.texts_of(dataset),
+        }
+        if isinstance(score, RankScore):
+            found |= {"task": dataset.task, "version": dataset.version}
+            if score not in results.plain:
+                found["answers"] = ""
+            elif own := ranks_of.get((score.dataset, score.similarity)):
+                found |= _measured(check, where, own, dataset)
+                check.recomputed += 1
+        check.compare(where, score, found)
 
-    def verify(where: str, score: RankScore, dataset: Dataset) -> list[Difference]:
-        return _verify_ranks(
-            where, score, read_ranks(folder, score.dataset, score.similarity), dataset
-        )
 
-    scores = ((f"{score.dataset}, {score.similarity}", score) for score in results.plain)
-    count, differences = verify_each(scores, data, verify)
-    others = len(results.scores) - len(results.plain)
-    unverified = [
-        f"{others:,} scores of other layers and post-processed vectors, whose ranks are not stored",
-        f"{len(results.similarities):,} correlations, whose similarities are not stored",
-        "numbers of ties, of texts in the background and of pairs without a vector",
-    ]
-    return Verified(results.name, "rankings", count, differences, unverified)
-
-
-def verify_paradigms(results: ParadigmResults, data: Data) -> Verified:
+def verify_paradigms(check: Check, results: ParadigmResults) -> None:
     """Compute the means over clusters and their intervals again; see ``verify_probes``."""
-
-    def verify(where: str, score: ParadigmScore, dataset: Dataset) -> list[Difference]:
-        return _verify_clusters(where, score, dataset, _rankings(score, data))
-
-    scores = (
-        (f"{own.dataset}, {own.vocabulary} vocabulary, {own.casing}, {own.layer}", own)
-        for own in results.scores
+    check.begin("paradigms", "paradigms", "paradigms.evaluating", {"paradigms"})
+    keys = [(own.dataset, own.vocabulary, own.casing, own.layer) for own in results.scores]
+    # Whether there is a vocabulary, the encoder and the language's word rankings decide.
+    there = {
+        (score.dataset, vocabulary)
+        for score in results.scores
+        for vocabulary in (score.vocabulary, *(["shared"] if word_rankings(check, score) else []))
+    }
+    main = results.encoder["layer"]
+    check.list_all(
+        "scores",
+        keys,
+        (
+            (*own, casing, layer)
+            for own in sorted(there)
+            for casing, layer in product(results.casings, results.encoder["layers"])
+            if layer == main or (own[1] == "shared" and casing == results.casings[0])
+        ),
     )
-    count, differences = verify_each(scores, data, verify)
-    unverified = ["the scores of single clusters, whose neighbours are not stored"]
-    if any(own.vocabulary_digest and not _rankings(own, data) for own in results.scores):
-        unverified.append("shared vocabularies, whose word rankings are not in the data")
-    return Verified(results.name, "paradigms", count, differences, unverified)
+    for key, score in zip(keys, results.scores, strict=True):
+        if check.asks(score.dataset):
+            _verify_clusters(check, ", ".join(key), score)
 
 
-def _rankings(score: ParadigmScore, data: Data) -> list[Dataset]:
+def word_rankings(check: Check, score: ParadigmScore) -> list[Dataset]:
     """Return the datasets whose words are the shared vocabulary of a score."""
     return [
         dataset
-        for _, dataset in sorted(data.datasets.items())
+        for _, dataset in sorted(check.datasets.items())
         if dataset.task == "word_ranking" and dataset.language == score.language
     ]
 
 
-def _verify_ranks(
-    where: str, score: RankScore, ranks: PairRanks, dataset: Dataset
-) -> list[Difference]:
+def _list_ways(check: Check, results: RankingResults) -> None:
+    """Compare the scores with one for each dataset, layer and way to compare vectors."""
+    main, layers = results.encoder["layer"], results.encoder["layers"]
+    ways = [*product(results.evalrank["postprocessings"], results.evalrank["similarities"])]
+    for what, scores, of_layers in (
+        ("scores", results.scores, layers),
+        ("similarities", results.similarities, [main]),
+    ):
+        keys = [*map(_WAY, scores)]
+        wanted = (
+            (name, layer, *way)
+            for name, layer in product(sorted({key[0] for key in keys}), of_layers)
+            for way in (ways if layer == main else [(PLAIN, ways[0][1])])
+        )
+        # Few texts are not whitened.
+        check.list_all(what, keys, [key for key in wanted if key in keys or key[2] != "whitening"])
+
+
+def _measured(check: Check, where: str, own: PairRanks, dataset: Dataset) -> dict[str, Any]:
+    """Return what ranks give; nothing if they are not those of the dataset's pairs."""
     table = dataset.read("test", ["id", "positives", "document_id"])
     rows = zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
-    pairs = sorted((query, other, group) for query, others, group in rows for other in others)
-    stored = list(
-        zip(
-            *(ids.tolist() for ids in (ranks.queries, ranks.positives, ranks.documents)),
-            strict=True,
-        )
-    )
-    differences = []
-    if pairs != stored:
-        first = next(
-            (both for both in zip(stored, pairs, strict=False) if both[0] != both[1]),
-            (f"{len(stored):,}", f"{len(pairs):,}"),
-        )
-        differences.append(Difference(where, "pairs of texts", *map(str, first)))
+    pairs = [(query, other, group) for query, others, group in rows for other in others]
+    columns = (ids.tolist() for ids in (own.queries, own.positives, own.documents))
+    stored = [*zip(*columns, strict=True)]
+    if stored != sorted(pairs):
+        both = [*zip(stored, sorted(pairs), strict=False), (len(stored), len(pairs))]
+        one, other = next(pair for pair in both if pair[0] != pair[1])
+        check.differences.append(f"{where}: pairs of texts: stored {one}, in the data {other}")
+        return {}
+    if not ((own.ranks >= 1) & (own.ranks <= len(table))).all():
+        check.differences.append(f"{where}: ranks: stored others than 1 … {len(table):,}")
+        return {}
+    # In the order in which they were added.
+    places = {pair: place for place, pair in enumerate(stored)}
+    order = np.array([places[pair] for pair in pairs])
     with one_thread():
-        found = measure_ranks(ranks.ranks, ranks.documents) | {
-            "task": dataset.task,
-            "language": dataset.language,
-            "version": dataset.version,
-            "digest": dataset.digest(),
-            "queries": len(np.unique(ranks.queries)),
-            "pairs": len(ranks.ranks),
+        return measure_ranks(own.ranks[order], own.documents[order]) | {
+            "queries": len({query for query, *_ in pairs}),
+            "pairs": len(pairs),
+            "answers": ranks_digest(own),
         }
-    facts = asdict(score)
-    return differences + differing(where, {name: facts[name] for name in found}, found)
 
 
-def _verify_clusters(
-    where: str, score: ParadigmScore, dataset: Dataset, rankings: list[Dataset]
-) -> list[Difference]:
+def _verify_clusters(check: Check, where: str, score: ParadigmScore) -> None:
+    dataset, rankings = check.datasets[score.dataset], word_rankings(check, score)
+    check.recomputed += 1
     (column,) = text_columns(dataset.task, "natural")
     table = dataset.read("test", ["cluster", column])
-    terms = zip(*(table[name].to_pylist() for name in ("cluster", column)), strict=True)
-    counts = {
-        cluster: len({cased(term, score.casing) for term in own})  # type: ignore[arg-type]
-        for cluster, own in terms
-    }
+    terms = dict(zip(*(table[name].to_pylist() for name in ("cluster", column)), strict=True))
+    names = [(own.cluster,) for own in score.clusters]
+    check.list_all(f"{where}: clusters", names, [(name,) for name in sorted(terms)])
+    for own in score.clusters:
+        distinct = {cased(term, score.casing) for term in terms.get(own.cluster, ())}
+        check.compare(f"{where}, {own.cluster}", own, {"terms": len(distinct)})
+    measured = [getattr(own, name) for own in score.clusters for name in MEASURES]
+    if not measured or min(measured) < 0 or max(measured) > 1:
+        check.differences.append(f"{where}: clusters: none, or stored scores outside 0 … 1")
+        return
     with one_thread():
         found = measure_clusters(score.clusters) | {
             "language": dataset.language,
             "version": dataset.version,
             "digest": dataset.digest(),
         }
-    if score.vocabulary == "shared" and rankings:
+    if score.vocabulary == "own":
+        found["vocabulary_digest"] = ""
+    elif rankings:
         found["vocabulary_digest"] = vocabulary_digest(rankings)
-    facts = asdict(score)
-    stored = {name: facts[name] for name in found}
-    stored["terms"] = {cluster.cluster: cluster.terms for cluster in score.clusters}
-    return differing(where, stored, found | {"terms": counts})
+    else:
+        check.notes.append("shared vocabularies not compared: no word rankings in the data")
+    check.compare(where, score, found)

@@ -1,94 +1,90 @@
 """Verifies the scores of a probe, or of a language model, from the stored answers."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from builders.tasks import TASKS
 from evaluation.data.instances import Dataset
 from evaluation.data.rows import ProbeRows, answer_rows
 from evaluation.measures.threads import one_thread
 from evaluation.probing.ablations import ABLATIONS
-from evaluation.probing.measuring import (
-    INTERVALS,
-    Answered,
-    majority_answers,
-    score_answers,
-)
-from evaluation.results.probes import Predictions, Results, Score, read_predictions
-from evaluation.verifying.differences import Data, Difference, Verified, differing, verify_each
-
-# Fields of ``Score`` that tell of the model, whose vectors are not stored.
-_OF_MODEL = ("chosen", "validation", "coverage")
+from evaluation.probing.measuring import INTERVALS, Answered, majority_answers, score_answers
+from evaluation.results.probes import PREDICTIONS, Predictions, Results, Score, all_predictions
+from evaluation.verifying.check import Check
 
 
-def verify_probes(results: Results, folder: Path, data: Data) -> Verified:
+def verify_probes(check: Check, results: Results, folder: Path) -> None:
     """Compute scores again, with their intervals and majority, and compare.
 
     Args:
+        check: gets what differs.
         results: to verify.
         folder: with the answers.
-        data: to verify on.
 
     Raises:
         InputError: the answers are missing or damaged, or a dataset cannot be read.
     """
-
-    def verify(where: str, score: Score, dataset: Dataset) -> list[Difference]:
-        return _verify(where, score, dataset, read_predictions(folder, score.dataset, score.layer))
-
-    scores = ((f"{score.dataset}, {score.layer}", score) for score in results.scores)
-    count, differences = verify_each(scores, data, verify)
-    ablated = any(_ablation(score) in score.measures for score in results.scores)
-    unverified = "what was chosen on validation, and the share of known words"
-    return Verified(
-        results.name,
-        "probes" if results.probed else "answers of a language model",
-        count,
-        [*differing("intervals", results.intervals, INTERVALS), *differences],
-        [unverified + ", and ablations" * ablated] if results.probed else [],
-    )
+    kind, module = "probes", "probing.probing"
+    if not results.probed:
+        kind, module = "answers of a language model", "scoring.language_model"
+    tasks = [name for name, task in TASKS.items() if task.target != "neighbours"]
+    check.begin(kind, "probe", module, tasks)
+    check.compare("results", results, {"intervals": INTERVALS})
+    keys = [(score.dataset, score.layer) for score in results.scores]
+    names = sorted({name for name, _ in keys})
+    check.list_all("scores", keys, product(names, results.encoder["layers"]))
+    scores = dict(zip(keys, results.scores, strict=True))
+    groups = []
+    for key, answers in all_predictions(folder):
+        groups.append(key)
+        if key in scores and check.asks(key[0]):
+            dataset = check.datasets[key[0]]
+            _verify(check, ", ".join(key), scores[key], answers, dataset, results.probed)
+    check.list_all(f"row groups of {PREDICTIONS}", groups, keys)
 
 
 def _verify(
-    where: str, score: Score, dataset: Dataset, predictions: Predictions
-) -> list[Difference]:
+    check: Check, where: str, score: Score, answers: Predictions, dataset: Dataset, probed: bool
+) -> None:
+    texts = {"texts": check.texts_of(dataset)} if probed else {"texts": "", "vectors": ""}
+    check.compare(where, score, texts)
+    check.recomputed += 1
     parts = {split: answer_rows(dataset, split) for split in dataset.files}
     asked = parts["train" if dataset.folds else "test"]
-    if differences := _other_rows(where, asked, predictions):
-        digests = differing(where, {"digest": score.digest}, {"digest": dataset.digest()})
-        return digests + differences
-    with one_thread():
+    if other := _other_rows(asked, answers):
+        check.compare(where, score, {"digest": dataset.digest()})
+        check.differences.append(f"{where}: {other}")
+        return
+    # Answers may be of any size.
+    with one_thread(), np.errstate(all="ignore"):
         majority = majority_answers(dataset, parts) if dataset.trained else asked.y
-        answered = Answered(asked, predictions.predicted, majority, {}, None)
+        answered = Answered(asked, answers.predicted, majority, {}, None)
         found = asdict(score_answers(dataset, score.layer, parts, answered))
-    stored = asdict(score)
-    for facts in (stored, found):
-        for name in _OF_MODEL:
-            del facts[name]
-    stored["measures"].pop(_ablation(score), None)
-    return differing(where, stored, found)
+    # What needs the vectors, and what is compared above.
+    of_model = ("chosen", "validation") if probed and dataset.trained else ()
+    for name in (*of_model, "coverage", "texts", "vectors"):
+        del found[name]
+    if probed and (ablation := ABLATIONS.get(dataset.task)):
+        kept = {name: own for name, own in score.measures.items() if name != ablation.name}
+        score = replace(score, measures=kept)
+    check.compare(where, score, found)
 
 
-def _other_rows(where: str, asked: ProbeRows, predictions: Predictions) -> list[Difference]:
-    """Return the first of the rows that differ, and the numbers of rows."""
-    if len(asked.ids) != len(predictions.ids):
-        sizes = (f"{len(ids):,}" for ids in (predictions.ids, asked.ids))
-        return [Difference(where, "rows", *sizes)]
+def _other_rows(asked: ProbeRows, answers: Predictions) -> str:
+    """Return the first of the rows that differ, or the numbers of rows; "" if none does."""
+    if len(asked.ids) != len(answers.ids):
+        return f"rows: stored {len(answers.ids):,}, in the data {len(asked.ids):,}"
     for what, stored, found in (
-        ("id", predictions.ids, asked.ids),
-        ("document", predictions.documents, asked.documents),
-        ("right answer", predictions.gold, asked.y),
+        ("id", answers.ids, asked.ids),
+        ("document", answers.documents, asked.documents),
+        ("right answer", answers.gold, asked.y),
     ):
         rows = np.flatnonzero(stored != found)
         if len(rows):
             row = rows[0]
             place = f"{what} of row {row} ({asked.ids[row]}; {len(rows):,} rows differ)"
-            return [Difference(where, place, str(stored[row]), str(found[row]))]
-    return []
-
-
-def _ablation(score: Score) -> str:
-    """Return the measure that is of a probe without some of the features, or ""."""
-    ablation = ABLATIONS.get(score.task)
-    return ablation.name if ablation else ""
+            return f"{place}: stored {stored[row]}, in the data {found[row]}"
+    return ""

@@ -1,4 +1,4 @@
-"""Measures what `embed` costs when nothing, or little, is new.
+"""Measures what `probeta embed` costs when nothing, or little, is new.
 
     python tests/bench/bench_embeddings.py [encoder] [sentences]
 
@@ -10,16 +10,15 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import measure
+from measuring import PROBETA, REPOSITORY, measure
 
-sys.path.append(str(Path(__file__).parents[1] / "support"))
+sys.path.append(str(REPOSITORY / "tests/support"))
 
 from instance_files import row, write_dataset
 
 from corpora_recipes.hashing import keyed_hash
 
 SYLLABLES = ("la", "me", "si", "do", "tru", "pan", "ver", "cos", "mi", "gua", "ler", "bo")
-HOUR = 3600.0
 
 
 def sentence(number: int) -> str:
@@ -34,21 +33,17 @@ def sentence(number: int) -> str:
 
 def main(encoder: str = "use_multilingual", sentences: int = 20_000) -> None:
     """Run the benchmark."""
-    with tempfile.TemporaryDirectory() as folder:
-        here = Path(folder)
-        (here / "params.yaml").write_text(f"seed: 1\nencoders: {{{encoder}: {{}}}}\n")
-        command = [sys.executable, "-m", "evaluation.commands", "embed", encoder]
-        command += ["--instances", str(here / "i"), "--out", str(here / "store")]
-        command += ["--params", str(here / "params.yaml")]
-        seconds = []
+    costs = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "params.yaml").write_text(f"encoders: {{{encoder}: {{}}}}\n")
         for count in (sentences, sentences, sentences + sentences // 100):
             rows = [row(i, i % 2, sentence=sentence(i)) for i in range(count)]
             splits = {"train": rows, "validation": rows[:2], "test": rows[:2]}
-            write_dataset(here / "i" / "own" / "ssp", "section_prediction", splits)
-            cost = measure(command, HOUR)
-            seconds.append(cost.wall)
-            print(f"{cost.output.strip()}: {cost.wall:.2f} s, peak {cost.peak:.0f} MB")
-    first, again, more = seconds
+            write_dataset(folder / "dist/hub/ssp", "section_prediction", splits)
+            costs.append(measure([*PROBETA, "embed", "--strict"], folder))
+            print(f"{costs[-1].output.strip()}: {costs[-1].wall:.2f} s, {costs[-1].peak:.0f} MB")
+    first, again, more = (cost.wall for cost in costs)
     print(f"again: {again:.2f} s, {again / first:.1%} of the first")
     print(f"1 % new: {more:.2f} s, {more / first:.1%}; less again {(more - again) / first:.1%}")
 

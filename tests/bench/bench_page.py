@@ -127,7 +127,6 @@ def main() -> None:
             Path("dist/hub"),
             Path("dist/hub/audit.json"),
             folder / "report",
-            Path("data/invariance.json"),
             ranked,
             clustered,
         )

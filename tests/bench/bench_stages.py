@@ -1,111 +1,90 @@
-"""Measures the commands of a full run on the samples: what each costs, and how much is starting.
+"""Measures a run on the samples, and a second one, which has nothing to do.
 
-    python tests/bench/bench_stages.py
+    python tests/bench/bench_stages.py [PARAMS.yaml]
 
-Runs `dvc repro` in a copy of the project. A row of the table is a command, or all commands of a
-verb: CPU seconds of all its processes, those of its own start (Python and its imports, however
-late) and those of the processes that it starts, seconds of wall, the most MB that one of its
-processes had. In the last column, CPU seconds are divided by those of a process that only imports
-pyarrow.parquet, measured before and after: a ratio says the same on any machine.
+A row is a stage: CPU seconds and seconds of wall, first of `probeta STAGE`, a process of its own,
+then within `probeta repro`. The last rows are those of whole runs, by `probeta repro` and by
+`dvc repro`; x divides their CPU seconds by the sum of the processes of their own: a ratio says the
+same on any machine.
 """
 
-import os
 import shutil
-import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
-from typing import NamedTuple
 
-sys.path.append(str(Path(__file__).parents[1] / "support"))
+from measuring import PROBETA, REPOSITORY, Cost, measure
+
+sys.path.append(str(REPOSITORY / "tests/support"))
 
 from projects import copy_of_project
 
-REFERENCE = [sys.executable, "-c", "import pyarrow.parquet"]
+from evaluation.stages import STAGES
+
+WATCHED = """\
+import resource, sys, time
+from evaluation import commands, repro
+
+def spent():
+    usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+def watched(stage, options, run=repro._run):
+    cpu, begin = spent(), time.perf_counter()
+    run(stage, options)
+    print("cost", stage.name, spent() - cpu, time.perf_counter() - begin)
+
+repro._run = watched
+sys.exit(commands.main(["repro"]))
+"""
+Table = dict[str, list[tuple[float, float]]]
 
 
-class Costs(NamedTuple):
-    """What commands cost: CPU seconds, seconds of wall, MB."""
-
-    cpu: float
-    workers: float
-    start: float
-    wall: float
-    peak: float
-
-
-def main() -> None:
+def main(params: str = str(REPOSITORY / "params.yaml")) -> None:
     """Run the benchmark."""
+    table: Table = {stage.name: [] for stage in STAGES}
     with TemporaryDirectory(prefix="probeta-") as name:
-        folder = copy_of_project(Path(name) / "probeta")
-        hook = Path(name) / "hook"
-        hook.mkdir()
-        shutil.copy(Path(__file__).with_name("process_cost.py"), hook / "sitecustomize.py")
-        environment = os.environ | {
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": f"{folder}{os.pathsep}{hook}",
-            "PROBETA_COSTS": str(hook / "costs"),
-        }
-        reference = [cpu_of(REFERENCE, folder, environment)]
-        begin = perf_counter()
-        whole = cpu_of(["dvc", "repro"], folder, environment)
-        wall = perf_counter() - begin
-        reference.append(cpu_of(REFERENCE, folder, environment))
-        lines = (hook / "costs").read_text("utf-8").splitlines()
-    commands = [(words[5:7], figures(words)) for line in lines if (words := line.split())]
-    verbs = defaultdict(list)
-    for (verb, *_), cost in commands:
-        verbs[verb].append(cost)
-    unit = min(reference)
-    print(
-        f"{'command':32} {'CPU-s':>7} {'start':>7} {'workers':>7} {'wall s':>7} {'MB':>6} {'x':>6}"
-    )
-    for words, cost in commands:
-        show(" ".join(words), cost, unit)
-    print()
-    for verb, costs in sorted(verbs.items(), key=lambda item: -together(item[1]).cpu):
-        show(f"{verb}, {len(costs)}", together(costs), unit)
-    everything = together([cost for _, cost in commands])
-    show(f"all commands, {len(commands)}", everything, unit)
-    own = Costs(whole - everything.cpu, 0, 0, wall - everything.wall, 0)
-    show("DVC's own", own, unit)
-    show("dvc repro", Costs(whole, everything.workers, everything.start, wall, 0), unit)
-    print(f"\nx: CPU seconds divided by the {unit:.2f} of `import pyarrow.parquet`")
+        alone, together, project = (Path(name) / own for own in ("alone", "together", "project"))
+        copy_of_project(project)
+        for folder in (alone, together, project):
+            folder.mkdir(exist_ok=True)
+            shutil.copyfile(params, folder / "params.yaml")
+        # The copy has no git.
+        measure(["dvc", "config", "--local", "core.no_scm", "true"], project)
+        for _ in range(2):
+            for stage in STAGES:
+                cost = measure([*PROBETA, stage.name], alone)
+                table[stage.name].append((cost.cpu, cost.wall))
+        repros = [measure([sys.executable, "-c", WATCHED], together) for _ in range(2)]
+        dvcs = [measure(["dvc", "repro"], project) for _ in range(2)]
+    for words in (line.split() for cost in repros for line in cost.output.splitlines()):
+        if words[:1] == ["cost"]:
+            table[words[1]].append((float(words[2]), float(words[3])))
+    show(table, repros, dvcs)
 
 
-def cpu_of(command: list[str], folder: Path, environment: dict[str, str]) -> float:
-    """Run a command and return the CPU seconds of all its processes."""
-    output = folder.with_name("output")
-    with output.open("w", encoding="utf-8") as file:
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=file, stderr=file)
-        _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise RuntimeError(f"{' '.join(command)}:\n{output.read_text('utf-8')[-2000:]}")
-    return usage.ru_utime + usage.ru_stime
+def show(table: Table, repros: list[Cost], dvcs: list[Cost]) -> None:
+    """Print the table.
 
-
-def figures(words: list[str]) -> Costs:
-    """Return the costs in a line of the hook."""
-    own, workers, start, wall, peak = map(float, words[:5])
-    return Costs(own + workers, workers, start, wall, peak)
-
-
-def together(costs: list[Costs]) -> Costs:
-    """Return the costs of several commands: their sums, and the highest peak."""
-    *sums, peaks = zip(*costs, strict=True)
-    return Costs(*map(sum, sums), max(peaks))
-
-
-def show(what: str, cost: Costs, unit: float) -> None:
-    """Print a row."""
-    print(
-        f"{what:32} {cost.cpu:7.2f} {cost.start:7.2f} {cost.workers:7.2f} {cost.wall:7.2f}"
-        f" {cost.peak:6.0f} {cost.cpu / unit:6.1f}"
-    )
+    Args:
+        table: stage to its costs: of its own process, first and second time, and within
+            `probeta repro`, first and second time.
+        repros: what `probeta repro` cost, first and second time.
+        dvcs: what `dvc repro` cost.
+    """
+    titles = ("own process", "second time", "within repro", "second time")
+    print(f"{'':21}" + "".join(f"{title:>18}" for title in titles))
+    print(f"{'':21}" + "   CPU-s   wall s".rjust(18) * 4)
+    columns = zip(*table.values(), strict=True)
+    sums = [tuple(map(sum, zip(*column, strict=True))) for column in columns]
+    for stage, costs in {**table, "sum": sums}.items():
+        print(f"{stage:21}" + "".join(f"{cpu:9.2f}{wall:9.2f}" for cpu, wall in costs))
+    print(f"\n{'':21}    CPU-s   wall s  peak MB        x")
+    for what, costs in (("probeta repro", repros), ("dvc repro", dvcs)):
+        for which, cost, (own, _) in zip(("first", "second"), costs, sums[:2], strict=True):
+            figures = f"{cost.cpu:9.2f}{cost.wall:9.2f}{cost.peak:9.0f}{cost.cpu / own:9.2f}"
+            print(f"{what + ', ' + which:21}{figures}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

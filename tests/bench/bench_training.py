@@ -10,17 +10,21 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
+from measuring import PROBETA, REPOSITORY, Cost, measure
+
+sys.path.append(str(REPOSITORY / "tests/support"))
+
 from instance_files import row, write_dataset
-from measuring import Cost, measure
 
 from corpora_recipes.records import Document, Section
 from corpora_recipes.rows import record_schema, to_row
 from corpora_recipes.running.commands import run
+from corpora_recipes.running.folders import PACKAGE, records_of
 
 EXAMPLES = """\
 examples:
-  PYTHONPATH=tests/support python tests/bench/bench_training.py
-  PYTHONPATH=tests/support python tests/bench/bench_training.py --sentences 100000 --setting small
+  python tests/bench/bench_training.py
+  python tests/bench/bench_training.py --sentences 100000 --setting small
 
 Needs the extra `torch`. Sentences have 25 words on average, of a vocabulary of 60,000 with Zipf's
 frequencies; the objectives are nsp, spp and nl, and a batch has 128 sentences. What a run of one
@@ -41,6 +45,7 @@ def write_corpus(path: Path, sentences: int) -> None:
     def sentence() -> str:
         return " ".join(draw.choices(vocabulary, cum_weights=weights, k=draw.randint(10, 40)))
 
+    path.parent.mkdir(parents=True)
     with pq.ParquetWriter(path, record_schema("documents")) as writer:
         for number in range(-(-sentences // A_DOCUMENT)):
             parts = [[[sentence() for _ in range(4)] for _ in range(2)] for _ in range(2)]
@@ -58,11 +63,9 @@ def train(folder: Path, setting: str, sentences: int) -> Cost:
         "sentences": sentences,
     }
     corpora = {"own": {"corpus": {"recipe": "jsonl", "language": "en", "path": "x"}}}
-    params = folder / "params.yaml"
-    params.write_text(yaml.safe_dump({"seed": 1, "corpora": corpora, "trained": {"own": entry}}))
-    command = [sys.executable, "-m", "evaluation.commands", "train", "own"]
-    command += ["--params", str(params), "--records", str(folder), "--instances", str(folder)]
-    return measure([*command, "--out", str(folder / f"{setting}-{sentences}")], timeout=7200)
+    params = {"corpora": corpora, "trained": {"own": entry}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params))
+    return measure([*PROBETA, "train", "--strict"], folder, timeout=7200)
 
 
 def main() -> None:
@@ -74,10 +77,10 @@ def main() -> None:
     arguments = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        write_corpus(folder / "own.parquet", arguments.sentences)
+        write_corpus(folder / records_of("own"), arguments.sentences)
         rows = [row(i, i % 2, sentences=["Uno.", f"Dos {i}."]) for i in range(6)]
         splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
-        write_dataset(folder / "data" / "bso_own", "sentence_ordering", splits)
+        write_dataset(folder / PACKAGE / "bso_own", "sentence_ordering", splits)
         for setting in arguments.setting:
             once = train(folder, setting, 128)
             whole = train(folder, setting, arguments.sentences)

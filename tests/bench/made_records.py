@@ -31,6 +31,8 @@ from corpora_recipes.records import (
     Split,
 )
 from corpora_recipes.rows import record_schema, to_row
+from corpora_recipes.running.commands import PARAMS
+from corpora_recipes.running.folders import records_of
 
 # Numbers of records of the real corpora, or read of them; others are left as their samples are.
 RECORDS = {
@@ -320,10 +322,10 @@ def _ranked(
     yield from examples("basic_words", ((word,) for word in vocabulary[: size("basic_words")]))
 
 
-def main(params: str, samples: str, out: str, scale: str) -> None:
-    """Make the records of all corpora of a params file from a folder with those of the samples."""
-    corpora = load_corpora(Path(params))
-    files = {corpus.name: Path(samples) / f"{corpus.name}.parquet" for corpus in corpora}
+def main(scale: str) -> None:
+    """Make the records of the run in this folder from those of the run in the folder `samples`."""
+    corpora = load_corpora(PARAMS)
+    files = {corpus.name: Path("samples") / records_of(corpus.name) for corpus in corpora}
     words = {}
     for language in sorted({corpus.language for corpus in corpora}):
         spoken = [corpus for corpus in corpora if corpus.language == language]
@@ -335,7 +337,7 @@ def main(params: str, samples: str, out: str, scale: str) -> None:
         )
         words[language] = Words(texts)
     for corpus in corpora:
-        file = Path(out) / f"{corpus.name}.parquet"
+        file = records_of(corpus.name)
         count = make_records(corpus, files[corpus.name], file, words[corpus.language], float(scale))
         print(f"{corpus.name}: {count:,} records", flush=True)
 

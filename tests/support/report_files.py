@@ -17,7 +17,9 @@ from builders.tasks.task import Column
 from evaluation.data.instances import find_datasets
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Table
+from evaluation.results.paradigms import FORMAT as PARADIGMS
 from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.results.probes import FORMAT as PROBES
 from evaluation.results.probes import (
     Predictions,
     Results,
@@ -25,6 +27,7 @@ from evaluation.results.probes import (
     predictions_table,
     write_results,
 )
+from evaluation.results.rankings import FORMAT as RANKINGS
 from evaluation.results.rankings import (
     PairRanks,
     RankingResults,
@@ -55,6 +58,7 @@ SP = Score(
     chosen={"strength": [1.0]},
     validation=0.46,
     coverage=None,
+    answers="",
 )
 DR = replace(
     SP,
@@ -105,7 +109,7 @@ STS = replace(
     validation=None,
 )
 ONE = Results(
-    format=4,
+    format=PROBES,
     name="char_hash",
     encoder={
         "encoder": "char_hash",
@@ -184,7 +188,7 @@ WORDS = replace(RANK, dataset="evalrank_words_es", task="word_ranking", digest="
 SIMILARITY = SimilarityScore("sts14_es", "es", STS.digest, "output", "cosine", "none", 0.5, 0.52)
 CLUSTER = ClusterScore("weekdays", 7, {"out_of_vocabulary": []}, 0.5, 0.125, 0.75)
 RANKED = RankingResults(
-    format=3,
+    format=RANKINGS,
     name="char_hash",
     encoder=ONE.encoder,
     evalrank={"similarities": ["cosine", "l2"], "postprocessings": ["none", "abtt"]},
@@ -226,7 +230,7 @@ PARADIGM = ParadigmScore(
     words_left_out={"no_vector": 3000, "repeated_word": 0},
 )
 CLUSTERED = ParadigmResults(
-    format=2,
+    format=PARADIGMS,
     name="char_hash",
     encoder=ONE.encoder,
     coherence_threshold=2,
@@ -396,31 +400,6 @@ def say_of_dataset(path: Path, dataset: str, **facts: Any) -> None:
     content = json.loads(path.read_text("utf-8"))
     content["datasets"][dataset] |= facts
     path.write_text(json.dumps(content), "utf-8")
-
-
-def invariance_file(folder: Path, digest: str) -> Path:
-    """Write what the report reads of gate 10, for SP with a digest, and for DR."""
-    shares = {"scale": 0.005, "order": 0.0, "hash_seed": 0.0}
-    datasets = {
-        score.dataset: {
-            "digest": digest if score is SP else score.digest,
-            "test_rows": 200,
-            **shares,
-            "verdict": "pass",
-        }
-        for score in (SP, DR)
-    }
-    content = {
-        "format": 1,
-        "encoder": {"encoder": "char_hash", "options": {}},
-        "seed": 1,
-        "limits": shares,
-        "correlation_limits": shares | {"scale": 0.002},
-        "datasets": datasets,
-    }
-    path = folder / "invariance.json"
-    path.write_text(json.dumps(content), "utf-8")
-    return path
 
 
 HOSTILE = "</script><script>alert('1 < 2 & 3 > 2')</script> \"¿qué?\""

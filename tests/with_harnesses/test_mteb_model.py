@@ -19,7 +19,7 @@ RANDOM = "mteb/baseline-random-encoder"
 def _forget() -> Iterator[None]:
     yield
     mteb_model._meta.cache_clear()
-    mteb_model._load.cache_clear()
+    mteb_model.load_model.cache_clear()
 
 
 def test_one_score_by_three_ways(hub_folder: Path, cached_minilm: str, minilm: Path) -> None:

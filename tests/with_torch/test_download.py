@@ -79,7 +79,7 @@ def test_downloaded_once_and_read_without_network_then(
         assert encoder.revision == COMMIT
         assert any("model.safetensors" in path for path in hub.requests)
         hub.requests.clear()
-        for memory in (find_model, transformer._load, sentence_transformer._load):
+        for memory in (find_model, transformer.load_model, sentence_transformer.load_model):
             memory.cache_clear()
         assert np.array_equal(encoder.encode(["el perro"]), first)
         assert not any("some/model" in path for path in hub.requests)

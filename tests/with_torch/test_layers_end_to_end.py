@@ -34,34 +34,32 @@ def test_every_layer_is_encoded_once_and_probed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     splits = {"train": ROWS[:20], "validation": ROWS[20:25], "test": ROWS[25:]}
-    write_dataset(tmp_path / "instances" / "own" / "bso_own", "sentence_ordering", splits)
-    common = ["bert", "--instances", "instances", "--workers", "1"]
-    embed = ["embed", *common, "--out", "vectors"]
-    probe = ["probe", *common, "--embeddings", "vectors", "--out", "results"]
+    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
+    folder = Path("data/results/bert")
 
     write_params(tiny["bert"], "all")
-    assert main(embed) == 0
-    assert capsys.readouterr().out == "bert: 31 texts in 1 datasets, 31 encoded now\n"
+    assert main(["embed"]) == 0
+    assert "bert: 31 texts encoded now, for 1 datasets\n" in capsys.readouterr().out
     # Nothing of torch is needed any more.
-    code = f"import sys; from evaluation.commands import main; main({probe}); "
+    code = "import sys; from evaluation.commands import main; main(['probe', '--workers', '1']); "
     code += "print('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    line, kept, imported = done.stdout.splitlines()
-    assert line.startswith("bso_own: ")
-    assert kept == "1 datasets: 0 kept, 1 new"
+    line, new, imported = done.stdout.splitlines()
+    assert line.startswith("bert, bso_own: ")
+    assert new == "probe: 1 encoders: 1 new"
     assert imported == "False"
-    results = read_results(Path("results"))
+    results = read_results(folder)
     layers = ["0", "1", "2", "avg"]
     assert results.encoder["layers"] == [score.layer for score in results.scores] == layers
     assert results.encoder["layer"] == results.main[0].layer == "avg"
     assert results.encoder["options"]["pooling"] == "mean"
     for layer in layers:
-        assert len(read_predictions(Path("results"), "bso_own", layer).gold) == 5
+        assert len(read_predictions(folder, "bso_own", layer).gold) == 5
     best = {score.layer: score.value for score in results.scores}
 
     write_params(tiny["bert"], '"1"')
-    assert main(embed) == 0
-    assert capsys.readouterr().out == "bert: 31 texts in 1 datasets, 0 encoded now\n"
-    assert main(probe) == 0
-    results = read_results(Path("results"))
+    assert main(["embed"]) == 0
+    assert "bert: 0 texts encoded now, for 1 datasets\n" in capsys.readouterr().out
+    assert main(["probe"]) == 0
+    results = read_results(folder)
     assert [(score.layer, score.value) for score in results.scores] == [("1", best["1"])]

@@ -70,14 +70,11 @@ def test_nothing_of_torch_is_needed_for_what_is_encoded(
     )
     rows = [row(i, i % 2, sentences=["El perro come.", f"Son {i}."]) for i in range(12)]
     splits = {"train": rows[:4], "validation": rows[4:8], "test": rows[8:]}
-    write_dataset(tmp_path / "instances" / "own" / "bso_own", "sentence_ordering", splits)
-    common = ["own", "--instances", "instances", "--workers", "1"]
-    embed = ["embed", *common, "--out", "vectors"]
-    probe = ["probe", *common, "--embeddings", "vectors", "--out", "results"]
-    assert main(embed) == 0
-    assert capsys.readouterr().out == "own: 13 texts in 1 datasets, 13 encoded now\n"
-    for command, line in ((embed, "own: 13 texts in 1 datasets, 0 "), (probe, "bso_own: ")):
-        code = f"import sys; from evaluation.commands import main; main({command}); "
+    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
+    assert main(["embed"]) == 0
+    assert "own: 13 texts encoded now, for 1 datasets\n" in capsys.readouterr().out
+    for verb, line in (("embed", "embed: 1 encoders: 1 kept, 0 new"), ("probe", "own, bso_own: ")):
+        code = f"import sys; from evaluation.commands import main; main(['{verb}']); "
         code += "print({'torch', 'transformers', 'sentence_transformers'} & sys.modules.keys())"
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

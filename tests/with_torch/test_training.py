@@ -37,6 +37,10 @@ def documents() -> list[Document]:
     return found
 
 
+MODEL = Path("data/trained/own")
+UNFINISHED = MODEL.with_name(".own.unfinished")
+
+
 @pytest.fixture
 def toy(
     tmp_path: Path,
@@ -44,19 +48,20 @@ def toy(
     write_records: Callable[..., Path],
     write_params: Callable[..., Path],
 ) -> Callable[..., list[str]]:
-    """Return a function that writes an entry of `trained`, and returns the command for it."""
+    """Return a function that adds an entry to `trained`, and returns the command for it."""
     monkeypatch.chdir(tmp_path)
-    Path("records").mkdir()
-    write_records(documents()).rename("records/mine.parquet")
+    Path("data/records").mkdir(parents=True)
+    write_records(documents()).rename("data/records/mine.parquet")
     rows = [row(i, i % 2, sentences=[LEAKED, f"Frase {i}."]) for i in range(6)]
     splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
-    write_dataset(tmp_path / "hub" / "own" / "bso_own", "sentence_ordering", splits)
+    write_dataset(tmp_path / "dist" / "hub" / "bso_own", "sentence_ordering", splits)
     corpora = {"mine": {"corpus": {"recipe": "jsonl", "language": "es", "path": "x"}}}
+    entries: dict[str, Any] = {}
 
-    def command(out: str = "models/own", **options: Any) -> list[str]:
-        entry = {"corpus": "mine", "objectives": ALL, "batch": 16} | options
-        write_params(corpora, trained={"own": entry})
-        return ["train", "own", "--records", "records", "--instances", "hub", "--out", out]
+    def command(name: str = "own", **options: Any) -> list[str]:
+        entries[name] = {"corpus": "mine", "objectives": ALL, "batch": 16} | options
+        write_params(corpora, trained=entries)
+        return ["train", "--only", name, "--strict"]
 
     return command
 
@@ -78,8 +83,8 @@ def test_a_trained_encoder(
     assert main(toy(epochs=12)) == 0
     said = capsys.readouterr().out
     assert said.startswith("own: 144 sentences in 36 documents, 36 left out as they are in tests\n")
-    folder = Path("models/own")
-    assert not Path("models/own.unfinished").exists()
+    folder = MODEL
+    assert not UNFINISHED.exists()
     # Nothing of the documents of test, and nothing that is tested.
     words = json.loads((folder / "tokenizer.json").read_bytes())["model"]["vocab"]
     assert "molino" in words
@@ -115,11 +120,18 @@ def test_a_trained_encoder(
     assert "evaluation" not in code
     assert model.encode(texts) == pytest.approx(vectors[:, 0], abs=1e-6)
 
-    # Nothing has changed that decides the weights.
+    # Nothing has changed; or nothing that decides the weights.
     before = contents(folder)
     assert main(toy(epochs=12)) == 0
-    assert "; model kept\n" in capsys.readouterr().out
+    assert capsys.readouterr().out == "train: 1 encoders: 1 kept, 0 new\n"
     assert contents(folder) == before
+    rows = [row(i, i % 2, sentences=["Una.", f"Dos {i}."]) for i in range(6)]
+    splits = {"train": rows[:2], "validation": rows[2:4], "test": rows[4:]}
+    write_dataset(tmp_path / "dist" / "hub" / "bso_new", "sentence_ordering", splits)
+    assert main(toy(epochs=12)) == 0
+    assert "; model kept\n" in capsys.readouterr().out
+    now = contents(folder)
+    assert {name for name in now if now[name] != before[name]} == {"README.md"}
 
 
 class Killed(BaseException):
@@ -129,10 +141,11 @@ class Killed(BaseException):
 def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
     toy: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = toy("models/whole", epochs=2)
+    command = toy(epochs=2)
     assert main(command) == 0
-    whole = contents(Path("models/whole"))
+    whole = contents(MODEL)
     assert len(whole) == 9
+    shutil.rmtree(MODEL)
     step = loop._step
     monkeypatch.setattr(loop, "CHECKPOINT_TIMES", 0)
     for place, limit in enumerate((1, 5, 9, 14, 17)):
@@ -146,15 +159,15 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
 
         monkeypatch.setattr(loop, "_step", until)
         with pytest.raises(Killed):
-            main(toy("models/own", epochs=2))
-        assert not Path("models/own").exists()
+            main(command)
+        assert not MODEL.exists()
     monkeypatch.setattr(loop, "_step", step)
-    assert main(toy("models/own", epochs=2)) == 0
-    assert contents(Path("models/own")) == whole
+    assert main(command) == 0
+    assert contents(MODEL) == whole
 
 
 def test_a_killed_process_is_resumed(toy: Callable[..., list[str]]) -> None:
-    command = toy("models/own", epochs=2)
+    command = toy(epochs=2)
     child = os.fork()
     if not child:
         loop.CHECKPOINT_SECONDS, loop.CHECKPOINT_TIMES = 0.0, 0
@@ -170,16 +183,16 @@ def test_a_killed_process_is_resumed(toy: Callable[..., list[str]]) -> None:
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     # The seventh checkpoint was not in its place yet: it goes on from the sixth.
-    assert Path("models/own.unfinished/checkpoint.safetensors").exists()
+    assert (UNFINISHED / "checkpoint.safetensors").exists()
     assert main(command) == 0
-    resumed = contents(Path("models/own"))
-    shutil.rmtree("models")
+    resumed = contents(MODEL)
+    shutil.rmtree(MODEL)
     assert main(command) == 0
-    assert contents(Path("models/own")) == resumed
+    assert contents(MODEL) == resumed
 
 
-def weights(folder: str) -> bytes:
-    return Path(folder, "model.safetensors").read_bytes()
+def weights(name: str) -> bytes:
+    return Path("data/trained", name, "model.safetensors").read_bytes()
 
 
 def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
@@ -201,7 +214,7 @@ def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
 
 def test_the_published_setting(toy: Callable[..., list[str]]) -> None:
     assert main(toy(setting="published", batch=40)) == 0
-    assert SentenceTransformer("models/own", trust_remote_code=True).encode("El").shape == (600,)
+    assert SentenceTransformer(str(MODEL), trust_remote_code=True).encode("El").shape == (600,)
 
 
 def test_a_checkpoint_of_another_setting(
@@ -217,16 +230,15 @@ def test_a_checkpoint_of_another_setting(
         patched.setattr(loop, "_step", killed)
         with pytest.raises(Killed):
             main(toy())
-    unfinished = Path("models/own.unfinished")
     assert main(toy(seed=2)) == 1
     said = capsys.readouterr().err
-    assert "models/own.unfinished" in said
+    assert str(UNFINISHED) in said
     assert "one with another training" in said
     assert "remove the folder to begin again" in said
-    (unfinished / "checkpoint.safetensors").write_bytes(b"no checkpoint")
+    (UNFINISHED / "checkpoint.safetensors").write_bytes(b"no checkpoint")
     assert main(toy()) == 1
     assert "expected: the checkpoint of this training" in capsys.readouterr().err
-    shutil.rmtree(unfinished)
+    shutil.rmtree(UNFINISHED)
     assert main(toy(seed=2)) == 0
 
 
@@ -242,7 +254,7 @@ def test_a_vocabulary_without_words(
 ) -> None:
     command = toy(objectives={"nsp": 1})
     write_records([Document("1", "", (), [Section("", 1, [["", ""]])], "train")]).rename(
-        "records/mine.parquet"
+        "data/records/mine.parquet"
     )
     assert main(command) == 1
     assert "the vocabulary" in capsys.readouterr().err
@@ -253,19 +265,19 @@ def test_a_pretrained_transformer_learns_the_same(
 ) -> None:
     options: dict[str, Any] = {"model": minilm, "sentences": 20, "batch": 20, "epochs": 3}
     assert main(toy(**options)) == 0
-    curve = json.loads(Path("models/own/training.json").read_bytes())["curve"]
+    curve = json.loads((MODEL / "training.json").read_bytes())["curve"]
     assert curve[-1].keys() == {"step", *ALL}
     assert all(curve[-1][key] < curve[0][key] for key in ("nsp", "nl", "spp"))
     # It is a model of sentence-transformers as it was, of its own modules alone.
     texts = ["El molino es viejo."]
     found, before = (
-        SentenceTransformer(place, device="cpu").encode(texts) for place in ("models/own", minilm)
+        SentenceTransformer(place, device="cpu").encode(texts) for place in (str(MODEL), minilm)
     )
     assert found.shape == before.shape == (1, 384)
     assert 0.5 < float((found @ before.T)[0, 0]) < 0.9999
-    assert "It was trained further from" in Path("models/own/README.md").read_text("utf-8")
-    assert main(toy("models/again", **options)) == 0
-    assert weights("models/again") == weights("models/own")
+    assert "It was trained further from" in (MODEL / "README.md").read_text("utf-8")
+    assert main(toy("again", **options)) == 0
+    assert weights("again") == weights("own")
     capsys.readouterr()
-    assert main(toy("models/none", model="there/is/none")) == 1
+    assert main(toy("none", model="there/is/none")) == 1
     assert "model there/is/none" in capsys.readouterr().err

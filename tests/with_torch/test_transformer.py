@@ -82,13 +82,13 @@ def test_each_layer_alone(kind: str, tiny: dict[str, str]) -> None:
 
 
 def test_layers_above_the_one_asked_for_do_not_run(tiny: dict[str, str]) -> None:
-    from evaluation.encoders.transformer import _load
+    from evaluation.encoders.transformer import load_model
 
     encoder = make_encoder("own", {"encoder": "transformers", "model": tiny["gpt2"], "layer": "1"})
     encoder.encode(["el"])
-    assert _load.cache_info().currsize == 1
-    loaded = _load(encoder.source, 3, 2, "float32")  # type: ignore[union-attr]
-    assert _load.cache_info().hits > 0
+    assert load_model.cache_info().currsize == 1
+    loaded = load_model(encoder.source, 3, 2, "float32")  # type: ignore[union-attr]
+    assert load_model.cache_info().hits > 0
     assert len(loaded.model.h) == loaded.depth == 2
 
 

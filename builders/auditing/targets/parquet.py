@@ -4,7 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.types as types
 
 from builders.auditing.targets.answers import check_filled, class_name, score_of
 from builders.auditing.targets.guessing import records_of, task_of
@@ -27,9 +30,6 @@ from builders.tasks import TASKS
 from builders.tasks.task import Answer, Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Optional columns of our instances that the audit uses.
 FURTHER_COLUMNS = ("id", "fold", "also_in")
@@ -187,11 +187,10 @@ def _rows(path: Path, roles: Roles, further: Sequence[str], language: str) -> _R
         return _Rows(labels, scores, texts, sentences, kept, places)
 
 
-def _text_columns(schema: "pa.Schema") -> list[str]:
+def _text_columns(schema: pa.Schema) -> list[str]:
     """Return the columns of strings and of lists of strings."""
-    import pyarrow.types as types
 
-    def holds_text(kind: "pa.DataType") -> bool:
+    def holds_text(kind: pa.DataType) -> bool:
         if types.is_list(kind) or types.is_large_list(kind) or types.is_dictionary(kind):
             return holds_text(kind.value_type)
         return bool(types.is_string(kind) or types.is_large_string(kind))
@@ -199,7 +198,7 @@ def _text_columns(schema: "pa.Schema") -> list[str]:
     return [column.name for column in schema if holds_text(column.type)]
 
 
-def _class_names(schema: "pa.Schema", column: str) -> list[str]:
+def _class_names(schema: pa.Schema, column: str) -> list[str]:
     """Return the class names of a column in the metadata of ``datasets``, or an empty list."""
     stated = json.loads((schema.metadata or {}).get(b"huggingface", "{}"))
     feature = stated.get("info", {}).get("features", {}).get(column)

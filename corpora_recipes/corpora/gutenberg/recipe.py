@@ -225,7 +225,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
             expected="books (pg<number>.txt, <number>-0.txt or <number>-8.txt), or train.txt, "
             "dev.txt and test.txt",
             found="none",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     if files and corpus.language.partition("-")[0] != "es":
         raise InputError(

@@ -82,7 +82,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
             raw,
             expected=f"logs data/{{{','.join(PARTS)}}}/*{LOG}, or an archive of them",
             found="none",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     return found
 

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from corpora_recipes.formats.json_lines import (
     Line,
     LineRange,
@@ -152,9 +155,6 @@ def _unpack(path: Path, expected: str) -> InputError:
 
 
 def _open_parquet(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         return pq.ParquetFile(path)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -162,8 +162,6 @@ def _open_parquet(path: Path) -> Any:
 
 
 def _parquet_rows(block: Part) -> Iterator[tuple[Row, Any]]:
-    import pyarrow as pa
-
     file = _open_parquet(block.path)
     # A value can be as large as the whole group, if rows share it.
     size = file.metadata.row_group(block.group).total_byte_size

@@ -94,7 +94,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
             raw,
             expected=f"the files {', '.join(names)}",
             found=f"{', '.join(missing)} missing or empty",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     return [r for n in names for r in line_ranges(raw / n, n)]
 
@@ -109,10 +109,7 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     split = FILES[block.path.stem.rpartition("_")[2]]
     result = BlockResult()
     lines = range_lines(block)
-    todo = (
-        "fetch it again: remove the file and run "
-        f"`probeta fetch {corpus.name} --out {block.path.parent}`"
-    )
+    todo = f"remove the file, and run `probeta fetch --only {corpus.name}`"
     for where, row in parse_lines(lines, block.path, block.start, todo):
         result.drops.seen["documents"] += 1
         try:

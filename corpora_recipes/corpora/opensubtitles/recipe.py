@@ -81,7 +81,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
             path,
             expected="the archive of subtitle files",
             found="no such file",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     with open_archive(path) as file:
         return list_films(file, path, corpus)

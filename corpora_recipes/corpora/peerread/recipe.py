@@ -68,7 +68,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Papers]:
             raw,
             expected=f"parsed papers, data/<venue>/<part>/{PARSED}/*{ENDING}",
             found="none",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     return found
 

@@ -180,7 +180,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:
             raw,
             expected="pages of OAI-PMH records, <host>/page-0000.xml and so on",
             found="none",
-            todo=f"run `probeta fetch {corpus.name} --out {raw}`",
+            todo=f"run `probeta fetch --only {corpus.name}`",
         )
     return [Page(path.relative_to(raw).as_posix(), path) for path in paths]
 

@@ -462,7 +462,7 @@ def _open_part(dump: Path, part: Path) -> BinaryIO:
             part,
             expected=f"bytes {start:,} to {stop - 1:,} of {dump.name}, {stop - start:,} in all",
             found="no such file" if size is None else f"{size:,} bytes",
-            todo="fetch downloads only the parts that the quota in params.yaml needs: run it again "
-            "after a change of quota, seed or code (with DVC: dvc repro -f read@CORPUS)",
+            todo="run `probeta fetch` after a change of quota, seed or code: it downloads only the "
+            "parts that they need",
         )
     return part.open("rb")

@@ -9,6 +9,8 @@ this file as ``my_elmo.py``, set ``FOLDER``, and say in params.yaml:
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 # The folder of the model, which has a config.json.
 FOLDER = "elmo_es"
 
@@ -26,7 +28,5 @@ def embedder() -> Any:
 
 def encode(texts: list[str]) -> Any:
     """Return float32 [len(texts), 3, dimension], the mean over the tokens in each layer."""
-    import numpy as np
-
     layers = embedder().sents2elmo([text.split(" ") for text in texts], output_layer=-2)
     return np.stack([layer.mean(axis=1) for layer in layers])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import document
+from conftest import REPOSITORY, document, write_as_read
+from contents import contents
 
 from builders.building.building import build
 from builders.building.made import limit_of
@@ -22,6 +24,7 @@ from builders.tasks import discourse_coherence
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import CORPORA
 from corpora_recipes.text.same_text import normalise
 
 TASKS = {
@@ -174,19 +177,19 @@ def test_one_document_less_changes_few_rows_at_any_quota(
     # Around these quotas the corpus begins to be too small for disjoint datasets.
     datasets = {name: {**entry, "rows": rows} for name, entry in TASKS.items()}
     documents = [document(n, topics=[f"t{n % 7}"]) for n in range(700)]
-    contents = []
+    found = []
     for left_out in (None, 17, 400):
         records = write_records([d for n, d in enumerate(documents) if n != left_out])
         build(make_corpus(datasets=datasets), records, tmp_path / f"out-{left_out}", "upstream")
-        contents.append(
+        found.append(
             {
                 (name, row["id"]): row
                 for name in TASKS
                 for row in rows_of(tmp_path / f"out-{left_out}" / name)
             }
         )
-    for fewer in contents[1:]:
-        changed = [key for key, row in contents[0].items() if fewer.get(key) != row]
+    for fewer in found[1:]:
+        changed = [key for key, row in found[0].items() if fewer.get(key) != row]
         assert len(changed) <= 20, len(changed)
 
 
@@ -306,59 +309,55 @@ def test_similar_donors_share_as_many_words(tmp_path, make_corpus, write_records
     assert shared["similar"] > 0.95
 
 
-def test_the_same_bytes_whatever_the_hash_seed_and_order(
-    tmp_path, write_records, write_params, repository
-) -> None:
-    write_params(
-        {
-            "mine": {
-                "corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"},
-                "datasets": TASKS,
-            }
-        }
+def start_build(folder: Path, documents: list[Document], **environment: str) -> subprocess.Popen:
+    """Start the stage in a new folder that has the records, and return its process."""
+    (folder / "data" / "records").mkdir(parents=True, exist_ok=True)
+    write_as_read(folder / "data" / "records", documents)
+    return subprocess.Popen(
+        [sys.executable, "-m", "evaluation.commands", "build"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
+        stdout=subprocess.DEVNULL,
     )
-    contents = []
+
+
+@pytest.fixture
+def mine(write_params) -> Path:
+    """Return params.yaml with three datasets of the corpus "mine"."""
+    corpus = {"recipe": "jsonl", "path": "own.jsonl", "licence": "CC0 1.0"}
+    params: Path = write_params({"mine": {"corpus": corpus, "datasets": TASKS}})
+    return params
+
+
+def test_the_same_bytes_whatever_the_hash_seed_and_order(tmp_path, mine) -> None:
+    found = []
     for hash_seed, step in (("0", 1), ("77", -1)):
-        records = write_records([document(n) for n in range(80)][::step])
-        out = tmp_path / f"out-{hash_seed}"
-        command = f"-m evaluation.commands build mine --records {records} --out {out}".split()
-        subprocess.run(
-            [sys.executable, *command],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)},
-            check=True,
-        )
-        contents.append({p.relative_to(out): p.read_bytes() for p in out.rglob("*.*")})
-    assert contents[0] == contents[1]
-    assert len(contents[0]) == 10
+        folder = tmp_path / hash_seed
+        folder.mkdir()
+        shutil.copy(mine, folder)
+        documents = [document(n) for n in range(80)][::step]
+        assert start_build(folder, documents, PYTHONHASHSEED=hash_seed).wait() == 0
+        found.append(contents(folder / CORPORA / "mine"))
+    assert found[0] == found[1]
+    assert len(found[0]) == 10
 
 
 def test_killed_in_the_middle_and_run_again_gives_the_same_rows(
-    tmp_path, write_records, write_params, repository, make_corpus
+    tmp_path, mine, make_corpus
 ) -> None:
-    write_params(
-        {
-            "mine": {
-                "corpus": {"recipe": "jsonl", "path": "own.jsonl", "licence": "CC0 1.0"},
-                "datasets": TASKS,
-            }
-        }
-    )
-    records = write_records([document(n) for n in range(600)])
-    out = tmp_path / "out"
-    command = [sys.executable, "-m", "evaluation.commands", "build", "mine"]
-    command += ["--records", str(records), "--out", str(out)]
-    environment = os.environ | {"PYTHONPATH": str(repository)}
-    process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    documents = [document(n) for n in range(600)]
+    out = tmp_path / CORPORA / "mine"
+    process = start_build(tmp_path, documents)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".out.*.part/*/*")) and time.monotonic() < deadline:
+    while not list(out.parent.glob(".mine.*.part/*/*")) and time.monotonic() < deadline:
         time.sleep(0.005)
     process.kill()
     process.wait()
     assert not out.exists()
-    assert list(tmp_path.glob(".out.*.part"))
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
-    assert not list(tmp_path.glob(".out.*.part"))
+    assert list(out.parent.glob(".mine.*.part"))
+    assert start_build(tmp_path, documents).wait() == 0
+    assert not list(out.parent.glob(".mine.*.part"))
+    records = tmp_path / "data" / "records" / "mine.parquet"
     build(make_corpus(datasets=TASKS), records, tmp_path / "whole", "upstream")
     assert list(digests(out)) == list(digests(tmp_path / "whole"))
 

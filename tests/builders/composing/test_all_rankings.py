@@ -1,136 +1,135 @@
-"""All rankings in one folder: which are composed, which are kept, what is removed."""
+"""The stage `compose`: which rankings are composed, kept, left out or removed."""
 
-import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from neighbour_files import corpus_of_pairs, pair
+from conftest import write_as_read
+from contents import contents, flip_bit
+from neighbour_files import pair
 
-from builders.composing import rankings as module
-from builders.composing.rankings import compose_rankings
-from builders.plan.datasets import datasets_of
-from builders.plan.rankings import rankings_of
-from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.errors import InputError
+from builders.composing import command
+from corpora_recipes.recipe import RECIPES
+from corpora_recipes.running.folders import RANKINGS, RECORDS
+from corpora_recipes.running.left_out import read_left_out
+from evaluation.commands import main
 
+NAMES = ("one", "two")
+CORPORA = {
+    f"{name}_pairs": {"corpus": {"recipe": "sts", "language": "es", "sources": "mirror"}}
+    for name in NAMES
+}
 ENTRIES = {
-    name: {"task": "sentence_ranking", "language": "es", "pairs": [f"{name}_pairs/plain"]}
-    for name in ("one", "two")
+    name: {"task": "sentence_ranking", "language": "es", "pairs": [f"{name}_pairs"]}
+    for name in NAMES
 }
 
 
-@pytest.fixture
-def corpora(make_corpus, write_records) -> list[Corpus]:
-    for name in ENTRIES:
-        write_records([pair(1, ("El faro.", "La luz."), collection="plain")], f"{name}_pairs")
-    return [corpus_of_pairs(make_corpus(), f"{name}_pairs") for name in ENTRIES]
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch, write_params) -> None:
+    """Change to a folder with the records of two corpora, and a ranking of each."""
+    monkeypatch.chdir(tmp_path)
+    write_params(CORPORA, rankings=ENTRIES)
+    RECORDS.mkdir(parents=True)
+    for name in NAMES:
+        write_pairs(name, "La luz.")
+
+
+def write_pairs(name: str, text: str) -> None:
+    pairs = [("El faro.", text), ("El mar.", "Un bote.")]
+    examples = [pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)]
+    write_as_read(RECORDS, examples, f"{name}_pairs")
 
 
 @pytest.fixture
-def composed(tmp_path, corpora) -> Callable[..., int]:
-    """Return a function that composes rankings and returns the number of those that it kept."""
+def said(capsys) -> Callable[..., str]:
+    """Return a function that runs the stage, and returns what it says on its entries."""
 
-    def make(*chosen: str, entries: Any = ENTRIES, own: Any = corpora, out: str = "out") -> int:
-        rankings = rankings_of(entries, own, "upstream")
-        folder = tmp_path / "instances" / out
-        reports, kept = compose_rankings(rankings, chosen or entries, tmp_path, folder, "upstream")
-        for name, report in reports.items():
-            written = json.loads((folder / name / "build.json").read_text("utf-8"))
-            assert written == {name: report}
-        return kept
+    def run(*options: str) -> str:
+        assert main(["compose", *options]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        (line,) = (line for line in lines if line.startswith("compose: "))
+        return line.removeprefix("compose: ")
 
-    return make
+    return run
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def test_kept_rankings_are_those_that_would_be_composed(tmp_path, composed, write_records) -> None:
-    out = tmp_path / "instances" / "out"
-    assert composed() == 0
-    first = files(out)
+def test_kept_rankings_are_those_that_would_be_composed(said) -> None:
+    assert said() == "2 rankings: 2 new"
+    first = contents(RANKINGS)
     assert len(first) == 4
-    assert composed() == 2
-    assert files(out) == first
-    write_records([pair(1, ("El bote.", "La barca."), collection="plain")], "two_pairs")
-    assert composed() == 1
-    assert composed(out="fresh") == 0
-    assert files(out) == files(tmp_path / "instances" / "fresh") != first
+    assert said() == "2 rankings: 2 kept, 0 new"
+    assert contents(RANKINGS) == first
+    write_pairs("two", "La barca.")
+    assert said() == "2 rankings: 1 kept, 1 new"
+    now = contents(RANKINGS)
+    for folder in (RANKINGS, Path("data/memory")):
+        shutil.rmtree(folder)
+    assert said() == "2 rankings: 2 new"
+    assert contents(RANKINGS) == now != first
 
 
-def test_rankings_that_are_not_named_stay(tmp_path, composed) -> None:
-    out = tmp_path / "instances" / "out"
-    composed("one")
-    assert [path.name for path in out.iterdir()] == ["one"]
-    composed("two")
-    assert composed() == 2
-    composed(entries={"two": ENTRIES["two"]})
-    assert [path.name for path in out.iterdir()] == ["two"]
+def test_rankings_that_are_not_named_stay(said, write_params) -> None:
+    assert said("--only", "one") == "1 rankings: 1 new"
+    assert said("--only", "two") == "1 rankings: 1 new"
+    assert said() == "2 rankings: 2 kept, 0 new"
+    write_params(CORPORA, rankings={"two": ENTRIES["two"]})
+    assert said() == "1 rankings: 1 kept, 0 new"
+    assert [path.name for path in RANKINGS.iterdir()] == ["two"]
 
 
-def test_what_decides_the_rows_decides_what_is_kept(
-    tmp_path, composed, corpora, monkeypatch
-) -> None:
-    composed()
+def test_what_decides_the_rows_decides_what_is_kept(said, write_params, monkeypatch) -> None:
+    def changed(one: Any) -> str:
+        write_params(CORPORA | {"one_pairs": CORPORA["one_pairs"] | one}, rankings=ENTRIES)
+        return said()
+
+    said()
     # A dataset of similarity takes nothing from a ranking.
-    more = {"sim": {"task": "similarity", "collection": "scored"}}
-    assert composed(own=[replace(corpora[0], datasets=more), corpora[1]]) == 2
-    assert [d.name for d in datasets_of(replace(corpora[0], datasets=more), "upstream")] == ["sim"]
-    facts = replace(corpora[0].facts, licence="CC BY 4.0")
-    assert composed(own=[replace(corpora[0], facts=facts), corpora[1]]) == 1
-    assert composed(own=[replace(corpus, seed=2) for corpus in corpora]) == 0
-    assert composed() == 0
-    monkeypatch.setattr(module, "code_digest", lambda name: "0" * 16)
-    assert composed() == 0
+    similarity = {"task": "similarity", "collection": "2017"}
+    assert changed({"datasets": {"sim": similarity}}) == "2 rankings: 2 kept, 0 new"
+    assert changed({"corpus": CORPORA["one_pairs"]["corpus"] | {"sources": "sample"}}) == (
+        "2 rankings: 1 kept, 1 new"
+    )
+    write_params(CORPORA, rankings=ENTRIES, seed=2)
+    assert said() == "2 rankings: 2 new"
+    for decides in ("code_digest", "stage_versions"):
+        monkeypatch.setattr(command, decides, lambda _: "another")
+        assert said() == "2 rankings: 2 new"
 
 
-def damage(ranking: Path) -> None:
-    shard = ranking / "one" / "test-00000-of-00001.parquet"
-    shard.write_bytes(shard.read_bytes()[:-1])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda ranking: flip_bit(ranking / "one" / "test-00000-of-00001.parquet"),
+        lambda ranking: shutil.rmtree(ranking / "one"),
+        lambda ranking: (ranking / "build.json").unlink(),
+    ],
+)
+def test_damaged_rankings_are_composed_again(said, change: Callable[[Path], object]) -> None:
+    said()
+    first = contents(RANKINGS)
+    change(RANKINGS / "one")
+    assert said() == "2 rankings: 1 kept, 1 new"
+    assert contents(RANKINGS) == first
 
 
-def lose_the_rows(ranking: Path) -> None:
-    shutil.rmtree(ranking / "one")
-
-
-def lose_the_report(ranking: Path) -> None:
-    (ranking / "build.json").unlink()
-
-
-def earlier_report(ranking: Path) -> None:
-    report = json.loads((ranking / "build.json").read_text("utf-8"))
-    del report["one"]["made_from"]
-    (ranking / "build.json").write_text(json.dumps(report), "utf-8")
-
-
-@pytest.mark.parametrize("change", [damage, lose_the_rows, lose_the_report, earlier_report])
-def test_damaged_rankings_are_composed_again(tmp_path, composed, change) -> None:
-    out = tmp_path / "instances" / "out"
-    composed()
-    first = files(out)
-    change(out / "one")
-    assert composed() == 1
-    assert files(out) == first
-
-
-def test_a_ranking_of_an_earlier_version_is_said(tmp_path, composed) -> None:
-    composed()
-    first = files(tmp_path / "instances" / "out")
-    shutil.copytree(tmp_path / "instances" / "out" / "one", tmp_path / "instances" / "one")
-    with pytest.raises(InputError, match=r"`rm -r .*one`"):
-        composed()
-    assert files(tmp_path / "instances" / "out") == first
-
-
-def test_a_corpus_named_as_the_folder_of_rankings_is_refused(make_corpus) -> None:
-    with pytest.raises(InputError, match=r"corpora\.rankings(.|\n)*rename the corpus"):
-        datasets_of(make_corpus(name="rankings"), "upstream")
+def test_a_ranking_whose_corpus_is_missing_is_left_out(said, capsys) -> None:
+    said()
+    # The mirror has none of the files.
+    assert main(["read", "--workers", "1"]) == 0
+    assert read_left_out("read").keys() == CORPORA.keys()
+    assert said() == "0 rankings: 0 new"
+    assert contents(RANKINGS) == {}
+    shutil.copytree(RECIPES / "sts" / "sample", "mirror/sts")
+    assert main(["read", "--workers", "1", "--only", "two_pairs"]) == 0
+    assert said() == "1 rankings: 1 new"
+    assert {path.split("/")[0] for path in contents(RANKINGS)} == {"two"}
+    # Of one that is there but is faulty, the others stay.
+    (RECORDS / "two_pairs.parquet").write_text("no")
+    assert main(["read", "--workers", "1", "--only", "one_pairs"]) == 0
+    capsys.readouterr()
+    assert said() == "2 rankings: 1 new, 1 left out"
+    assert "probeta read" in read_left_out("compose")["two"].why
+    assert {path.split("/")[0] for path in contents(RANKINGS)} == {"one"}

@@ -11,7 +11,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import document
+from conftest import document, write_as_read
+from contents import contents
 from neighbour_files import COLLECTIONS, corpus_of_pairs, pair, single
 
 from builders.building.building import build
@@ -21,9 +22,9 @@ from builders.store.schema import about_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Example
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import CORPORA, RANKINGS, RECORDS
 from evaluation.commands import main
 
-SIMILARITY = {"task": "similarity", "collection": "2017"}
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
 
@@ -344,14 +345,12 @@ def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corp
 
 
 def test_the_same_bytes_whatever_the_hash_seed_and_order(
-    tmp_path, write_records, write_params, repository
+    tmp_path, write_params, repository
 ) -> None:
-    write_params(
+    own = {"recipe": "jsonl", "path": "own.jsonl", "language": "en"}
+    params = write_params(
         {
-            "mine": {
-                "corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "en"},
-                "datasets": {},
-            },
+            "mine": {"corpus": own, "datasets": {}},
             "evalrank": {"corpus": {"recipe": "evalrank", "language": "en"}},
         },
         rankings={
@@ -363,88 +362,51 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
             }
         },
     )
-    contents = []
+    found = []
     for hash_seed, step in (("0", 1), ("77", -1)):
+        folder = tmp_path / hash_seed
+        (folder / RECORDS).mkdir(parents=True)
         pairs = [
             pair(n, (f"a{chr(97 + n % 26)}", f"b{chr(97 + n % 7)}"), n % 5, None, collection)
             for n, collection in enumerate(["rg_65", "mc_30"] * 20)
         ]
-        write_records(pairs[::step], "evalrank")
-        write_records([document(n) for n in range(9)][::step], "mine")
-        out = tmp_path / f"out-{hash_seed}"
-        command = f"-m evaluation.commands compose words --records {tmp_path} --out {out}".split()
+        write_as_read(folder / RECORDS, pairs[::step], "evalrank")
+        write_as_read(folder / RECORDS, [document(n) for n in range(9)][::step])
+        command = f"-m evaluation.commands compose --params {params}".split()
         subprocess.run(
             [sys.executable, *command],
-            cwd=tmp_path,
+            cwd=folder,
             env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)},
             check=True,
         )
-        report = json.loads((out / "words" / "build.json").read_text("utf-8"))["words"]
-        # The files of records differ.
-        assert report.pop("made_from")["records"].keys() == {"evalrank", "mine"}
-        (shard,) = out.rglob("*.parquet")
-        contents.append((report, shard.relative_to(out), shard.read_bytes()))
-    assert contents[0] == contents[1]
+        found.append(contents(folder / RANKINGS))
+    assert found[0] == found[1]
+    assert len(found[0]) == 2
 
 
-def test_neither_spacy_nor_pandas_is_imported(tmp_path, write_records, write_params) -> None:
-    params = write_params(
-        {"sts": {"corpus": {"recipe": "sts"}, "datasets": {"sim": SIMILARITY}}},
-        rankings={"rank": ENTRY | {"pairs": ["sts"]}},
-    )
+def test_the_command_line(tmp_path, write_params, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    RECORDS.mkdir(parents=True)
+    entry = {"corpus": {"recipe": "sts", "language": "es"}}
+    rank = ENTRY | {"pairs": ["sts"]}
+    write_params({"sts": entry}, rankings={"rank": rank})
     pairs = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
-    write_records([pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)], "sts")
-    code = """if True:
-        import sys
-        from evaluation.commands import main
-        assert main(["build", "sts", "--records", "sts.parquet", "--out", "sts"]) == 0
-        assert main(["compose", "--records", ".", "--out", "rankings"]) == 0
-        assert not {"spacy", "pandas"} & sys.modules.keys()
-    """
-    subprocess.run([sys.executable, "-c", code], cwd=params.parent, check=True)
+    examples = [pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)]
+    write_as_read(RECORDS, examples, "sts")
 
+    def said(*command: str) -> list[str]:
+        assert main(command) == 0
+        return capsys.readouterr().out.splitlines()
 
-def test_the_command_line(tmp_path, write_records, write_params, capsys) -> None:
-    params = write_params(
-        {"sts": {"corpus": {"recipe": "sts", "language": "es"}}},
-        rankings={"rank": ENTRY | {"pairs": ["sts"]}},
-    )
-    pairs = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
-    write_records([pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)], "sts")
-    common = ["--params", str(params)]
-    command = ["--records", str(tmp_path), "--out", str(tmp_path / "out")]
-    assert main(["compose", "rank", *command, *common]) == 0
-    assert main(["list", *common]) == 0
-    out = capsys.readouterr().out.splitlines()
-    assert out[:3] == [
+    assert said("compose") == [
         "rank: test 4",
         "pairs: read 2, below_top_quarter 1, used 1",
-        "1 rankings: 0 kept, 1 new",
+        "compose: 1 rankings: 1 new",
     ]
-    assert main(["compose", *command, *common]) == 0
-    assert capsys.readouterr().out.splitlines()[2] == "1 rankings: 1 kept, 0 new"
-    assert "  rank: sentence ranking, from sts" in out
-    assert main(["compose", "other", *command, *common]) == 1
-    assert "one of rank" in capsys.readouterr().err
-    nothing = ["--records", str(tmp_path / "sts.parquet"), "--out", str(tmp_path / "sts")]
-    assert main(["build", "sts", *nothing, *common]) == 0
-    assert capsys.readouterr().out == ""
-    assert (tmp_path / "sts" / "build.json").read_text("utf-8") == "{}\n"
-
-
-def test_rankings_are_checked_only_by_who_needs_them(
-    tmp_path, write_records, write_params, capsys
-) -> None:
-    sts = {"corpus": {"recipe": "sts", "language": "es"}}
-    dataset = {"datasets": {"sim": SIMILARITY}}
-    wrong = {"rank": ENTRY | {"pairs": ["none"]}}
-    texts = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
-    records = write_records([pair(n, t, 3, "test", "2017") for n, t in enumerate(texts)], "sts")
-    command = ["build", "sts", "--records", str(records), "--out", str(tmp_path / "sts")]
-    params = write_params({"sts": sts | dataset}, rankings=wrong)
-    assert main([*command, "--params", str(params)]) == 0
-    # A stage of one corpus reads no other entry; the list checks them all.
-    params = write_params({"sts": sts}, rankings=wrong)
-    assert main([*command, "--params", str(params)]) == 0
-    assert main(["list", "--params", str(params)]) == 1
-    assert "rankings.rank.pairs" in capsys.readouterr().err
+    assert said("compose") == ["compose: 1 rankings: 1 kept, 0 new"]
+    assert "  rank: sentence ranking, from sts" in said("list")
+    assert main(["compose", "--only", "other"]) == 1
+    assert "rankings among rank" in capsys.readouterr().err
+    # A corpus without datasets has nothing to build.
+    assert said("build") == ["build: 1 corpora: 1 new"]
+    assert (CORPORA / "sts" / "build.json").read_text("utf-8") == "{}\n"

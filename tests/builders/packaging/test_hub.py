@@ -19,9 +19,9 @@ from builders.auditing import trivial
 from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.composing.composing import compose
-from builders.packaging.changes import latest_date
+from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.hub import package
-from builders.plan.groups import groups_of
+from builders.plan.groups import groups_of, load_groups
 from builders.plan.rankings import rankings_of
 from builders.store.schema import labels_of
 from builders.store.shards import digests
@@ -43,7 +43,7 @@ def packaged_once(tmp_path_factory, make_corpus) -> Path:
     folder: Path = tmp_path_factory.mktemp("packaged")
     corpus = make_corpus(datasets=TASKS)
     records = write_as_read(folder, [document(n) for n in range(80)])
-    build(corpus, records, folder / "instances" / "mine", "upstream")
+    build(corpus, records, folder / "instances" / "corpora" / "mine", "upstream")
     audit(folder / "instances", folder / "audit")
     pack(folder, corpus)
     return folder
@@ -133,7 +133,7 @@ def test_examples_load_and_their_card_says_what_they_are(
         for n in range(41, 123)
     ]
     examples += [caption(n, label=None) for n in range(12)]
-    build(corpus, write_records(examples), tmp_path / "instances" / "mine", "upstream")
+    build(corpus, write_records(examples), tmp_path / "instances" / "corpora" / "mine", "upstream")
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus)
     loaded = loader.load(tmp_path / "hub")
@@ -224,7 +224,7 @@ def test_the_card_says_if_the_texts_are_samples(
 ) -> None:
     corpus = make_corpus(datasets=TASKS)
     records = write_records([document(n) for n in range(80)])
-    build(corpus, records, tmp_path / "instances" / "mine", "sample")
+    build(corpus, records, tmp_path / "instances" / "corpora" / "mine", "sample")
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus, "sample")
     card = pages(tmp_path / "hub")
@@ -287,7 +287,7 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
     build(
         corpus,
         write_records([document(n) for n in range(80)]),
-        tmp_path / "instances" / "mine",
+        tmp_path / "instances" / "corpora" / "mine",
         "upstream",
     )
     audit(tmp_path / "instances", tmp_path / "audit")
@@ -303,11 +303,25 @@ def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_r
     build(
         corpus,
         write_records([document(n) for n in range(80)]),
-        tmp_path / "instances" / "mine",
+        tmp_path / "instances" / "corpora" / "mine",
         "upstream",
     )
-    with pytest.raises(InputError, match="the changes of version"):
-        pack(tmp_path, corpus)
+    pack(tmp_path, corpus)
+    assert "2026-11-22: " not in pages(tmp_path / "hub")
+
+
+def test_the_latest_changes_are_of_the_shipped_versions(repository: Path) -> None:
+    datasets = {
+        dataset.name: dataset.version
+        for group in load_groups(repository / "params.yaml")
+        for dataset in group.datasets
+    }
+    changes = {name: next(iter(of_one)) for name, of_one in dataset_changes().items()}
+    # Others, such as withdrawn ones, are no longer shipped.
+    assert {name: changes[name] for name in changes.keys() & datasets.keys()} == {
+        name: datasets[name] for name in changes.keys() & datasets.keys()
+    }
+    assert len(changes.keys() & datasets.keys()) > 10
 
 
 @pytest.fixture
@@ -339,7 +353,7 @@ def neighbours(tmp_path, make_corpus, write_records) -> Path:
         }
     }
     folder = tmp_path / "instances"
-    build(pairs, records, folder / "pairs", "upstream")
+    build(pairs, records, folder / "corpora" / "pairs", "upstream")
     (ranking,) = rankings_of(rankings, [pairs, more], "upstream")
     compose(ranking, tmp_path, folder / "rankings" / "rank", "upstream")
     audit(folder, tmp_path / "audit")
@@ -440,7 +454,7 @@ def test_a_ranking_of_other_parts_is_refused(neighbours: Path, tmp_path, make_co
     corpora = [corpus_of_pairs(make_corpus()), corpus_of_pairs(make_corpus(), "more")]
     entry = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
     groups = groups_of(corpora, {"rank": entry | {"background": ["more"]}}, "upstream")
-    with pytest.raises(InputError, match="run `probeta compose rank"):
+    with pytest.raises(InputError, match="run `probeta compose --only rank"):
         package(groups, tmp_path / "instances", tmp_path / "audit" / "audit.json", tmp_path / "h")
 
 
@@ -521,7 +535,7 @@ def test_a_licence_without_a_name_on_the_hub_is_linked(
     corpus = make_corpus(datasets={"bso_mine": TASKS["bso_mine"]})
     corpus = replace(corpus, facts=replace(corpus.facts, licence="research only"))
     records = write_records([document(n) for n in range(80)])
-    build(corpus, records, tmp_path / "instances" / "mine", "upstream")
+    build(corpus, records, tmp_path / "instances" / "corpora" / "mine", "upstream")
     audit(tmp_path / "instances", tmp_path / "audit")
     pack(tmp_path, corpus)
     head = header(tmp_path / "hub")

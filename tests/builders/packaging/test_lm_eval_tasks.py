@@ -170,7 +170,7 @@ def instances(tmp_path_factory, make_corpus) -> tuple[Path, Corpus]:
     }
     mine = make_corpus(datasets=tasks)
     records = write_as_read(folder, [document(n) for n in range(80)])
-    build(mine, records, folder / "instances" / "mine", "upstream")
+    build(mine, records, folder / "instances" / "corpora" / "mine", "upstream")
     audit(folder / "instances", folder / "audit")
     return folder, mine
 
@@ -248,7 +248,9 @@ def test_a_dataset_with_folds_is_asked_without_examples(tmp_path, make_corpus) -
         replace(opinion(n), collection="reviews", id=f"reviews/{n}", document_id=f"reviews/{n}")
         for n in range(60)
     ]
-    build(mine, write_as_read(tmp_path, rows), tmp_path / "instances" / "mine", "upstream")
+    build(
+        mine, write_as_read(tmp_path, rows), tmp_path / "instances" / "corpora" / "mine", "upstream"
+    )
     audit(tmp_path / "instances", tmp_path / "audit")
     task = tasks_of(tmp_path, mine)["probeta_mc.yaml"]
     assert (task["test_split"], task["num_fewshot"]) == ("train", 0)

@@ -64,7 +64,7 @@ def corpora(tmp_path, make_corpus, write_records) -> list[Corpus]:
     )
     for corpus in (mine, closed):
         records = write_records([document(n) for n in range(60)], corpus.name)
-        build(corpus, records, tmp_path / "instances" / corpus.name, "upstream")
+        build(corpus, records, tmp_path / "instances" / "corpora" / corpus.name, "upstream")
     write_audit(tmp_path, verdict="pass")
     return [mine, closed]
 
@@ -154,7 +154,7 @@ def test_a_dataset_that_lacks_a_part_of_its_source_is_not_published(
 ) -> None:
     examples = [opinion(n, "train") for n in range(30)]
     examples += [opinion(n, "validation") for n in range(30, 40)]
-    folder = tmp_path / "instances" / "mine"
+    folder = tmp_path / "instances" / "corpora" / "mine"
     build(example_corpus, write_records(examples), folder, "upstream")
     write_audit(tmp_path, verdict="pass")
     with (
@@ -184,7 +184,7 @@ def test_a_published_version_is_read_back(tmp_path: Path, corpora: list[Corpus])
     assert "left out, not to be redistributed without permission: closed" in told
     assert sum(map(len, loaded.values())) > 30
     for split, rows in loaded.items():
-        shard = instances / "mine" / "sp_mine" / f"{split}-00000-of-00001.parquet"
+        shard = instances / "corpora" / "mine" / "sp_mine" / f"{split}-00000-of-00001.parquet"
         natural = [{n: value for n, value in row.items() if n != "tokens"} for row in rows]
         assert natural == pq.read_table(shard).to_pylist()
     assert files(tmp_path / "repo@v0.1.0") == NAMES
@@ -369,7 +369,7 @@ def test_samples_are_refused_but_in_a_dry_run(tmp_path, corpora, publish_to, wri
         # Documents of the user's own are no sample, whatever the sources.
         assert publish_to(endpoint, sources="sample", corpora=own).url
     records = write_records([document(n) for n in range(60)])
-    build(corpora[0], records, tmp_path / "instances" / "mine", "sample")
+    build(corpora[0], records, tmp_path / "instances" / "corpora" / "mine", "sample")
     write_audit(tmp_path, verdict="pass")
     with (
         hub(tmp_path / "repo", REPO) as endpoint,

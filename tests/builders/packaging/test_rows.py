@@ -1,12 +1,15 @@
 """The rows of a package: tokens of every task, and unchanged datasets that are taken over."""
 
 import json
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import document
+from conftest import document, write_as_read
+from contents import contents, flip_bit
 from neighbour_files import cluster, corpus_of_pairs
 
 from builders.auditing.auditing import audit
@@ -18,113 +21,95 @@ from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.groups import groups_of
 from builders.store import shards
 from builders.store.shards import digests, write_split
-from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import AUDIT, CORPORA, INSTANCES, MEMORY, PACKAGE
+
+Pack = Callable[..., int]
 
 
 @pytest.fixture
-def corpora(tmp_path, make_corpus, write_records) -> list[Corpus]:
-    """Return two corpora, built and audited."""
-    own = [
+def pack(tmp_path, make_corpus, monkeypatch) -> Pack:
+    """Return a function that packages two corpora, and returns how many have new rows.
+
+    The second is built of so many documents, and audited, before.
+    """
+    monkeypatch.chdir(tmp_path)
+    corpora = [
         make_corpus(name="one", datasets={"sp_one": {"task": "sentence_position"}}),
         make_corpus(name="two", datasets={"bso_two": {"task": "sentence_ordering"}}),
     ]
-    for corpus in own:
-        build_and_audit(tmp_path, corpus, write_records)
-    return own
+    for corpus in corpora:
+        records = write_as_read(tmp_path, [document(n) for n in range(40)], corpus.name)
+        build(corpus, records, CORPORA / corpus.name, "upstream")
+    audit(INSTANCES, AUDIT)
+
+    def run(documents: int = 0, out: Path = PACKAGE, earlier: Path | None = PACKAGE) -> int:
+        if documents:
+            records = write_as_read(tmp_path, [document(n) for n in range(documents)], "two")
+            build(corpora[1], records, CORPORA / "two", "upstream")
+            audit(INSTANCES, AUDIT)
+        groups = groups_of(corpora, {}, "upstream")
+        return package(groups, INSTANCES, AUDIT / "audit.json", out, earlier=earlier)
+
+    return run
 
 
-def build_and_audit(folder: Path, corpus: Corpus, write_records, documents: int = 40) -> None:
-    records = write_records([document(n) for n in range(documents)], corpus.name)
-    build(corpus, records, folder / "instances" / corpus.name, "upstream")
-    audit(folder / "instances", folder / "audit")
-
-
-def pack(folder: Path, corpora: list[Corpus], name: str = "hub") -> int:
-    groups = groups_of(corpora, {}, "upstream")
-    return package(groups, folder / "instances", folder / "audit" / "audit.json", folder / name)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def test_kept_rows_are_those_that_would_be_written(tmp_path, corpora, write_records) -> None:
-    assert pack(tmp_path, corpora) == 0
-    first = files(tmp_path / "hub")
-    assert pack(tmp_path, corpora) == 2
-    assert files(tmp_path / "hub") == first
+def test_kept_rows_are_those_that_would_be_written(pack: Pack, monkeypatch) -> None:
+    assert pack() == 2
+    first = contents(PACKAGE)
+    with monkeypatch.context() as patched:
+        patched.setattr(rows, "add_tokens", None)
+        assert pack() == 0
+        assert contents(PACKAGE) == first
+        # As `publish` does.
+        assert pack(out=Path("elsewhere")) == 0
+        assert contents(Path("elsewhere")) == first
     # Another corpus costs only itself.
-    build_and_audit(tmp_path, corpora[1], write_records, documents=50)
-    assert pack(tmp_path, corpora) == 1
-    assert pack(tmp_path, corpora, "fresh") == 0
-    assert files(tmp_path / "hub") == files(tmp_path / "fresh") != first
+    assert pack(documents=50) == 1
+    assert pack(out=Path("fresh"), earlier=None) == 2
+    assert contents(PACKAGE) == contents(Path("fresh")) != first
 
 
-def test_no_tokens_are_made_of_kept_rows(tmp_path, corpora, monkeypatch) -> None:
-    pack(tmp_path, corpora)
-    monkeypatch.setattr(rows, "add_tokens", None)
-    assert pack(tmp_path, corpora) == 2
+SHARD = PACKAGE / "sp_one" / "test-00000-of-00001.parquet"
 
 
-def change_a_file(hub: Path) -> None:
-    path = hub / "sp_one" / "test-00000-of-00001.parquet"
-    pq.write_table(pq.read_table(path), path, compression="none")
+@pytest.mark.parametrize(
+    ("change", "new"),
+    [
+        (lambda: flip_bit(SHARD), 1),
+        (lambda: SHARD.unlink(), 1),
+        (lambda: shutil.copy(SHARD, SHARD.with_name("train-00000-of-00001.parquet")), 1),
+        (lambda: flip_bit(MEMORY / "tokens" / "sp_one" / "made.json"), 1),
+        (lambda: shutil.rmtree(MEMORY), 2),
+        (lambda: shutil.rmtree(PACKAGE), 2),
+    ],
+)
+def test_rows_are_taken_over_only_if_the_memory_answers_for_them(
+    pack: Pack, change: Callable[[], object], new: int
+) -> None:
+    pack()
+    first = contents(PACKAGE)
+    change()
+    assert pack() == new
+    assert contents(PACKAGE) == first
 
 
-def lose_a_file(hub: Path) -> None:
-    (hub / "sp_one" / "test-00000-of-00001.parquet").unlink()
+@pytest.mark.parametrize("decides", ["code_digest", "versions_of"])
+def test_other_code_or_libraries_keep_nothing(pack: Pack, monkeypatch, decides: str) -> None:
+    pack()
+    monkeypatch.setattr(rows, decides, lambda _: "another")
+    assert pack() == 2
+    assert pack() == 0
 
 
-def change_the_facts(hub: Path) -> None:
-    report = json.loads((hub / "audit.json").read_text("utf-8"))
-    report["datasets"]["sp_one"]["packaged"]["spacy"] = "3.0.0"
-    (hub / "audit.json").write_text(json.dumps(report), "utf-8")
-
-
-def lose_the_facts(hub: Path) -> None:
-    report = json.loads((hub / "audit.json").read_text("utf-8"))
-    del report["datasets"]["sp_one"]["packaged"]
-    (hub / "audit.json").write_text(json.dumps(report), "utf-8")
-
-
-@pytest.mark.parametrize("change", [change_a_file, lose_a_file, change_the_facts, lose_the_facts])
-def test_a_changed_dataset_is_not_kept(tmp_path, corpora, change) -> None:
-    pack(tmp_path, corpora)
-    first = files(tmp_path / "hub")
-    change(tmp_path / "hub")
-    assert pack(tmp_path, corpora) == 1
-    assert files(tmp_path / "hub") == first
-
-
-def test_other_code_keeps_nothing(tmp_path, corpora, monkeypatch) -> None:
-    pack(tmp_path, corpora)
-    monkeypatch.setattr(rows, "code_digest", lambda module: "0" * 16)
-    assert pack(tmp_path, corpora) == 0
-
-
-def test_a_package_without_a_readable_audit_is_replaced(tmp_path, corpora) -> None:
-    pack(tmp_path, corpora)
-    (tmp_path / "hub" / "audit.json").write_text("no", "utf-8")
-    assert pack(tmp_path, corpora) == 0
-
-
-def test_the_audit_of_a_package_has_the_digests_of_its_rows(tmp_path, corpora) -> None:
-    pack(tmp_path, corpora)
-    facts = json.loads((tmp_path / "hub" / "audit.json").read_text("utf-8"))["datasets"]
-    instances = json.loads((tmp_path / "audit" / "audit.json").read_text("utf-8"))["datasets"]
-    for entry in digests(tmp_path / "hub"):
+def test_the_audit_of_a_package_has_the_digests_of_its_rows(pack: Pack) -> None:
+    pack()
+    facts = json.loads((PACKAGE / "audit.json").read_bytes())["datasets"]
+    instances = json.loads((AUDIT / "audit.json").read_bytes())["datasets"]
+    for entry in digests(PACKAGE):
         own = facts[entry["config"]]
         assert own["content"][entry["split"]] == entry["content"]
         assert own["content"] != instances[entry["config"]]["content"]
-        assert own["packaged"]["files"][entry["split"]] == entry["sha256"]
-    for entry in digests(tmp_path / "instances"):
-        own = facts[entry["config"]]["packaged"]["instances"]
-        assert own[entry["split"]] == entry["sha256"]
 
 
 def with_tokens(dataset: Dataset, instances: Path, target: Path) -> list[dict]:

@@ -76,7 +76,7 @@ def test_the_package_says_of_which_it_is_an_edition_and_of_when(
         if corpus.name == "newer":
             table = pq.read_table(records)
             pq.write_table(table.replace_schema_metadata({WINDOW: json.dumps(window)}), records)
-        build(corpus, records, tmp_path / "instances" / corpus.name, "upstream")
+        build(corpus, records, tmp_path / "instances" / "corpora" / corpus.name, "upstream")
     audit(tmp_path / "instances", tmp_path / "audit")
     groups = groups_of(corpora, {}, "upstream")
     package(groups, tmp_path / "instances", tmp_path / "audit" / "audit.json", tmp_path / "hub")

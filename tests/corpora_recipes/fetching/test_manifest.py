@@ -53,7 +53,7 @@ def test_what_a_killed_fetch_left_is_not_read(
     with pytest.raises(InputError) as caught:
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor="local")
     assert caught.value.found == "a fetch that has not ended; missing: b.jsonl, c.jsonl"
-    assert f"run `probeta fetch mine --out {raw}`" in caught.value.todo
+    assert "run `probeta fetch --only mine`" in caught.value.todo
     assert not (tmp_path / "out.parquet").exists()
     monkeypatch.undo()
     sources.fetch(corpus, "sample", raw)

@@ -1,5 +1,6 @@
-"""How a command ends: when the disk is full, or it is interrupted; what verbs say alike."""
+"""How a command ends: when the disk is full, or it is interrupted; options of stages."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from loopback import DATA, RangeServer
 
 from corpora_recipes.fetching.ranges import part_name, parts_folder
-from corpora_recipes.running.commands import run, said_kept
+from corpora_recipes.running.commands import add_stage, run
 
 # A limit on the size of files is the full disk that a test can have anywhere but on Windows.
 LIMIT = """\
@@ -34,25 +35,27 @@ def server() -> Iterator[RangeServer]:
     server.close()
 
 
-def test_read_on_a_full_disk_leaves_nothing(tmp_path: Path, write_params) -> None:
-    params = write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "d.jsonl"}}})
-    raw = tmp_path / "raw"
-    raw.mkdir()
+def test_read_on_a_full_disk_leaves_nothing(
+    tmp_path: Path, write_params, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "d.jsonl"}}})
     lines = [
         json.dumps({"id": str(n), "text": " ".join(f"Frase {n * k * 7919}." for k in range(90))})
         for n in range(600)
     ]
-    (raw / "d.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    out = tmp_path / "out" / "records.parquet"
+    Path("d.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
     code = "from evaluation.commands import main\nsys.exit(main(sys.argv[1:]))"
-    arguments = ["read", "mine", "--params", params, "--raw", raw, "--out", out, "--workers", "1"]
-    done = limited(code, *arguments)
-    assert done.returncode == 1, done.stderr
-    assert f"error: {out}\n  expected: space for the output\n" in done.stderr
-    assert "File too large" in done.stderr
-    assert "free some space" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert list((tmp_path / "out").iterdir()) == []
+    for option, status in (("--check", 0), ("--strict", 1)):
+        done = limited(code, "read", "--workers", "1", option)
+        assert done.returncode == status, done.stderr
+        said = done.stderr if status else Path("data/left_out/read.json").read_text("utf-8")
+        assert "mine.parquet" in said
+        assert "expected: space for the output" in said
+        assert "File too large" in said
+        assert "free some space" in said
+        assert "Traceback" not in done.stderr
+        assert not Path("data/records").exists() or list(Path("data/records").iterdir()) == []
 
 
 def test_a_range_on_a_full_disk_is_not_kept(server: RangeServer, tmp_path: Path) -> None:
@@ -93,6 +96,14 @@ def test_what_an_interruption_leaves_is_said(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == "interrupted: half of it is kept; run it again\n"
 
 
-def test_what_is_kept_is_said() -> None:
-    assert said_kept(38, 37) == "38 datasets: 37 kept, 1 new"
-    assert said_kept(4, 4, "rankings") == "4 rankings: 4 kept, 0 new"
+@pytest.mark.parametrize(
+    ("entries", "given", "only"),
+    [("corpora", [], None), ("corpora", ["--only", "b, a,,"], ["b", "a"]), ("", [], None)],
+)
+def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] | None) -> None:
+    parser = argparse.ArgumentParser()
+    add_stage(parser, entries)
+    options = vars(parser.parse_args(given))
+    assert options.pop("only", None) == only
+    assert options == {"params": Path("params.yaml"), "strict": False, "check": False}
+    assert ("--only" in parser.format_help()) == bool(entries)

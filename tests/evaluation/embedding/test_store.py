@@ -1,12 +1,12 @@
-"""The embedding store: once a text, layers, crashes, damage, change of encoder, bad encoders, and
-runs at once."""
+"""The store of vectors: once a text, layers, crashes, damage, forgery, change of encoder and of its
+code, bad encoders, and runs at once."""
 
 import json
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -14,15 +14,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from instance_files import row, write_dataset
 from leftovers import leave_unfinished
+from stores import fill_store, in_project
 
+from corpora_recipes.running import environment
 from corpora_recipes.running.errors import InputError
-from evaluation.embedding import embedding, store
+from corpora_recipes.running.memo import digests_of
+from evaluation.embedding import embedding, header, store
 from evaluation.embedding.embedding import embed
-from evaluation.embedding.store import EmbeddingStore, text_keys
+from evaluation.embedding.store import EmbeddingStore, prepare, sums_of, text_keys
 from evaluation.encoders import make_encoder
 
 
+@in_project
 @dataclass
 class Fake:
     """Encodes a text as its length and its first letter, and notes what it was asked for.
@@ -37,6 +42,8 @@ class Fake:
     layers: tuple[str, ...] = ("1",)
     name: ClassVar[str] = "fake"
     form: ClassVar[Any] = "natural"
+    prompts: ClassVar[dict[str, str]] = {}
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
     parallel: bool = False
 
     @property
@@ -58,11 +65,15 @@ def _small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "CHUNK_TEXTS", 4)
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 def words(count: int) -> list[str]:
     return [f"{chr(97 + i % 26)}{'x' * i}" for i in range(count)]
 
 
-@dataclass
+@in_project
 class Prompted(Fake):
     """Also encodes the length of the prompt."""
 
@@ -75,8 +86,8 @@ class Prompted(Fake):
 def test_a_prompt_is_part_of_the_key(tmp_path: Path) -> None:
     encoder = Prompted()
     for prompt in (None, "", "query: "):
-        assert embed(tmp_path, encoder, words(6), 1, prompt) == 6
-        assert embed(tmp_path, encoder, words(6), 1, prompt) == 0
+        assert fill_store(tmp_path, encoder, words(6), 1, prompt) == 6
+        assert fill_store(tmp_path, encoder, words(6), 1, prompt) == 0
     for prompt, length in ((None, -1), ("", 0), ("query: ", 7)):
         store = EmbeddingStore(tmp_path, encoder, prompt)
         assert store.lookup(words(6), "1")[:, 1].tolist() == [length] * 6
@@ -92,16 +103,16 @@ def test_the_key_of_a_text_without_a_prompt() -> None:
 
 def test_each_text_is_encoded_once(tmp_path: Path) -> None:
     encoder = Fake()
-    assert embed(tmp_path / "s", encoder, [*words(10), *words(10)]) == 10
+    assert fill_store(tmp_path / "s", encoder, [*words(10), *words(10)]) == 10
     assert sorted(encoder.asked) == sorted(words(10))
-    assert embed(tmp_path / "s", encoder, words(10)) == 0
-    assert embed(tmp_path / "s", encoder, words(13)) == 3
+    assert fill_store(tmp_path / "s", encoder, words(10)) == 0
+    assert fill_store(tmp_path / "s", encoder, words(13)) == 3
     assert sorted(encoder.asked[10:]) == sorted(words(13)[10:])
 
 
 def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
-    embed(tmp_path, Fake(), words(7))
-    embed(tmp_path, Fake(), words(20))
+    fill_store(tmp_path, Fake(), words(7))
+    fill_store(tmp_path, Fake(), words(20))
     store = EmbeddingStore(tmp_path, Fake())
     assert len(store) == 20
     asked = [words(20)[i] for i in (19, 0, 7, 7, 3)]
@@ -112,7 +123,7 @@ def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
 
 
 def test_lookup_of_an_unknown_text(tmp_path: Path) -> None:
-    embed(tmp_path, Fake(), words(3))
+    fill_store(tmp_path, Fake(), words(3))
     with pytest.raises(InputError, match="'unknown'") as caught:
         EmbeddingStore(tmp_path, Fake()).lookup(["a", "unknown"], "1")
     assert "probeta embed" in str(caught.value)
@@ -128,12 +139,12 @@ def test_a_store_is_read_anew_only_when_its_files_have_changed(
         read.append(name)
         return read_chunk(folder, name, *of)
 
-    embed(tmp_path, Fake(), words(8))
+    fill_store(tmp_path, Fake(), words(8))
     monkeypatch.setattr(store, "_read_chunk", noted)
     for prompt in (None, "query: "):
         assert len(EmbeddingStore(tmp_path, Fake(), prompt)) == 8
     assert len(read) == 2
-    embed(tmp_path, Fake(), words(9))
+    fill_store(tmp_path, Fake(), words(9))
     assert EmbeddingStore(tmp_path, Fake()).lookup(words(9), "1").shape == (9, 2)
 
 
@@ -149,18 +160,18 @@ def test_a_killed_run_loses_the_unfinished_part_only(
 
     monkeypatch.setattr(Fake, "encode", dies)
     with pytest.raises(Interrupted):
-        embed(tmp_path, Fake(), words(20))
+        fill_store(tmp_path, Fake(), words(20))
     assert len(EmbeddingStore(tmp_path, Fake())) == 8
     monkeypatch.setattr(Fake, "encode", encode)
     encoder = Fake()
-    assert embed(tmp_path, encoder, words(20)) == len(encoder.asked) == 12
+    assert fill_store(tmp_path, encoder, words(20)) == len(encoder.asked) == 12
     assert (
         EmbeddingStore(tmp_path, encoder).lookup(words(20), "1").tolist()
         == encode(encoder, words(20))[:, 0].tolist()
     )
 
 
-@pytest.mark.parametrize("kind", ["vectors.1", "keys"])
+@pytest.mark.parametrize("kind", ["vectors.1", "sums.1", "keys"])
 def test_a_run_killed_while_writing(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -172,39 +183,39 @@ def test_a_run_killed_while_writing(
             raise Interrupted
         return replace(self, target)
 
-    embed(tmp_path, Fake(), words(4))
+    fill_store(tmp_path, Fake(), words(4))
     monkeypatch.setattr(Path, "replace", dies)
     with pytest.raises(Interrupted):
-        embed(tmp_path, Fake(), words(8))
+        fill_store(tmp_path, Fake(), words(8))
     monkeypatch.undo()
     # An exception leaves no part, a kill does.
     assert not list(tmp_path.glob(".*.part"))
     leave_unfinished(tmp_path / f"0123.{kind}.npy")
     assert len(EmbeddingStore(tmp_path, Fake())) == 4
-    assert embed(tmp_path, Fake(), words(8)) == 4
+    assert fill_store(tmp_path, Fake(), words(8)) == 4
     assert not list(tmp_path.glob(".*.part"))
-    assert len(list(tmp_path.glob("*.npy"))) == 4
+    assert len(list(tmp_path.glob("*.npy"))) == 2 * 3
 
 
-@pytest.mark.parametrize("kind", ["vectors.1", "keys"])
-@pytest.mark.parametrize("left", [0, 60, 129, -1])
+@pytest.mark.parametrize("kind", ["vectors.1", "sums.1", "keys"])
+@pytest.mark.parametrize("left", [0, 129, -1])
 def test_a_truncated_file_costs_its_part_only(tmp_path: Path, kind: str, left: int) -> None:
-    embed(tmp_path, Fake(), words(12))
+    fill_store(tmp_path, Fake(), words(12))
     file = sorted(tmp_path.glob(f"*.{kind}.npy"))[1]
     file.write_bytes(file.read_bytes()[:left])
     assert len(EmbeddingStore(tmp_path, Fake())) == 8
-    assert embed(tmp_path, Fake(), words(12)) == 4
+    assert fill_store(tmp_path, Fake(), words(12)) == 4
     store = EmbeddingStore(tmp_path, Fake())
     assert store.lookup(words(12), "1")[:, 0].tolist() == list(range(1, 13))
 
 
 def test_fewer_layers_are_there_already(tmp_path: Path) -> None:
-    embed(tmp_path, Fake(layers=("1", "2", "3")), words(9))
-    assert len(list(tmp_path.glob("*.npy"))) == 3 * 4
+    fill_store(tmp_path, Fake(layers=("1", "2", "3")), words(9))
+    assert len(list(tmp_path.glob("*.npy"))) == 3 * 7
     before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     for layers in (("2",), ("3", "1"), ("1", "2", "3")):
         encoder = Fake(layers=layers)
-        assert embed(tmp_path, encoder, words(9)) == 0
+        assert fill_store(tmp_path, encoder, words(9)) == 0
         assert encoder.asked == []
         store = EmbeddingStore(tmp_path, encoder)
         for layer in layers:
@@ -214,22 +225,22 @@ def test_fewer_layers_are_there_already(tmp_path: Path) -> None:
 
 
 def test_more_layers_encode_again(tmp_path: Path) -> None:
-    embed(tmp_path, Fake(layers=("2",)), words(9))
+    fill_store(tmp_path, Fake(layers=("2",)), words(9))
     both = Fake(layers=("1", "2"))
     assert len(EmbeddingStore(tmp_path, both)) == 0
-    assert embed(tmp_path, both, words(10)) == 10
+    assert fill_store(tmp_path, both, words(10)) == 10
     assert sorted(both.asked) == sorted(words(10))
     store = EmbeddingStore(tmp_path, both)
     assert store.lookup(words(10), "2").tolist() == (2 * store.lookup(words(10), "1")).tolist()
     # What was there stays usable, and is not asked for twice.
-    assert embed(tmp_path, Fake(layers=("2",)), words(10)) == 0
-    assert embed(tmp_path, both, words(10)) == 0
+    assert fill_store(tmp_path, Fake(layers=("2",)), words(10)) == 0
+    assert fill_store(tmp_path, both, words(10)) == 0
 
 
 @pytest.mark.parametrize("damage", ["missing", "truncated", "another dimension", "another dtype"])
 def test_a_damaged_layer_is_encoded_again(tmp_path: Path, damage: str) -> None:
     both = Fake(layers=("1", "2"))
-    embed(tmp_path, both, words(12))
+    fill_store(tmp_path, both, words(12))
     file = sorted(tmp_path.glob("*.vectors.2.npy"))[1]
     vectors = np.load(file)
     if damage == "missing":
@@ -240,23 +251,68 @@ def test_a_damaged_layer_is_encoded_again(tmp_path: Path, damage: str) -> None:
         np.save(file, vectors[:, :1] if damage == "another dimension" else vectors.astype(float))
     assert len(EmbeddingStore(tmp_path, both)) == 8
     # The part's other layer is whole.
-    assert embed(tmp_path, Fake(layers=("1",)), words(12)) == 0
+    assert fill_store(tmp_path, Fake(layers=("1",)), words(12)) == 0
     again = Fake(layers=("1", "2"))
-    assert embed(tmp_path, again, words(12)) == len(again.asked) == 4
+    assert fill_store(tmp_path, again, words(12)) == len(again.asked) == 4
     store = EmbeddingStore(tmp_path, both)
     assert store.lookup(words(12), "2")[:, 0].tolist() == list(range(2, 26, 2))
     assert np.array_equal(np.load(file), vectors)
-    assert len(list(tmp_path.glob("*.npy"))) == 3 * 3
+    assert len(list(tmp_path.glob("*.npy"))) == 3 * 5
 
 
-def test_damaged_keys_do_not_give_wrong_vectors(tmp_path: Path) -> None:
-    embed(tmp_path, Fake(), words(4))
-    (file,) = tmp_path.glob("*.keys.npy")
-    content = bytearray(file.read_bytes())
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
     content[-1] ^= 1
-    file.write_bytes(content)
-    assert len(EmbeddingStore(tmp_path, Fake())) == 0
-    assert embed(tmp_path, Fake(), words(4)) == 4
+    path.write_bytes(content)
+
+
+def permute(path: Path) -> None:
+    np.save(path, np.load(path)[::-1])
+
+
+@pytest.mark.parametrize("kind", ["vectors.1", "sums.1", "keys"])
+@pytest.mark.parametrize("damage", [flip, permute])
+def test_what_was_changed_is_refused_and_encoded_again(
+    tmp_path: Path, kind: str, damage: Callable[[Path], None]
+) -> None:
+    fill_store(tmp_path, Fake(), words(12))
+    before = contents(tmp_path)
+    damage(sorted(tmp_path.glob(f"*.{kind}.npy"))[1])
+    with pytest.raises(InputError, match="run `probeta embed`"):
+        EmbeddingStore(tmp_path, Fake()).lookup(words(12), "1")
+    assert fill_store(tmp_path, Fake(), words(12)) == 4
+    assert contents(tmp_path) == before
+
+
+def test_a_consistent_forgery_is_told_by_the_files_of_the_earlier_run(tmp_path: Path) -> None:
+    fill_store(tmp_path, Fake(), words(12))
+    before, known = contents(tmp_path), digests_of([tmp_path])
+    file = sorted(tmp_path.glob("*.vectors.1.npy"))[1]
+    keys, sums = (Path(str(file).replace("vectors.1", kind)) for kind in ("keys", "sums.1"))
+    np.save(file, 2 * np.load(file))
+    np.save(sums, sums_of(np.load(keys).view("S16").ravel(), np.load(file)))
+    prepare(tmp_path, Fake())
+    assert len(EmbeddingStore(tmp_path, Fake())) == 12
+    prepare(tmp_path, Fake(), known)
+    assert embed(tmp_path, Fake(), words(12)) == 4
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("where", "name"), [(header, "code_digest"), (environment, "version")], ids=["code", "version"]
+)
+def test_vectors_of_other_code_or_packages_are_encoded_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, name: str
+) -> None:
+    fill_store(tmp_path, Fake(), words(9))
+    before = contents(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(where, name, lambda *_: "another")
+        assert fill_store(tmp_path, Fake(), words(9)) == 9
+        assert fill_store(tmp_path, Fake(), words(9)) == 0
+        assert "another" in str(EmbeddingStore(tmp_path, Fake()).made_by)
+    assert fill_store(tmp_path, Fake(), words(9)) == 9
+    assert contents(tmp_path) == before
 
 
 @pytest.mark.parametrize(
@@ -264,13 +320,14 @@ def test_damaged_keys_do_not_give_wrong_vectors(tmp_path: Path) -> None:
     [Fake(revision="2"), Fake(options={"x": 1}), make_encoder("char_hash", {"dimension": 2})],
 )
 def test_another_encoder_empties_the_store(tmp_path: Path, other: Any) -> None:
-    embed(tmp_path, Fake(), words(9))
+    fill_store(tmp_path, Fake(), words(9))
     with pytest.raises(InputError, match="fake"):
         EmbeddingStore(tmp_path, other)
-    assert embed(tmp_path, other, words(5)) == 5
+    assert fill_store(tmp_path, other, words(5)) == 5
     assert len(EmbeddingStore(tmp_path, other)) == 5
 
 
+@in_project
 class Slow(Fake):
     """Cannot tell its dimension without effort."""
 
@@ -282,50 +339,50 @@ class Slow(Fake):
 
 def test_the_dimension_is_asked_for_a_new_store_only(tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
-        embed(tmp_path, Slow(), words(3))
-    embed(tmp_path, Fake(), words(3))
-    assert embed(tmp_path, Slow(), words(3)) == 0
+        fill_store(tmp_path, Slow(), words(3))
+    fill_store(tmp_path, Fake(), words(3))
+    assert fill_store(tmp_path, Slow(), words(3)) == 0
     assert EmbeddingStore(tmp_path, Slow()).dimension == 2
     with pytest.raises(Interrupted):
-        embed(tmp_path, Slow("2"), words(3))
+        fill_store(tmp_path, Slow("2"), words(3))
 
 
 @pytest.mark.parametrize("header", ["", "[]", "{}", '{"encoder": "fake", "dimension": 2}'])
 def test_a_store_of_an_older_form_is_made_anew(tmp_path: Path, header: str) -> None:
-    embed(tmp_path, Fake(), words(3))
+    fill_store(tmp_path, Fake(), words(3))
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     (tmp_path / "encoder.json").write_text(header)
     with pytest.raises(InputError, match="run `probeta embed` with this encoder first"):
         EmbeddingStore(tmp_path, Fake())
-    assert embed(tmp_path, Fake(), words(3)) == 3
+    assert fill_store(tmp_path, Fake(), words(3)) == 3
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize("dimension", [0, 2.0, "2", True, None])
 def test_a_header_without_dimension_is_no_header(tmp_path: Path, dimension: Any) -> None:
-    embed(tmp_path, Fake(), words(3))
+    fill_store(tmp_path, Fake(), words(3))
     header = json.loads((tmp_path / "encoder.json").read_text())
     (tmp_path / "encoder.json").write_text(json.dumps(header | {"dimension": dimension}))
-    assert embed(tmp_path, Fake(), words(3)) == 3
+    assert fill_store(tmp_path, Fake(), words(3)) == 3
     assert json.loads((tmp_path / "encoder.json").read_text()) == header
 
 
 def test_another_dimension_without_another_revision(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    embed(tmp_path, Fake(), words(3))
+    fill_store(tmp_path, Fake(), words(3))
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     encode = Fake.encode
     monkeypatch.setattr(Fake, "encode", lambda self, texts: encode(self, texts)[:, :, :1])
     with pytest.raises(InputError, match="remove the folder") as caught:
-        embed(tmp_path, Fake(dimension=1), words(4))
+        fill_store(tmp_path, Fake(dimension=1), words(4))
     assert "dimension 2, as in encoder.json" in str(caught.value)
     assert "dimension 1 of encoder fake 1" in str(caught.value)
     assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 def test_files_of_other_layouts_are_removed(tmp_path: Path) -> None:
-    embed(tmp_path, Fake(), words(3))
+    fill_store(tmp_path, Fake(), words(3))
     before = set(tmp_path.iterdir())
     (keys,) = tmp_path.glob("*.keys.npy")
     name = keys.name.removesuffix(".keys.npy")
@@ -333,9 +390,9 @@ def test_files_of_other_layouts_are_removed(tmp_path: Path) -> None:
         shutil.copy(keys, tmp_path / f"{name}{kind}")
     # Another layer of the same part, which this run does not ask for.
     shutil.copy(tmp_path / f"{name}.vectors.1.npy", tmp_path / f"{name}.vectors.avg.npy")
-    (tmp_path / "coverage.json").write_text("{}")
-    assert embed(tmp_path, Fake(), words(3)) == 0
-    kept = {tmp_path / f"{name}.vectors.avg.npy", tmp_path / "coverage.json"}
+    (tmp_path / "datasets.json").write_text("{}")
+    assert fill_store(tmp_path, Fake(), words(3)) == 0
+    kept = {tmp_path / f"{name}.vectors.avg.npy", tmp_path / "datasets.json"}
     assert set(tmp_path.iterdir()) == before | kept
 
 
@@ -345,7 +402,8 @@ from pathlib import Path
 
 import evaluation.embedding.embedding as embedding
 import evaluation.embedding.store as store
-from test_store import Scaled, words
+from evaluation.data.instances import find_datasets
+from test_store import Scaled
 
 revision, folder, held = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
 write = store._write_whole
@@ -361,10 +419,12 @@ def write_held(path, content):
 
 store._write_whole = write_held
 embedding.CHUNK_TEXTS = 4
-print(embedding.embed(folder, Scaled(revision), words(10)))
+datasets = find_datasets(folder.parent / "i")
+print(embedding.embed_datasets(folder, Scaled(revision), datasets)[1])
 """
 
 
+@in_project
 class Scaled(Fake):
     """Multiplies by its revision."""
 
@@ -390,6 +450,9 @@ def test_of_two_runs_at_once_one_waits(tmp_path: Path, revision: str, encoded: i
         )
         return runs[-1]
 
+    rows = [row(i, i % 2, sentence=text) for i, text in enumerate(words(10))]
+    splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
+    write_dataset(tmp_path / "i" / "ssp", "section_prediction", splits)
     store = tmp_path / "store"
     try:
         first = start("1", str(store), "held")
@@ -410,20 +473,7 @@ def test_of_two_runs_at_once_one_waits(tmp_path: Path, revision: str, encoded: i
     encoder = Scaled(revision)
     found = EmbeddingStore(store, encoder).lookup(words(10), "1")
     assert found.tolist() == encoder.encode(words(10))[:, 0].tolist()
-    assert len(list(store.glob("*.npy"))) == 2 * 3
-
-
-@pytest.mark.parametrize("number", [np.nan, np.inf])
-def test_a_vector_that_is_damaged_is_named(tmp_path: Path, number: float) -> None:
-    embed(tmp_path, Fake(), words(4))
-    (file,) = tmp_path.glob("*.vectors.*.npy")
-    vectors = np.load(file)
-    row = int(np.flatnonzero(vectors[:, 0] == 3)[0])
-    vectors[row, 1] = number
-    np.save(file, vectors)
-    store = EmbeddingStore(tmp_path, Fake())
-    with pytest.raises(InputError, match=r"NaN or infinite numbers for 'cxx'"):
-        store.lookup(words(4), Fake().layers[0])
+    assert len(list(store.glob("*.npy"))) == 3 * 3
 
 
 def test_no_store_is_an_error(tmp_path: Path) -> None:
@@ -447,37 +497,46 @@ def test_no_store_is_an_error(tmp_path: Path) -> None:
 def test_a_bad_encoder_is_named_and_nothing_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Any, words_of_error: list[str]
 ) -> None:
-    embed(tmp_path, Fake(), ["k", "kk"])
+    fill_store(tmp_path, Fake(), ["k", "kk"])
     encode = Fake.encode
     monkeypatch.setattr(Fake, "encode", lambda self, texts: spoil(encode(self, texts)))
     with pytest.raises(InputError) as caught:
-        embed(tmp_path, Fake(), words(4))
+        fill_store(tmp_path, Fake(), words(4))
     for word in ["encoder fake, revision 1", *words_of_error]:
         assert word in str(caught.value)
     assert len(EmbeddingStore(tmp_path, Fake())) == 2
 
 
-def test_history_and_workers_do_not_matter(tmp_path: Path) -> None:
+def test_history_and_workers_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder = make_encoder("use_multilingual", {})
     texts = [f"Frase número {i} del ensayo." for i in range(9)]
-    embed(tmp_path / "once", encoder, texts)
+    fill_store(tmp_path / "once", encoder, texts)
+    fill_store(tmp_path / "parallel", encoder, texts, 2)
+    assert contents(tmp_path / "once") == contents(tmp_path / "parallel")
     for part in (texts[3:5], texts[:1], texts[::-1]):
-        embed(tmp_path / "thrice", encoder, part)
-    embed(tmp_path / "parallel", encoder, texts, workers=2)
-    vectors = [
-        EmbeddingStore(tmp_path / name, encoder).lookup(texts, "output")
-        for name in ("once", "thrice", "parallel")
+        fill_store(tmp_path / "thrice", encoder, part)
+    monkeypatch.setattr(embedding, "CHUNK_TEXTS", 100)
+    fill_store(tmp_path / "whole", encoder, texts)
+    stores = [
+        EmbeddingStore(tmp_path / name, encoder) for name in ("once", "parallel", "thrice", "whole")
     ]
-    assert np.array_equal(vectors[0], vectors[1])
-    assert np.array_equal(vectors[0], vectors[2])
-    files = [
-        {file.name: file.read_bytes() for file in (tmp_path / name).iterdir()}
-        for name in ("once", "parallel")
-    ]
-    assert files[0] == files[1]
+    vectors = stores[0].lookup(texts, "output")
+    assert all(np.array_equal(own.lookup(texts, "output"), vectors) for own in stores)
+    (digests,) = {repr(own.digests(texts)) for own in stores}
+    # They change with a text, its place, its prompt and its vector.
+    assert repr(stores[0].digests(texts[::-1])) != digests
+    assert repr(stores[0].digests(texts[1:])) != digests
+    fill_store(tmp_path / "other", Fake(), texts)
+    fill_store(tmp_path / "other", Prompted(), texts, 1, "query: ")
+    plain, prompted = (
+        EmbeddingStore(tmp_path / "other", Fake(), prompt).digests(texts)
+        for prompt in (None, "query: ")
+    )
+    assert plain[0] == stores[0].digests(texts)[0] != prompted[0]
+    assert plain[1] != prompted[1]
 
 
 def test_a_store_can_be_moved(tmp_path: Path) -> None:
-    embed(tmp_path / "here", Fake(), words(5))
+    fill_store(tmp_path / "here", Fake(), words(5))
     shutil.move(tmp_path / "here", tmp_path / "there")
-    assert embed(tmp_path / "there", Fake(), words(5)) == 0
+    assert fill_store(tmp_path / "there", Fake(), words(5)) == 0

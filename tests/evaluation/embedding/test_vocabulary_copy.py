@@ -110,7 +110,7 @@ def test_words_are_not_all_in_memory_at_once(
         return norms_of(vectors)
 
     monkeypatch.setattr("evaluation.embedding.vocabulary.norms_of", watched)
-    monkeypatch.setattr("evaluation.encoders.static._load", None)
+    monkeypatch.setattr("evaluation.encoders.static.load_model", None)
     encoder = static(tmp_path / "v.vec", {f"p{i}": [i, 1] for i in range(8)})
     assert write_vocabulary(tmp_path / "store", encoder) == 8
     assert sizes == [3, 3, 2]

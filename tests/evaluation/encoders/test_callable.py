@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from stores import fill_store
 
 import evaluation.encoders.callable as functions
 from corpora_recipes.running.errors import InputError
 from evaluation.embedding.checked import encode_checked
-from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.calling import SHORT_TEXT
@@ -139,7 +139,7 @@ def test_layers(tmp_path: Path) -> None:
     assert (encoder.form, encoder.revision) == ("tokens", "7")
     assert (encoder.dimension, encoder.layers, encoder.layer) == (3, ("0", "1"), "1")
     assert encoder.encode(TEXTS).shape == (3, 2, 3)
-    assert embed(tmp_path / "store", encoder, TEXTS, workers=2) == 3
+    assert fill_store(tmp_path / "store", encoder, TEXTS, 2) == 3
     store = EmbeddingStore(tmp_path / "store", encoder)
     assert store.lookup(TEXTS, "0")[0].tolist() == [7, 3, 1]
     assert store.lookup(TEXTS, "1")[0].tolist() == [14, 6, 2]
@@ -226,6 +226,34 @@ def test_another_file_is_another_encoder(tmp_path: Path) -> None:
     after = made("mine:flat").options
     assert before.pop("file") != after.pop("file")
     assert before == after == {"function": "mine:flat", "form": "natural"}
+
+
+def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> None:
+    """Those beside it, however far; not what is installed, nor what only stands there."""
+    texts = {
+        "own.py": "import numpy, helpers\nfrom helpers.deep import scale\ndef f(texts): ...\n",
+        "helpers/__init__.py": "",
+        "helpers/deep.py": "from . import deeper\n",
+        "helpers/deeper.py": "import own\n",
+        "helpers/other.py": "",
+        "broken.py": "(",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    def digest() -> str:
+        functions._digest.cache_clear()
+        return str(made("own:f").options["file"])
+
+    before = digest()
+    for name in texts:
+        (tmp_path / name).write_text(f"{texts[name]}# Changed.\n")
+        assert (digest() == before) == (name in ("helpers/other.py", "broken.py"))
+        (tmp_path / name).write_text(texts[name])
+    assert digest() == before
+    (tmp_path / "helpers/deeper.py").write_text("(")
+    assert digest() != before
 
 
 def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import weakref
 from dataclasses import fields, is_dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,14 +12,16 @@ import numpy as np
 import pytest
 from hash_seeds import another_hash_seed
 from instance_files import row, write_dataset
+from stores import fill_store
 
 import evaluation
 from corpora_recipes.running.errors import InputError
+from evaluation import encoders
 from evaluation.arrays import Floats
 from evaluation.data.instances import find_datasets
-from evaluation.embedding.embedding import embed
+from evaluation.embedding.embedding import embed_datasets
 from evaluation.embedding.store import EmbeddingStore
-from evaluation.encoders import ENCODERS, make_encoder
+from evaluation.encoders import ENCODERS, make_encoder, release, static
 from evaluation.encoders.encoder import Description, describe
 from evaluation.encoders.use_network import Network
 from evaluation.probing.probing import Probing, probe_datasets
@@ -81,7 +84,7 @@ def test_a_description_opens_the_store(name: str, tmp_path: Path) -> None:
     for field in fields(Description):
         assert getattr(known, field.name) == getattr(encoder, field.name)
     assert describe(known) == pickle.loads(pickle.dumps(known)) == known
-    embed(tmp_path, encoder, TEXTS)
+    fill_store(tmp_path, encoder, TEXTS)
     assert EmbeddingStore(tmp_path, known).dimension == encoder.dimension
 
 
@@ -99,12 +102,12 @@ def test_workers_of_probe_do_not_ask_the_encoder(
     for name in ("one", "two"):
         write_dataset(tmp_path / "i" / name, "sentence_ordering", splits)
     encoder = make_encoder("own", {"encoder": "callable", "function": "noting:encode"})
-    texts = [text for own in rows for text in own["sentences"]]
-    embed(tmp_path / "store", encoder, texts)
+    datasets = find_datasets(tmp_path / "i")
+    embed_datasets(tmp_path / "store", encoder, datasets)
     results, *_ = probe_datasets(
         "own",
         encoder,
-        find_datasets(tmp_path / "i"),
+        datasets,
         tmp_path / "store",
         seed=1,
         probing=Probing(),
@@ -119,6 +122,20 @@ def test_workers_of_probe_do_not_ask_the_encoder(
 def test_every_encoder_has_its_name_and_options_that_are_fields(name: str) -> None:
     assert ENCODERS[name].name == name
     assert is_dataclass(ENCODERS[name])
+
+
+def test_a_model_is_let_go(tmp_path: Path) -> None:
+    for kind in ENCODERS.values():
+        module = sys.modules[kind.__module__]
+        assert hasattr(module, "load_model") == (module in encoders._MODULES)
+    (tmp_path / "v.txt").write_text("mar 1 2\n")
+    encoder = make_encoder("static", {"path": str(tmp_path / "v.txt")})
+    before = encoder.encode(["mar"])
+    table = weakref.ref(static.load_model(*static._stamp(str(tmp_path / "v.txt"))))
+    assert table() is not None
+    release()
+    assert table() is None
+    assert np.array_equal(encoder.encode(["mar"]), before)
 
 
 # Of 3 to 40 tokens, and of more than a block, a group.
@@ -170,8 +187,8 @@ def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> No
         "found = encode([text for text in argv[1:] for _ in range(25)]).reshape(-1, 25, 512);"
         "assert (found == found[:, :1]).all();"
         "assert (found[-1, 0] == encode(argv[-1:])[0]).all();"
-        "from evaluation.encoders.use_multilingual import _model;"
-        "assert not _model()[1].alone"
+        "from evaluation.encoders.use_multilingual import load_model;"
+        "assert not load_model()[1].alone"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *TEXTS],

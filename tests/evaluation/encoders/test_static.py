@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from stores import fill_store
 
 import evaluation.encoders.static as static
 import evaluation.encoders.vector_files as vector_files
 from corpora_recipes.running.errors import InputError
-from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.static import StaticVectors
@@ -133,7 +133,7 @@ def test_the_vocabulary_comes_in_blocks(
     monkeypatch.setattr(vector_files, "BLOCK_ROWS", 3)
     monkeypatch.setattr(static, "BLOCK_ROWS", 3)
     # Nothing else is read into memory.
-    monkeypatch.setattr(static, "_load", None)
+    monkeypatch.setattr(static, "load_model", None)
     blocks = list(made.vocabulary())
     assert [len(own) for own, _ in blocks] == [3, 3, 2]
     assert [word for own, _ in blocks for word in own] == list(words)
@@ -224,7 +224,7 @@ def test_store_and_options(tmp_path: Path, encoder: Callable[..., StaticVectors]
     assert made.options == {"file": "v.txt"}
     # printf … | sha256sum
     assert made.revision == "26667f79b20a0ece"
-    assert embed(tmp_path / "store", made, TEXTS, workers=2) == 6
+    assert fill_store(tmp_path / "store", made, TEXTS, 2) == 6
     stored = EmbeddingStore(tmp_path / "store", made).lookup(TEXTS, "output")
     assert stored.tolist() == np.float32(MEANS).tolist()
     with pytest.raises(InputError, match="the options path"):
@@ -416,7 +416,7 @@ def test_what_is_written_is_read(
         "gensim": lambda: encoder(binary(words, b""), "v.bin"),
         "fasttext": lambda: encoder(fasttext([*words], [*words.values()], longest=0), "v.bin"),
     }[kind]()
-    table = static._load(*static._stamp(made.path))
+    table = static.load_model(*static._stamp(made.path))
     assert {word: table.matrix[row].tolist() for word, row in table.rows.items()} == words
     assert made.encode(list(words))[:, 0].tolist() == list(words.values())
 

@@ -17,6 +17,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = {
     "encoder": "transformers",
     "revision": COMMIT,
+    "form": "natural",
     "layers": ["0", "avg"],
     "layer": "avg",
     "dimension": 16,

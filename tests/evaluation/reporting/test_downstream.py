@@ -96,7 +96,7 @@ def probed(name: str, **values: float) -> Results:
     for dataset, value in values.items():
         one = Score(
             dataset, tasks[dataset], "x", "es", "1", "0", {"test": 9}, 0, 9, "2", "accuracy", value,
-            None, (0, 1), {}, None, None, {}, None, None,
+            None, (0, 1), {}, None, None, {}, None, None, "",
         )  # fmt: skip
         made += [one, replace(one, layer="0", value=0.9)]
     encoder = {"layer": "2", "layers": ["0", "2"]}

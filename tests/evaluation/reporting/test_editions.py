@@ -90,7 +90,7 @@ def edition_inputs(folder: Path) -> Inputs:
     say_of_dataset(path, "sp_new", edition_of="sp_old")
     other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=scores)
     results = kept(folder, replace(ONE, scores=scores), other, right={"other": 15})
-    return read_inputs(results, path, None)
+    return read_inputs(results, path)
 
 
 def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
@@ -116,6 +116,6 @@ def test_the_report_has_a_table_for_each_edition(tmp_path: Path) -> None:
 def test_a_report_without_editions_has_no_such_table(tmp_path: Path) -> None:
     baselines = {"mc": {"majority": 0.2, "length": 0.3}}
     results = kept(tmp_path, replace(DEEP, scores=(replace(MC, layer=DEEP.encoder["layer"]),)))
-    inputs = read_inputs(results, audit_file(tmp_path, baselines), None)
+    inputs = read_inputs(results, audit_file(tmp_path, baselines))
     assert inputs.editions == ()
     assert editions(inputs) == []

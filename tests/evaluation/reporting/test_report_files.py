@@ -7,6 +7,7 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from dataclasses import replace
+from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,7 @@ from report_files import (
 from builders.tasks import TASKS, section_prediction
 from builders.tasks.groups import Group
 from builders.tasks.task import Task, Text, sentences
+from corpora_recipes.escaping import markdown
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
 from evaluation.reporting.figures import (
@@ -55,7 +57,7 @@ from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
 from evaluation.reporting.latex import write_latex, written
 from evaluation.reporting.layers import profiles
 from evaluation.reporting.published import PAPERS
-from evaluation.reporting.writing import write_report
+from evaluation.reporting.writing import metrics, plotted, write_report
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
 
@@ -74,12 +76,12 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    inputs = read_inputs(given["results"], given["audit"], None)
+    inputs = read_inputs(given["results"], given["audit"])
     return {own["name"]: own for own in browsed(inputs, find_datasets(given["instances"]))}
 
 
 def inputs_of(folder: Path, *results: Any) -> Inputs:
-    return read_inputs(kept(folder, *results), audit_file(folder, ALL_BASELINES), None)
+    return read_inputs(kept(folder, *results), audit_file(folder, ALL_BASELINES))
 
 
 def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
@@ -87,15 +89,42 @@ def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tu
     return [(part["tag"], *part["units"], part["note"], part["marked"]) for part in own]
 
 
-def test_metrics(written_report: Path) -> None:
-    content = json.loads((written_report / "metrics.json").read_bytes())
-    assert content["sp_x"] == {"char_hash": 0.4521, "deep": pytest.approx(0.4121)}
-    assert content["sts_x"]["char_hash"] == 0.8
-    assert len(content) == 8 + 3 * 3 + 2 * 2
-    assert content["evalrank_es mrr cosine"] == {"char_hash": 0.4, "deep": 0.4}
-    assert content["evalrank_es mrr l2"]["deep"] == 0.35
-    assert content["evalrank_words_es hits@3 cosine"]["char_hash"] == 0.45
-    assert content["paralex_es suggestion shared lower"]["char_hash"] == 0.375
+def test_what_dvc_shows_and_plots(given: dict[str, Any], written_report: Path) -> None:
+    """Every score, by its name; and the averages of whole benchmarks."""
+    plotted = json.loads((written_report / "scores.json").read_bytes())
+    scores = {(own["dataset"], own["encoder"]): own["score"] for own in plotted}
+    assert len(scores) == len(plotted) == 2 * (8 + 3 * 3 + 2 * 2)
+    expected = {
+        **{("sp_x", "char_hash"): 0.4521, ("sp_x", "deep"): pytest.approx(0.4121)},
+        **{("sts_x", "char_hash"): 0.8, ("evalrank_es mrr cosine", "deep"): 0.4},
+        **{("evalrank_es mrr l2", "deep"): 0.35, ("evalrank_es mrr cosine", "char_hash"): 0.4},
+        ("evalrank_words_es hits@3 cosine", "char_hash"): 0.45,
+        ("paralex_es suggestion shared lower", "char_hash"): 0.375,
+    }
+    assert {name: scores[name] for name in expected} == expected
+    means = {
+        name: sum(scores[dataset, name] for dataset in ROWS) / len(ROWS)
+        for name in ("char_hash", "deep")
+    }
+    metrics = json.loads((written_report / "metrics.json").read_bytes())
+    assert metrics == {"own datasets": pytest.approx(means)}
+
+
+def test_an_encoder_that_lacks_a_dataset_has_no_average(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, ONE, TWO)
+    (means,) = metrics(inputs).values()
+    assert means == {"char_hash": pytest.approx((0.4521 + 0.3) / 2)}
+    assert {"encoder": "use", "dataset": "sp_wiki", "score": 0.6} in plotted(inputs)
+
+
+def test_what_was_left_out_for_a_fault_stands_first(given: dict[str, Any], tmp_path: Path) -> None:
+    fault = InputError("mine.jsonl", expected="texts", found="<b>none", todo="write some")
+    write_report(**given, out=tmp_path, left_out={"read mine": str(fault)})
+    said = "Left out for a fault, so that averages may be incomplete: read mine: mine.jsonl "
+    said += "expected: texts found: <b>none to do: write some."
+    assert escape(said) in (tmp_path / "index.html").read_text("utf-8")
+    first, _, _ = (tmp_path / "report.md").read_text("utf-8").partition("\n- ")
+    assert markdown(said) in first
 
 
 def test_the_same_results_give_the_same_bytes(
@@ -109,7 +138,7 @@ def test_the_same_results_give_the_same_bytes(
     names = sorted(str(path.relative_to(again)) for path in again.rglob("*") if path.is_file())
     assert names == [
         *(f"figures/{name}" for name in FIGURES),
-        *("index.html", "metrics.json", "report.md", "tables.tex"),
+        *("index.html", "metrics.json", "report.md", "scores.json", "tables.tex"),
     ]
     for name in names:
         assert (again / name).read_bytes() == (written_report / name).read_bytes(), name
@@ -186,7 +215,7 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
 
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
-    inputs = read_inputs(given["results"], given["audit"], None)
+    inputs = read_inputs(given["results"], given["audit"])
     datasets = find_datasets(given["instances"])
     (first, *_) = browsed(inputs, datasets, "../hub/README.md")
     assert (first["title"], first["card"]) == (
@@ -297,7 +326,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     assert "## Counting of toys (TOY), own datasets\n" in (
         tmp_path / "out" / "report.md"
     ).read_text("utf-8")
-    inputs = read_inputs(given["results"], given["audit"], None)
+    inputs = read_inputs(given["results"], given["audit"])
     assert (list(inputs.groups)[-1], list(inputs.datasets)[-1]) == (group, "toy_x")
     shown = browsed(inputs, find_datasets(given["instances"]))[-1]
     assert (shown["name"], shown["group"], shown["rows"][1]["told"][0]) == (
@@ -310,7 +339,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
 
 @pytest.mark.parametrize("there", [True, False])
 def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, there: bool) -> None:
-    inputs = read_inputs(given["results"], given["audit"], None)
+    inputs = read_inputs(given["results"], given["audit"])
     other = write_instances(tmp_path / "instances")
     if there:
         for split in ("train", "validation"):
@@ -328,7 +357,7 @@ def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> Non
     ((results, _), _) = given["results"]
     scores = tuple(score for score in results.scores if score.dataset == "sp_x")
     own = kept(tmp_path, replace(results, scores=scores))
-    inputs = read_inputs(own, given["audit"], None)
+    inputs = read_inputs(own, given["audit"])
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
         browsed(inputs, find_datasets(given["instances"]))
 
@@ -467,7 +496,6 @@ def test_latex_compiles(tmp_path: Path, name: str) -> None:
     inputs = read_inputs(
         kept(tmp_path, *results),
         audit_file(tmp_path, ALL_BASELINES),
-        None,
         kept_ranks(tmp_path, ranked),
         [clustered],
     )

@@ -34,7 +34,7 @@ def inputs_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Inpu
     better = tuple(replace(score, value=0.6, interval=(0.58, 0.62)) for score in scores)
     other = replace(ONE, name="other", encoder=ONE.encoder | {"encoder": "static"}, scores=better)
     results = kept(folder, replace(ONE, scores=scores), other)
-    return read_inputs(results, path, None)
+    return read_inputs(results, path)
 
 
 def test_the_same_task_stands_side_by_side(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ from evaluation.reporting.tables.audit import measurements, verdicts
 from evaluation.reporting.tables.downstream import downstream, downstream_datasets
 from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
 from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
-from evaluation.reporting.writing import metrics
+from evaluation.reporting.writing import plotted
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
 from evaluation.results.rankings import RankingResults
@@ -62,7 +62,12 @@ def inputs_of(
     others = {score.dataset for own in (*rankings, *paradigms) for score in own.scores}
     audit = audit_file(folder, ALL_BASELINES, others)
     ranked = kept_ranks(folder, *rankings, **ranks)
-    return read_inputs(kept(folder, *results), audit, None, ranked, paradigms)
+    return read_inputs(kept(folder, *results), audit, ranked, paradigms)
+
+
+def values(inputs: Inputs, encoder: str) -> dict[str, Any]:
+    """Return name of a score to the score of an encoder."""
+    return {own["dataset"]: own["score"] for own in plotted(inputs) if own["encoder"] == encoder}
 
 
 def cells(table: Table) -> list[list[str]]:
@@ -94,7 +99,7 @@ def test_no_sections_without_results(tmp_path: Path) -> None:
             write_html(inputs, [], Figure()),
         ):
             assert not re.search("evalrank|paralex|downstream", text.split("</style>")[-1], re.I)
-        assert list(metrics(inputs)) == ["sp_wiki", "dr_rst"]
+        assert [*values(inputs, "char_hash")] == ["sp_wiki", "dr_rst"]
 
 
 def test_ranks(tmp_path: Path) -> None:
@@ -248,7 +253,7 @@ def test_other_layers_are_not_shown(tmp_path: Path) -> None:
     assert "90.0" not in str(evalrank(inputs))
     assert "paralex_de" not in str(one(paralex(inputs)))
     assert len(clusters(inputs)) == 1
-    assert metrics(inputs)["evalrank_es mrr cosine"] == {"deep": 0.4}
+    assert values(inputs, "deep")["evalrank_es mrr cosine"] == 0.4
 
 
 def test_an_encoder_that_was_not_ranked_by_a_similarity(tmp_path: Path) -> None:
@@ -565,7 +570,7 @@ def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None
 def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:
     audit = audit_file(tmp_path, ALL_BASELINES, ["evalrank_es"])
     with pytest.raises(InputError, match="audit the same instances again") as caught:
-        read_inputs(kept(tmp_path, ONE), audit, None, kept_ranks(tmp_path, RANKED))
+        read_inputs(kept(tmp_path, ONE), audit, kept_ranks(tmp_path, RANKED))
     assert caught.value.where.endswith("audit.json: evalrank_words_es")
     assert caught.value.found == "no such dataset"
 
@@ -578,4 +583,4 @@ def test_one_seed_for_all(tmp_path: Path) -> None:
 def test_encoders_that_were_ranked_and_not_probed(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, [ONE], [OTHER_RANKED], [OTHER_CLUSTERED])
     assert cells(evalrank(inputs)[1])[0][0] == "use +"
-    assert metrics(inputs)["evalrank_es hits@1 cosine"] == {"use": 0.3}
+    assert values(inputs, "use")["evalrank_es hits@1 cosine"] == 0.3

@@ -331,7 +331,6 @@ def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
     inputs = read_inputs(
         kept(tmp_path, *results),
         audit_file(tmp_path, BASELINES),
-        None,
         kept_ranks(tmp_path, *(ranked for ranked, _ in others)),
         [clustered for _, clustered in others],
     )
@@ -440,7 +439,7 @@ def test_texts_run_in_their_own_direction(
 @pytest.mark.parametrize("width", [1280, 380])
 def test_the_figure_stays_readable(context: Any, tmp_path: Path, count: int, width: int) -> None:
     results = kept(tmp_path, replace(ONE, scores=(SP,)))
-    inputs = read_inputs(results, audit_file(tmp_path, BASELINES), None)
+    inputs = read_inputs(results, audit_file(tmp_path, BASELINES))
     figure = inline(draw_scores(many_datasets(inputs, count)), "scores")
     style = files("evaluation.reporting").joinpath("page.css").read_text("utf-8")
     page = context.new_page()

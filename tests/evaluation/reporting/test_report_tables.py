@@ -18,7 +18,6 @@ from report_files import (
     TWO,
     audit_file,
     change_audit,
-    invariance_file,
     kept,
     one,
     say_of_dataset,
@@ -55,7 +54,7 @@ def inputs_of(folder: Path, *results: Results, **how: Any) -> Inputs:
     baselines = how.get("baselines", BASELINES)
     audit = how.get("audit") or audit_file(folder, baselines)
     own = kept(folder, *results, right=how.get("right"))
-    return read_inputs(own, audit, how.get("invariance"), samples=how.get("samples", ()))
+    return read_inputs(own, audit, samples=how.get("samples", ()))
 
 
 def report(folder: Path, *results: Results, **how: Any) -> str:
@@ -447,12 +446,10 @@ def test_nothing_is_said_of_an_average_that_was_not_probed(tmp_path: Path) -> No
 @pytest.mark.parametrize("protocol", ["standard", "senteval"])
 def test_scores_that_depend_on_the_scale(tmp_path: Path, protocol: str) -> None:
     own = replace(ONE, protocol=ONE.protocol | {"name": protocol})
-    inputs = inputs_of(tmp_path, own, invariance=invariance_file(tmp_path, SP.digest))
+    inputs = inputs_of(tmp_path, own)
     for text in (write_markdown(inputs), write_latex(inputs)):
         warning = "does not standardise features, so that probe scores depend on the scale"
         assert (warning in text) == (protocol == "senteval")
-    about = section(write_markdown(inputs), "Invariance (gate 10)").split("\n\n")[0]
-    assert about.endswith("Always measured with the protocol standard.")
 
 
 def test_names_of_tables_are_of_letters_digits_and_hyphens(tmp_path: Path) -> None:
@@ -571,31 +568,17 @@ def test_the_mark_of_a_test_of_few_documents(tmp_path: Path, documents: int, mar
     assert "|  | dr_rst \\* |" in text
 
 
-def test_the_section_on_invariance(tmp_path: Path) -> None:
-    text = report(tmp_path, ONE, TWO, invariance=invariance_file(tmp_path, SP.digest))
-    limits = "Limits: scale 0.5, order 0.0, hash seed 0.0; for scale, one prediction if that is"
-    assert f"{limits} more." in text
-    assert "correlation × 100; limits: scale 0.2, order 0.0, hash seed 0.0." in text
-    assert section(text, "Invariance (gate 10)").split("\n\n")[1].splitlines() == [
-        "| Dataset | Test rows | Scale | Order | Hash seed | Verdict |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-        "| sp_wiki | 200 | 0.5 | 0.0 | 0.0 | pass |",
-        "| dr_rst | 200 | 0.5 | 0.0 | 0.0 | pass |",
-    ]
-
-
 def test_the_audits_verdicts_and_measurements(tmp_path: Path) -> None:
     audit = audit_file(tmp_path, BASELINES)
     change_audit(audit, "dr_rst", gate="leakage", verdict="inherited", value=3)
     change_audit(audit, "dr_rst", gate="text", verdict="miss", value=0.031, limit=0.02)
     change_audit(audit, "sp_wiki", gate="donors", verdict="not applicable")
-    invariance = invariance_file(tmp_path, SP.digest)
-    inputs = inputs_of(tmp_path, ONE, audit=audit, invariance=invariance)
+    inputs = inputs_of(tmp_path, ONE, audit=audit)
     table = one(verdicts(inputs))
-    assert len(table.header) == 11
+    assert len(table.header) == 10
     assert cells(table) == [
-        ["sp_wiki", "–", "–", "pass", SURFACE_FORM, "–", "–", "–", "–", "–", "pass"],
-        ["dr_rst", "inherited", "–", "pass", "pass", "miss", "–", "–", "–", "–", "pass"],
+        ["sp_wiki", "–", "–", "pass", SURFACE_FORM, "–", "–", "–", "–", "–"],
+        ["dr_rst", "inherited", "–", "pass", "pass", "miss", "–", "–", "–", "–"],
     ]
     assert table.rows[1].cells[5].tone == "miss"
     own = [row for row in cells(one(measurements(inputs))) if row[0] == "dr_rst"]
@@ -674,14 +657,7 @@ def test_names_that_mean_something_to_markdown() -> None:
 
 def test_no_results(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one encoder or more"):
-        read_inputs([], tmp_path / "audit.json", None)
-
-
-def test_an_invariance_of_other_rows(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="measure the invariance again") as caught:
-        inputs_of(tmp_path, ONE, invariance=invariance_file(tmp_path, "0" * 64))
-    for words in ("invariance.json: sp_wiki", "5" * 64, "0" * 64):
-        assert words in str(caught.value)
+        read_inputs([], tmp_path / "audit.json")
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,7 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     given = whole_report(tmp_path_factory.mktemp("sections"))
-    return read_inputs(
-        given["results"], given["audit"], None, given["rankings"], given["paradigms"]
-    )
+    return read_inputs(given["results"], given["audit"], given["rankings"], given["paradigms"])
 
 
 def written(inputs: Inputs) -> dict[Format, str]:
@@ -57,7 +55,7 @@ def test_every_section_is_in_the_formats_that_it_names(inputs: Inputs) -> None:
                 }[form]
                 assert expected in texts[form], (section.name, form)
     # These have nothing to show here.
-    missing = {"ablations", "invariance", "vocabulary", "downstream_datasets"}
+    missing = {"ablations", "vocabulary", "downstream_datasets"}
     missing |= {"languages", "tasks_in_languages"}
     assert shown == {
         section.name: set(section.formats) for section in SECTIONS if section.name not in missing

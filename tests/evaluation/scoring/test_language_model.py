@@ -70,8 +70,7 @@ def test_a_model_and_an_encoder_are_compared_and_reported(
     assert apart["difference"][0] == pytest.approx(0.75 - encoder["bso_own"].value)
     for own in (model, encoder):
         own.save(f"results/{own.results.name}")
-    report = ["report", "results/Large-2B", "results/char_hash", "--instances", "dist/hub"]
-    assert main([*report, "--audit", "dist/hub/audit.json", "--out", "report"]) == 0
+    assert main(["report", "results/Large-2B", "results/char_hash", "--out", "report"]) == 0
     page = Path("report/report.md").read_text("utf-8")
     assert "asked in lm-evaluation-harness without a probe: Large-2B." in page
     assert "Probe protocol standard, version" in page

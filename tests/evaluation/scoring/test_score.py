@@ -34,24 +34,21 @@ def test_the_numbers_are_those_of_the_pipeline(hub_folder: Path) -> None:
     entry = "{encoder: callable, function: 'counting_letters:encode'}"
     # The seed of the data is 7.
     Path("params.yaml").write_text(f"seed: 7\nencoders: {{mine: {entry}}}\n")
-    common = ["mine", "--instances", "dist/hub", "--workers", "1"]
-    assert main(["embed", *common, "--out", "vectors"]) == 0
-    assert main(["probe", *common, "--embeddings", "vectors", "--out", "piped"]) == 0
     score(encode, name="mine").save("scored")
-    predictions = [Path(folder, "predictions.parquet") for folder in ("piped", "scored")]
-    assert predictions[0].read_bytes() == predictions[1].read_bytes()
-    piped, scored = (
-        json.loads(Path(folder, "scores.json").read_bytes()) for folder in ("piped", "scored")
-    )
-    for facts in (piped, scored):
-        # Of a function at hand there is a name, and no file.
-        facts["encoder"].pop("options")
-        facts["encoder"].pop("revision")
-    assert piped == scored
     assert not Path("data").exists()
+    assert main(["embed"]) == main(["probe"]) == 0
+    piped = Path("data/results/mine")
+    answers, facts = ("predictions.parquet", "scores.json")
+    assert Path("scored", answers).read_bytes() == (piped / answers).read_bytes()
+    both = [json.loads(folder.joinpath(facts).read_bytes()) for folder in (piped, Path("scored"))]
+    for found in both:
+        # Of a function at hand there is a name, and no file.
+        found["encoder"].pop("options")
+        found["encoder"].pop("revision")
+    assert both[0] == both[1]
     score("mine").save("again")
-    for name in ("scores.json", "predictions.parquet"):
-        assert Path("again", name).read_bytes() == Path("piped", name).read_bytes()
+    for name in (facts, answers):
+        assert Path("again", name).read_bytes() == (piped / name).read_bytes()
 
 
 def test_params_choose_the_protocol_unless_it_is_named(hub_folder: Path) -> None:
@@ -120,14 +117,12 @@ def test_prompts_are_those_of_params(hub_folder: Path) -> None:
     prompts = {"default": "q: ", "SC": "class: ", "sts_own": ""}
     entry = {"encoder": "callable", "function": "prompting:encode", "prompts": prompts}
     Path("params.yaml").write_text(json.dumps({"seed": 7, "encoders": {"own": entry}}))
-    common = ["own", "--instances", "dist/hub", "--workers", "1"]
-    assert main(["embed", *common, "--out", "vectors"]) == 0
-    assert main(["probe", *common, "--embeddings", "vectors", "--out", "piped"]) == 0
+    assert main(["embed"]) == main(["probe"]) == 0
     assert main(["list"]) == 1  # there are no such datasets in params.yaml
     found = score("prompting:encode", name="own", prompts=prompts)
     found.save("scored")
     for name in ("scores.json", "predictions.parquet"):
-        assert Path("scored", name).read_bytes() == Path("piped", name).read_bytes()
+        assert Path("scored", name).read_bytes() == Path("data/results/own", name).read_bytes()
     assert found.results.encoder["options"]["prompts"] == prompts
 
 
@@ -213,7 +208,7 @@ def test_it_runs_in_a_program_outside_a_clone_and_starts_fast(hub_folder: Path) 
         "def encode(texts): return np.array([[len(text), 1] for text in texts])\n"
         "scores = score(encode)\n"
         "assert isinstance(scores, Scores)\n"
-        "heavy = {'pandas', 'sklearn.linear_model', 'scipy.stats', 'matplotlib', 'torch'}\n"
+        "heavy = {'sklearn.linear_model', 'scipy.stats', 'matplotlib', 'torch'}\n"
         "print(len(scores.results.scores), heavy & sys.modules.keys(), scores, sep='\\n')\n"
     )
     done = subprocess.run(

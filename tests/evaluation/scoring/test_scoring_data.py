@@ -60,7 +60,7 @@ def test_without_data_it_says_how_to_get_some(
     monkeypatch.chdir(tmp_path)
     assert main(["score", "char_hash"]) == 1
     said = capsys.readouterr().err
-    for word in ("--data", "make repro", "Hugging Face Hub", str(tmp_path)):
+    for word in ("--data", "probeta repro", "Hugging Face Hub", str(tmp_path)):
         assert word in said
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from corpora_recipes.running.errors import InputError
-from evaluation.entries import encoder_of, encoders_params
+from corpora_recipes.running.left_out import LeftOut, write_left_out
+from evaluation.entries import encoders_of, encoders_params
 from evaluation.training.params import Training, trained_params, training_of
 
 PATH = Path("params.yaml")
@@ -63,13 +64,20 @@ def test_an_entry_that_is_not_there() -> None:
         training_of({"corpora": {}, "trained": {}}, PATH, "mine")
 
 
-def test_a_trained_encoder_is_one_of_the_run(write_params: Any) -> None:
+def test_a_trained_encoder_is_one_of_the_run(
+    write_params: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     entry = {"corpus": "own", "objectives": {"nsp": 1}}
     path = write_params(CORPORA, encoders={"char_hash": {}}, trained={"mine": entry})
-    encoder = encoder_of(path, "mine")
-    assert encoder.name == "sentence_transformers"
+    assert {name: make().name for name, make in encoders_of(path).items()} == {
+        "char_hash": "char_hash",
+        "mine": "sentence_transformers",
+    }
     params = {"encoders": {"char_hash": {}}, "trained": {"mine": entry}}
     assert encoders_params(params, path) == {
         "char_hash": {},
         "mine": {"encoder": "sentence_transformers", "model": "data/trained/mine"},
     }
+    write_left_out("train", {"mine": LeftOut("no torch")})
+    assert list(encoders_of(path)) == ["char_hash"]

@@ -176,7 +176,7 @@ class TestFiles:
 
     def test_nothing_to_read(self, tmp_path: Path) -> None:
         write(tmp_path / "notes.txt", "x")
-        with pytest.raises(InputError, match="fetch gutenberg"):
+        with pytest.raises(InputError, match="fetch --only gutenberg"):
             recipe.blocks(tmp_path, corpus())
         write(tmp_path / "pg7.txt", book())
         with pytest.raises(InputError, match=r"corpora\.gutenberg\.corpus\.language"):

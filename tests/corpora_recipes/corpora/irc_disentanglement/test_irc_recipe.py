@@ -159,5 +159,5 @@ def test_a_log_without_annotation(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_logs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="probeta fetch irc_disentanglement"):
+    with pytest.raises(InputError, match="probeta fetch --only irc_disentanglement"):
         recipe.blocks(tmp_path, CORPUS)

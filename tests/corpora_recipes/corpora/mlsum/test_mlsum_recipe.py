@@ -435,9 +435,7 @@ class TestBadInput:
             read(tmp_path)
         assert error.value.where == f"{tmp_path / 'es_train.jsonl'}, line 3"
         assert message in str(error.value)
-        assert error.value.todo == (
-            f"fetch it again: remove the file and run `probeta fetch news --out {tmp_path}`"
-        )
+        assert error.value.todo == "remove the file, and run `probeta fetch --only news`"
 
     @pytest.mark.parametrize(
         "content",
@@ -452,7 +450,7 @@ class TestBadInput:
         (write(tmp_path, GOOD) / "es_val.jsonl").write_bytes(content)
         with pytest.raises(InputError, match=r"es_val\.jsonl, line 1\n") as error:
             read(tmp_path)
-        assert error.value.todo.startswith("fetch it again")
+        assert error.value.todo.startswith("remove the file")
 
     def test_line_of_a_later_block(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(json_lines, "BLOCK_BYTES", 64)

@@ -237,7 +237,7 @@ class TestArchive:
         assert [b.key for b in recipe.blocks(raw, corpus())] == ["77", "78"]
 
     def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="fetch opensubtitles"):
+        with pytest.raises(InputError, match="fetch --only opensubtitles"):
             recipe.blocks(tmp_path, corpus())
 
     def test_no_zip(self, tmp_path: Path) -> None:

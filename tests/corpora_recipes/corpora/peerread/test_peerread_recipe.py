@@ -176,5 +176,5 @@ def test_an_archive_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_without_papers(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="probeta fetch peerread"):
+    with pytest.raises(InputError, match="probeta fetch --only peerread"):
         recipe.blocks(tmp_path, CORPUS)

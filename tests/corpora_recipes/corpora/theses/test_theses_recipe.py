@@ -219,7 +219,7 @@ class TestForms:
             "page-0000.xml",
         ]
         (tmp_path / "empty").mkdir()
-        with pytest.raises(InputError, match="fetch theses"):
+        with pytest.raises(InputError, match="fetch --only theses"):
             recipe.blocks(tmp_path / "empty", corpus())
 
     def test_other_form(self, tmp_path: Path) -> None:

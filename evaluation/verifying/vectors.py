@@ -1,0 +1,95 @@
+"""Verifies the vectors that scores name: those of the store, of which some are encoded again."""
+
+from pathlib import Path
+
+import numpy as np
+
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import EMBEDDINGS
+from evaluation.arrays import Floats
+from evaluation.data.prompts import prompt_of
+from evaluation.data.texts import unique_texts
+from evaluation.embedding.checked import encode_checked
+from evaluation.embedding.header import made_by
+from evaluation.embedding.store import EmbeddingStore, text_keys
+from evaluation.encoders import release
+from evaluation.encoders.encoder import describe
+from evaluation.entries import encoders_of
+from evaluation.results.paradigms import ParadigmScore
+from evaluation.results.probes import Results
+from evaluation.results.versions import encoder_facts
+from evaluation.verifying.check import Check
+from evaluation.verifying.neighbours import word_rankings
+
+# The share of a vector's length by which libraries that form batches may round.
+FAR = 1e-5
+
+
+def verify_vectors(check: Check, params: Path, count: int) -> None:
+    """Compare the vectors of a store with the digests in scores, and with the encoder's.
+
+    Args:
+        check: gets what differs.
+        params: params.yaml, with the encoder under the name of the results.
+        count: how many texts of each dataset are encoded again.
+
+    Raises:
+        InputError: there is no such entry or store; or the encoder fails.
+    """
+    if isinstance(check.results, Results) and not check.results.probed:
+        check.notes.append("not encoded again: a language model has no vectors")
+        return
+    name, encoders = check.results.name, encoders_of(params)
+    if name not in encoders:
+        raise InputError(
+            params,
+            expected=f"the encoder {name}, to encode texts again",
+            found=f"the encoders {', '.join(encoders)}",
+            todo="add it, or name another file with --params, or verify without --encode",
+        )
+    encoder, folder = encoders[name](), EMBEDDINGS / name
+    known = describe(encoder)
+    store = EmbeddingStore(folder, known)
+    check.compare("results", check.results, {"encoder": encoder_facts(known, store.dimension)})
+    digests: dict[str, dict[str, str]] = {}
+    furthest = 0.0
+    for score in check.scores():
+        if not check.asks(score.dataset):
+            continue
+        words = word_rankings(check, score) if isinstance(score, ParadigmScore) else []
+        datasets = [check.datasets[score.dataset], *words]
+        for dataset in datasets:
+            if dataset.name in digests:
+                continue
+            texts = sorted(unique_texts(dataset, known.form))
+            store = EmbeddingStore(folder, known, prompt_of(known, dataset))
+            _, vectors = store.digests(texts)
+            digests[dataset.name] = vectors
+            # Which texts, all vectors decide: nobody can choose them and make up the others.
+            order = np.argsort(text_keys(texts, vectors[known.layer]), kind="stable")
+            sample = [texts[row] for row in order[:count]]
+            again = encode_checked(encoder, sample, store.prompt)
+            for number, layer in enumerate(known.layers):
+                far = _apart(again[:, number], store.lookup(sample, layer))
+                furthest = max(far, furthest)
+                if far > FAR:
+                    said = f"encoded again, up to {far:.2g} of their length away"
+                    check.differences.append(f"{dataset.name}, {layer}: vectors: {said}")
+        found = [digests[dataset.name].get(score.layer) for dataset in datasets]
+        where = f"{score.dataset}, {score.layer}"
+        check.compare(
+            where, score, {"vectors": found if isinstance(score, ParadigmScore) else found[0]}
+        )
+    release()
+    away = f"at most {furthest:.1g} of their length away" if furthest else "the same to the bit"
+    check.notes.append(f"{count} texts of {len(digests)} datasets encoded again: vectors {away}")
+    if store.made_by != made_by(encoder):
+        check.notes.append(f"the vectors in {folder} were made by other code or libraries")
+
+
+def _apart(again: Floats, kept: Floats) -> float:
+    """Return how far vectors are from others at most, as a share of the length of these."""
+    apart = np.linalg.norm(again.astype(np.float64) - kept, axis=1)
+    lengths = np.linalg.norm(kept.astype(np.float64), axis=1)
+    with np.errstate(divide="ignore"):
+        return max((apart[apart > 0] / lengths[apart > 0]).tolist(), default=0.0)

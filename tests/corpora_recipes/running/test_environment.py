@@ -1,0 +1,94 @@
+"""The environment: every library that a stage imports is in its key, or decides nothing there."""
+
+import ast
+import json
+import platform
+import sys
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import pytest
+from imports import PACKAGES, _imports, modules
+
+from corpora_recipes.recipe import recipe_names
+from corpora_recipes.running.code import reached
+from corpora_recipes.running.environment import (
+    LIBRARIES,
+    stage_versions,
+    versions_of,
+    write_environment,
+)
+from corpora_recipes.running.folders import ENVIRONMENT
+from evaluation.encoders import ENCODERS
+from evaluation.stages import STAGES
+
+# Package to the stages that import it, and why it decides nothing there.
+DECIDE_NOTHING = {
+    # What is downloaded is an input, by its digest.
+    "requests": {"read"},
+    "urllib3": {"read"},
+    # Data sets of others; audits of these are not kept.
+    "httpx2": {"audit"},
+    "huggingface-hub": {"audit"},
+    "mteb": {"audit"},
+    # Only `evaluation` takes arrays from tables; embedding leaves numbers to the encoders.
+    "numpy": {"read", "build", "compose", "package", "embed"},
+    "pyarrow": {"train", "embed"},  # reads values
+    "pyyaml": {"read", "build", "compose", "audit", "train", "check"},  # reads values
+    "safetensors": {"train"},  # writes the weights that torch has
+    "spacy": {"audit"},  # says which languages it has rules for
+    "torch": {"probe", "report"},  # probes of `engine: torch` name its version themselves
+    "markupsafe": {"audit", "package", "train", "report"},  # marks what is escaped
+    "threadpoolctl": {"audit", "embed", "probe", "rank", "paradigms"},
+    "tqdm": {"read", "compose", "train", "paradigms"},
+}
+# What is imported by nobody: it is run as a command, and comes with sentence-transformers.
+NOT_IMPORTED = {"read": {"wikiextractor"}, "train": {"transformers"}}
+
+
+def libraries_of(stage: str) -> set[str]:
+    """Return the packages that a stage imports, anywhere; encoders name their own."""
+    entries = [own.module for own in STAGES if own.name == stage]
+    if stage == "read":
+        entries += [f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names()]
+    found = set()
+    for one in reached(*entries):
+        if not one.startswith("evaluation.encoders"):
+            for node in _imports(ast.parse(modules()[one].read_text("utf-8")), False):
+                own = [node.module or ""] if isinstance(node, ast.ImportFrom) else node.names
+                found.update(str(getattr(name, "name", name)).partition(".")[0] for name in own)
+    packages = packages_distributions()
+    names = found - {*PACKAGES, *sys.stdlib_module_names}
+    return {packages.get(name, [name])[0].lower().replace("_", "-") for name in names}
+
+
+def test_what_stages_import_is_in_their_keys_or_decides_nothing() -> None:
+    undecided: dict[str, set[str]] = {}
+    idle = {}
+    for stage in (own.name for own in STAGES):
+        found, listed = libraries_of(stage), set(LIBRARIES.get(stage, ()))
+        for package in found - listed:
+            undecided.setdefault(package, set()).add(stage)
+        if listed - found:
+            idle[stage] = listed - found
+    assert undecided == DECIDE_NOTHING
+    assert idle == NOT_IMPORTED
+
+
+def test_versions() -> None:
+    found = versions_of(["pyarrow", "a-package-that-nobody-has"])
+    assert found == {"python": platform.python_version(), "pyarrow": version("pyarrow")}
+    assert list(stage_versions("build")) == ["python", "pyarrow", "spacy"]
+
+
+def test_the_file_that_dvc_sees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_environment()
+    text = ENVIRONMENT.read_bytes()
+    found = json.loads(text)
+    for stage in LIBRARIES:
+        assert stage_versions(stage).items() <= found.items()
+    for encoder in ENCODERS.values():
+        assert versions_of(encoder.packages).items() <= found.items()
+    write_environment()
+    assert ENVIRONMENT.read_bytes() == text

@@ -1,0 +1,283 @@
+"""The memory: only what was made, to the byte, is kept; files that may differ are read again."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import MEMORY
+from corpora_recipes.running.memo import Memo, digest_of, digests_of, remembering
+
+KEY = {"code": "c0de", "parameters": {"task": ["order", None]}, "inputs": {"raw": "0"}}
+FACTS = {"rows": 2}
+MADE = MEMORY / "build" / "sqc" / "made.json"
+STATS = MEMORY / "stats.json"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(path: str, text: str) -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text, "utf-8")
+
+
+def make() -> Memo:
+    """Make the entry "sqc": a folder of two files, and a file."""
+    for path in ("out/a", "out/deep/b", "out.json"):
+        write(path, f"text of {path}")
+    memo = Memo("build")
+    memo.keep("sqc", KEY, [Path("out"), Path("out.json")], FACTS)
+    return memo
+
+
+def kept(**changes: Any) -> Any:
+    """Return what the next run keeps, if parts of the key have changed."""
+    return Memo("build").kept("sqc", KEY | changes)
+
+
+def test_an_entry_is_kept_with_its_key_and_its_facts() -> None:
+    assert kept() is None
+    assert Memo("build").changed("sqc", KEY) == []
+    memo = make()
+    assert memo.made == 1
+    assert kept() == FACTS
+    assert list(Memo("build").files("sqc")) == ["out/a", "out/deep/b", "out.json"]
+    assert Memo("audit").kept("sqc", KEY) is None
+    assert Memo("build").kept("fac", KEY) is None
+
+
+def test_what_has_changed_of_the_key_is_named() -> None:
+    memo = make()
+    changes: dict[str, Any] = {"code": "c0df", "inputs": {"raw": "1"}}
+    assert kept(**changes) is None
+    assert kept(versions={"python": "3"}) is None
+    assert memo.changed("sqc", KEY | changes) == ["code", "inputs"]
+    assert memo.changed("sqc", KEY) == []
+    assert kept() == FACTS
+
+
+def swap() -> None:
+    Path("out/a").rename("out/c")
+    Path("out/deep/b").rename("out/a")
+    Path("out/c").rename("out/deep/b")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda: write("out/c", ""),
+        lambda: Path("out/a").unlink(),
+        lambda: Path("out.json").unlink(),
+        lambda: Path("out/a").rename("out/A"),
+        lambda: Path("out").rename("elsewhere"),
+        lambda: write("out.json", ""),
+        swap,
+    ],
+)
+def test_files_that_are_not_those_that_were_made(change: Callable[[], None]) -> None:
+    make()
+    change()
+    assert kept() is None
+    make()
+    assert kept() == FACTS
+
+
+def flipped(whole: bytes, step: int = 1) -> Iterator[bytes]:
+    """Yield contents with one bit changed, in every ``step``-th byte."""
+    for place in range(0, len(whole), step):
+        data = bytearray(whole)
+        data[place] ^= 1 << place // step % 8
+        yield bytes(data)
+
+
+@pytest.mark.parametrize("file", [Path("out/a"), Path("out.json"), MADE])
+def test_no_flipped_bit_is_kept(file: Path) -> None:
+    make()
+    whole = file.read_bytes()
+    for data in flipped(whole):
+        file.write_bytes(data)
+        assert kept() is None, data
+    file.write_bytes(whole)
+    assert kept() == FACTS
+
+
+def test_damaged_notes_make_nothing_old_look_new() -> None:
+    with remembering():
+        make()
+    whole = STATS.read_bytes()
+    write("out/a", "text of out/A")
+    for data in (*flipped(whole, 5), b"[]", b"\xff", b""):
+        STATS.write_bytes(data)
+        with remembering():
+            assert kept() is None, data
+
+
+@given(facts=st.recursive(st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_facts_come_back(facts: object) -> None:
+    Memo("build").keep("fac", KEY, facts={"": facts})
+    assert repr(Memo("build").kept("fac", KEY)) == repr({"": facts})
+
+
+def test_entries_are_forgotten() -> None:
+    memo = make()
+    for name in ("fac", "sts"):
+        memo.keep(name, KEY)
+    write(f"{memo.place('fac')}/measured.npz", "numbers")
+    memo.retain(["sqc", "sts"])
+    assert sorted(path.name for path in (MEMORY / "build").iterdir()) == ["sqc", "sts"]
+    memo.forget("sqc")
+    memo.forget("never")
+    assert kept() is None
+    assert memo.files("sqc") == {}
+    assert memo.kept("sts", KEY) is True
+    Memo("never").retain([])
+
+
+def test_hidden_files_are_of_others() -> None:
+    make()
+    write("out/.a.x.part", "half")
+    write("out/.git/head", "main")
+    assert kept() == FACTS
+    assert list(digests_of([Path("out")])) == ["out/a", "out/deep/b"]
+    # Where the folder itself is, decides nothing.
+    write(".mine/a", "a")
+    assert list(digests_of([Path(".mine"), Path("missing")])) == [".mine/a"]
+
+
+# --- files whose size and times are as they were -------------------------------------------------
+
+
+def is_read_again(file: Path, *, later: bool = True, check: bool = False) -> bool:
+    """Return whether a run reads a file; the notes of the last one are given a wrong digest.
+
+    Args:
+        file: it.
+        later: whether the notes say that it was read long after its last change.
+        check: see ``remembering``.
+    """
+    notes = json.loads(STATS.read_bytes())
+    note = notes[str(file.resolve())]
+    note[-1] = "wrong"
+    note[-2] += later * 10**10
+    STATS.write_text(json.dumps(notes), "utf-8")
+    with remembering(check=check):
+        return digest_of(file) != "wrong"
+
+
+def noted(file: Path) -> Path:
+    with remembering():
+        digest_of(file)
+    return file
+
+
+def test_a_file_is_read_once() -> None:
+    write("raw", "text")
+    assert not is_read_again(noted(Path("raw")))
+
+
+def test_a_file_that_was_read_when_it_was_new_is_read_again() -> None:
+    write("raw", "text")
+    assert is_read_again(noted(Path("raw")), later=False)
+
+
+def test_a_check_reads_all() -> None:
+    write("raw", "text")
+    assert is_read_again(noted(Path("raw")), check=True)
+
+
+def test_a_change_that_hides_its_size_and_times_is_noticed() -> None:
+    write("raw", "text")
+    raw = noted(Path("raw"))
+    before = raw.stat()
+    # The times of a file system may be that coarse.
+    time.sleep(0.05)
+    write("raw", "tixt")
+    os.utime(raw, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = raw.stat()
+    assert (after.st_size, after.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert is_read_again(raw)
+
+
+def test_a_link_is_as_old_as_what_it_leads_to() -> None:
+    for name in ("raw", "other"):
+        write(name, f"text of {name}")
+        noted(Path(name))
+    Path("link").symlink_to("raw")
+    assert not is_read_again(Path("link"))
+    digest = digest_of(Path("link"))
+    write("raw", "new")
+    assert digest_of(Path("link")) != digest
+
+
+def test_notes_on_files_that_are_gone_go() -> None:
+    for name in ("raw", "other"):
+        write(name, "")
+        noted(Path(name))
+    Path("raw").unlink()
+    noted(Path("other"))
+    assert list(json.loads(STATS.read_bytes())) == [str(Path("other").resolve())]
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+def interrupted(*, check: bool = False) -> None:
+    with remembering(check=check):
+        digest_of(Path("raw"))
+        raise KeyboardInterrupt
+
+
+def test_a_memory_that_is_open_is_opened_again() -> None:
+    write("raw", "")
+    write("other", "")
+    with remembering():
+        with pytest.raises(KeyboardInterrupt):
+            interrupted(check=True)
+        digest_of(Path("other"))
+        assert not STATS.exists()
+    assert len(json.loads(STATS.read_bytes())) == 2
+
+
+def test_an_interruption_closes_it() -> None:
+    write("raw", "")
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert not is_read_again(Path("raw"))
+    # Even one while the notes are written.
+    STATS.unlink()
+    STATS.mkdir()
+    with pytest.raises(InputError, match="a file to write"), remembering():
+        pass
+    STATS.rmdir()
+    assert not is_read_again(noted(Path("raw")))
+
+
+def test_another_run_waits(repository: Path) -> None:
+    pytest.importorskip("fcntl")
+    code = "from corpora_recipes.running.memo import remembering\nwith remembering(): print('in')"
+    with remembering():
+        other = subprocess.Popen(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONPATH": str(repository)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert other.stderr
+        assert other.stderr.readline() == "data/memory: waiting for another run to end\n"
+        assert other.poll() is None
+    assert other.communicate()[0] == "in\n"
+    assert other.returncode == 0

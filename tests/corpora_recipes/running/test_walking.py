@@ -1,0 +1,249 @@
+"""Walking: entries are kept, made or left out, a fault is local, and the rest is removed."""
+
+import errno
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora_recipes.running.errors import InputError, LostWorkers
+from corpora_recipes.running.left_out import LeftOut, read_left_out
+from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.walking import Entry, walk
+
+OUT = Path("out")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def fault(kind: type[InputError] = InputError) -> InputError:
+    return kind("raw", expected="one", found="two", todo="three")
+
+
+WHY = "raw\n  expected: one\n  found:    two\n  to do:    three"
+
+
+class Stage:
+    """A stage that makes a file of each of its entries.
+
+    Attributes:
+        inputs: of each entry, text; or the error that it meets.
+        made: the names of the entries that were made.
+    """
+
+    def __init__(self, **inputs: str | Exception) -> None:
+        self.inputs = inputs
+        self.made: list[str] = []
+
+    def walk(self, **options: Any) -> dict[str, Any]:
+        """Walk all entries."""
+        self.made.clear()
+        entries = {name: self._entry(name) for name in self.inputs}
+        return walk("cook", entries, unit="dishes", folder=OUT, **options)
+
+    def _entry(self, name: str) -> Entry:
+        path = OUT / name
+
+        def make() -> Any:
+            self.made.append(name)
+            found = self.inputs[name]
+            if isinstance(found, Exception):
+                raise found
+            OUT.mkdir(exist_ok=True)
+            path.write_text(found, "utf-8")
+            return {"length": len(found)}
+
+        return Entry([path], lambda: {"inputs": str(self.inputs[name])}, make)
+
+
+def outputs() -> list[str]:
+    return sorted(path.name for path in OUT.iterdir())
+
+
+def test_what_has_changed_is_made_and_all_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    stage = Stage(a="one", b="three")
+    assert stage.walk() == {"a": {"length": 3}, "b": {"length": 5}}
+    assert capsys.readouterr().out == "cook: 2 dishes: 2 new\n"
+    stage.inputs |= {"b": "two", "c": "six"}
+    assert stage.walk() == {name: {"length": 3} for name in "abc"}
+    assert stage.made == ["b", "c"]
+    assert capsys.readouterr().out == "cook: 3 dishes: 1 kept, 2 new\n"
+    assert list(stage.walk()) == ["a", "b", "c"]
+    assert stage.made == []
+    assert capsys.readouterr().out == "cook: 3 dishes: 3 kept, 0 new\n"
+
+
+def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
+    stage = Stage(a="one", b="two", c="three")
+    stage.walk()
+    capsys.readouterr()
+    stage.inputs["b"] = fault()
+    assert list(stage.walk()) == ["a", "c"]
+    assert outputs() == ["a", "c"]
+    said = (
+        "cook: 3 dishes: 2 kept, 0 new, 1 left out\n  left out b:\n    raw\n      expected: one\n"
+    )
+    assert capsys.readouterr().out.startswith(said)
+    found = json.loads(Path("data/left_out/cook.json").read_bytes())
+    assert found == {"b": {"why": WHY, "asked_for": False}}
+    # It is tried again, and what it left is not taken for another's.
+    stage.walk()
+    assert stage.made == ["b"]
+    stage.inputs["b"] = "two"
+    stage.walk()
+    assert stage.made == ["b"]
+    assert (read_left_out("cook"), outputs()) == ({}, ["a", "b", "c"])
+
+
+def test_the_first_fault_ends_a_strict_run() -> None:
+    stage = Stage(a="one", b=fault(), c="three")
+    with pytest.raises(InputError, match="found:    two"):
+        stage.walk(strict=True)
+    assert stage.made == ["a", "b"]
+    # What was made before is kept.
+    stage.inputs["b"] = "two"
+    stage.walk(strict=True)
+    assert stage.made == ["b", "c"]
+
+
+def of_memory() -> Exception:
+    """Return what a reader says that met too little memory."""
+    error = fault()
+    error.__cause__ = MemoryError()
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "out/a"), "space for the output"),
+        (PermissionError(errno.EACCES, "Permission denied", "out/a"), "that you may read"),
+        (MemoryError(), "memory\n  expected: enough"),
+        (of_memory(), "memory\n  expected: enough"),
+        (fault(LostWorkers), "found:    two"),
+    ],
+)
+def test_what_another_run_may_not_meet_ends_a_stage_that_is_not_always_run(
+    error: Exception, why: str
+) -> None:
+    stage = Stage(a=error, b="two")
+    with pytest.raises(type(error)):
+        stage.walk()
+    assert stage.made == ["a"]
+    assert list(stage.walk(any_fault=True)) == ["b"]
+    assert why in read_left_out("cook")["a"].why
+
+
+def test_an_error_of_the_program_ends_any_stage() -> None:
+    with pytest.raises(ZeroDivisionError):
+        Stage(a=ZeroDivisionError()).walk(any_fault=True)
+
+
+def test_an_entry_whose_inputs_cannot_be_had_is_left_out() -> None:
+    def ask() -> Any:
+        raise fault()
+
+    assert walk("cook", {"a": Entry([], ask, ask)}, unit="dishes") == {}
+    assert read_left_out("cook") == {"a": LeftOut(WHY)}
+
+
+def with_parts(name: str, made: list[str]) -> Entry:
+    """Return an entry of which a part is always left out."""
+
+    def make() -> Any:
+        made.append(name)
+        return {"left_out": {"stew": "no pot"}}
+
+    return Entry([], lambda: {"inputs": ""}, make)
+
+
+def test_parts_of_an_entry_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    made: list[str] = []
+    entries = {name: with_parts(name, made) for name in "ab"}
+    for new, only in (("2 new", None), ("2 kept, 0 new", None), ("1 kept, 0 new", ["b"])):
+        walk("cook", entries, unit="dishes", only=only)
+        said = capsys.readouterr().out
+        left_out = "ab" if only is None else "b"
+        assert said == f"cook: {len(left_out)} dishes: {new}, {len(left_out)} left out\n" + "".join(
+            f"  left out {name}: stew:\n    no pot\n" for name in left_out
+        )
+        assert read_left_out("cook") == {f"{name}: stew": LeftOut("no pot") for name in "ab"}
+    assert made == ["a", "b"]
+    # A strict run takes none that an earlier one has made without a part.
+    walk("cook", entries, unit="dishes", strict=True)
+    assert made == ["a", "b", "a", "b"]
+
+
+# --- some entries, and entries that are asked for no more ----------------------------------------
+
+
+def test_only_some_are_walked_and_the_others_stay() -> None:
+    stage = Stage(a="one", b=fault(), c="three")
+    stage.walk()
+    stage.inputs |= {"a": "new", "c": "new"}
+    assert list(stage.walk(only=["c"])) == ["c"]
+    assert stage.made == ["c"]
+    assert (outputs(), list(read_left_out("cook"))) == (["a", "c"], ["b"])
+    stage.inputs["b"] = "two"
+    assert list(stage.walk(only=["c", "b"])) == ["b", "c"]
+    assert stage.made == ["b"]
+    assert read_left_out("cook") == {}
+
+
+@pytest.mark.parametrize(
+    ("only", "found", "todo"),
+    [
+        (["b", "soop"], "soop", "did you mean soup?"),
+        (["SOUP"], "SOUP", "did you mean soup?"),
+        (["x", "y"], "x, y", "name one of these"),
+    ],
+)
+def test_an_unknown_name(only: list[str], found: str, todo: str) -> None:
+    stage = Stage(soup="", b="")
+    with pytest.raises(InputError) as caught:
+        stage.walk(only=only)
+    error = caught.value
+    assert (error.where, error.found, error.todo) == (f"--only {','.join(only)}", found, todo)
+    assert error.expected == "dishes among soup, b"
+    assert stage.made == []
+    with pytest.raises(InputError, match=r"dishes among \(none\)"):
+        Stage().walk(only=only)
+
+
+@pytest.mark.parametrize(
+    ("options", "remembered"), [({}, ["a"]), ({"only": ["a"]}, ["a", "b"])], ids=["all", "only"]
+)
+def test_what_is_asked_for_no_more_is_removed(options: Any, remembered: list[str]) -> None:
+    stage = Stage(a="one", b="two", c=fault())
+    stage.walk()
+    (OUT / "folder").mkdir()
+    (OUT / "folder" / "file").touch()
+    (OUT / ".of_another_run").touch()
+    del stage.inputs["b"], stage.inputs["c"]
+    stage.walk(**options)
+    assert outputs() == [".of_another_run", "a"]
+    assert read_left_out("cook") == {}
+    assert [name for name in "abc" if Memo("cook").files(name)] == remembered
+    Stage().walk()
+    assert outputs() == [".of_another_run"]
+
+
+def test_without_a_folder_nothing_is_removed() -> None:
+    Stage(a="one").walk()
+    walk("cook", {}, unit="dishes")
+    assert outputs() == ["a"]
+
+
+@pytest.mark.parametrize("change", [Path.unlink, lambda path: path.write_text("eno")])
+def test_an_output_that_is_not_what_was_made_is_made_again(change: Callable[[Path], Any]) -> None:
+    stage = Stage(a="one")
+    stage.walk()
+    change(OUT / "a")
+    stage.walk()
+    assert stage.made == ["a"]
+    assert (OUT / "a").read_text("utf-8") == "one"

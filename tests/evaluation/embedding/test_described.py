@@ -1,0 +1,91 @@
+"""What a store says of datasets: ``datasets.json``."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from instance_files import row, write_dataset
+from stores import in_project
+
+from corpora_recipes.running.errors import InputError
+from evaluation.data.instances import Dataset, find_datasets
+from evaluation.embedding.described import read_described
+from evaluation.embedding.embedding import embed_datasets
+from evaluation.embedding.store import EmbeddingStore
+from evaluation.encoders.char_hash import CharHash
+
+
+@in_project
+class Knowing(CharHash):
+    """Knows the token "a"; takes a prompt, and forgets it."""
+
+    form: ClassVar[Any] = "tokens"
+    prompts: ClassVar[dict[str, str]] = {"SSP": "query: "}
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> Any:
+        return super().encode(texts)
+
+    def coverage(self, texts: Sequence[str]) -> dict[str, int]:
+        tokens = " ".join(texts).split()
+        return {"tokens": len(tokens), "out_of_vocabulary": sum(t != "a" for t in tokens)}
+
+
+def dataset(folder: Path, *sentences: str, name: str = "ssp") -> Dataset:
+    rows = [row(i, i % 2, sentence=sentence) for i, sentence in enumerate(sentences)]
+    splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
+    write_dataset(folder / "i" / name, "section_prediction", splits)
+    return next(own for own in find_datasets(folder / "i") if own.name == name)
+
+
+def test_what_is_said_of_each_dataset(tmp_path: Path) -> None:
+    """Each different text counts once, in the encoder's form and with its prompt."""
+    encoder = Knowing(8)
+    one, two = (dataset(tmp_path, *own, name=own[0]) for own in (["b", "a", "a"], ["c"]))
+    described, new = embed_datasets(tmp_path, encoder, [one, two])
+    assert new == 3
+    assert described["b"] == read_described(tmp_path, one)
+    texts, vectors = EmbeddingStore(tmp_path, encoder, "query: ").digests(["a .", "b ."])
+    assert asdict(described["b"]) == {
+        "digest": one.digest(),
+        "texts": texts,
+        "vectors": vectors,
+        "coverage": {"tokens": 4, "out_of_vocabulary": 3},
+    }
+    # In whatever order and company; what was said of others goes.
+    before = described["c"]
+    assert embed_datasets(tmp_path, encoder, [two, one])[0]["c"] == before
+    assert embed_datasets(tmp_path, encoder, [two])[0] == {"c": before}
+    with pytest.raises(InputError, match="what was encoded of b"):
+        read_described(tmp_path, one)
+
+
+def test_other_rows_and_other_vectors_are_told(tmp_path: Path) -> None:
+    own = dataset(tmp_path, "b", "a")
+    before = embed_datasets(tmp_path, CharHash(8), [own])[0]["ssp"]
+    assert before.coverage is None
+    # Another row with the same texts: only the digest of the files differs.
+    own = dataset(tmp_path, "b", "a", "a")
+    with pytest.raises(InputError, match="of other rows"):
+        read_described(tmp_path, own)
+    after = embed_datasets(tmp_path, CharHash(8), [own])[0]["ssp"]
+    assert before.digest != after.digest
+    assert replace(after, digest=before.digest) == before
+    found = embed_datasets(tmp_path / "other", CharHash(9), [own])[0]["ssp"]
+    assert (found.texts, found.vectors != after.vectors) == (after.texts, True)
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"ssp": 3}', '{"ssp": {"digest": 1}}'])
+def test_a_damaged_file_is_refused_and_made_again(tmp_path: Path, content: str) -> None:
+    own = dataset(tmp_path, "b", "a")
+    embed_datasets(tmp_path, CharHash(8), [own])
+    file = tmp_path / "datasets.json"
+    before = file.read_bytes()
+    assert list(json.loads(before)) == ["ssp"]
+    file.write_text(content)
+    with pytest.raises(InputError, match="run `probeta embed` on the same datasets"):
+        read_described(tmp_path, own)
+    embed_datasets(tmp_path, CharHash(8), [own])
+    assert file.read_bytes() == before

@@ -1,0 +1,141 @@
+"""The stage `embed`: with nothing to do it does nothing, and it misses no change of anything."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from instance_files import row, write_dataset
+from paradigm_files import write_paradigms_dataset
+
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
+from corpora_recipes.running.left_out import read_left_out
+from evaluation.commands import main
+from evaluation.encoders import callable as functions
+from evaluation.entries import vectors_of
+
+VECTORS = "3 2\nla 1 0\ncasa 0 1\n. 1 1\n"
+PARAMS = """\
+seed: 3
+encoders:
+  char_hash: {dimension: 16}
+  static: {path: vectors.txt}
+  own: {encoder: callable, function: "own_function:encode"}
+"""
+FUNCTION = """\
+import numpy
+import own_helper
+
+
+def encode(texts):
+    return numpy.full((len(texts), 2), own_helper.NUMBER, float)
+"""
+
+
+def write(name: str, *sentences: str) -> None:
+    rows = [row(i, i % 2, sentence=sentence) for i, sentence in enumerate(sentences)]
+    splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
+    write_dataset(PACKAGE / name, "section_prediction", splits)
+
+
+def forget_function() -> None:
+    """As in another process."""
+    for name in ("own_function", "own_helper"):
+        sys.modules.pop(name, None)
+    for cached in (functions._called, functions._digest):
+        cached.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    for name, text in {
+        "params.yaml": PARAMS,
+        "vectors.txt": VECTORS,
+        "own_function.py": FUNCTION,
+        "own_helper.py": "NUMBER = 1",
+    }.items():
+        Path(name).write_text(text)
+    write("ssp", "la casa", "la vida", "una casa")
+    write_paradigms_dataset(PACKAGE / "forms", [("a", ["casa", "vida", "la"])])
+    forget_function()
+
+
+def stored() -> dict[Path, bytes]:
+    return {file: file.read_bytes() for file in EMBEDDINGS.rglob("*") if file.is_file()}
+
+
+def test_what_is_said_and_that_nothing_is_done_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["embed"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "char_hash: 6 texts encoded now, for 2 datasets",
+        "static: 6 texts encoded now, for 2 datasets",
+        "static: 3 words in its vocabulary, for nearest neighbours",
+        "static: 25.0% of 12 tokens are not in its vocabulary",
+        "own: 6 texts encoded now, for 2 datasets",
+        "embed: 3 encoders: 0 new",
+    ]
+    before = stored()
+    times = {file: file.stat().st_mtime_ns for file in before}
+    assert main(["embed"]) == 0
+    assert capsys.readouterr().out == "embed: 3 encoders: 3 kept, 0 new\n"
+    assert times == {file: file.stat().st_mtime_ns for file in stored()}
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "encoded"),
+    [
+        ("char_hash", lambda: write("ssp", "la casa", "la vida", "otra casa"), 1),
+        ("char_hash", lambda: write("new", "la casa"), 0),
+        ("char_hash", lambda: Path("params.yaml").write_text(PARAMS.replace("16", "8")), 6),
+        ("static", lambda: Path("vectors.txt").write_text(VECTORS.replace("0 1", "0 3")), 6),
+        ("own", lambda: Path("own_helper.py").write_text("NUMBER = 2"), 6),
+    ],
+)
+def test_a_change_is_seen(
+    capsys: pytest.CaptureFixture[str], name: str, change: Callable[[], object], encoded: int
+) -> None:
+    assert main(["embed", "--only", name]) == 0
+    change()
+    forget_function()
+    capsys.readouterr()
+    assert main(["embed", "--only", name]) == 0
+    assert f"{name}: {encoded} texts encoded now" in capsys.readouterr().out
+
+
+def test_a_flipped_bit_in_any_file_is_refused_and_mended() -> None:
+    assert main(["embed"]) == 0
+    before = stored()
+    # Of every layer vectors, sums and keys; encoder.json, datasets.json; and the vocabulary.
+    assert len(before) == 3 * 5 + 4
+    for file, content in before.items():
+        name = file.relative_to(EMBEDDINGS).parts[0]
+        place = len(content) // 2
+        file.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+        with pytest.raises(InputError, match=file.name):
+            vectors_of(name)
+        assert main(["embed", "--only", name]) == 0
+        assert stored() == before, file
+        assert vectors_of(name)
+
+
+def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("vectors.txt").write_text("casa 1 x\n")
+    Path("own_helper.py").write_text("NUMBER = 1 / 0")
+    assert main(["embed"]) == 0
+    said = capsys.readouterr().out
+    assert "embed: 3 encoders: 1 new, 2 left out" in said.replace("0 new", "1 new")
+    assert list(read_left_out("embed")) == ["static", "own"]
+    assert "vectors.txt" in read_left_out("embed")["static"].why
+    assert "division by zero" in read_left_out("embed")["own"].why
+    assert main(["embed", "--strict"]) == 1
+    Path("vectors.txt").write_text(VECTORS)
+    Path("own_helper.py").write_text("NUMBER = 1")
+    forget_function()
+    assert main(["embed"]) == 0
+    assert read_left_out("embed") == {}

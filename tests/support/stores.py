@@ -1,0 +1,27 @@
+"""Fills stores of vectors, with the encoders of tests too."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evaluation.embedding.embedding import embed
+from evaluation.embedding.store import prepare
+from evaluation.encoders.char_hash import CharHash
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def in_project(encoder: Kind) -> Kind:
+    """Let an encoder's code be that of a shipped one: a store asks for its digest."""
+    encoder.__module__ = CharHash.__module__
+    return encoder
+
+
+def fill_store(folder: Path, encoder: Any, texts: Collection[str], *arguments: Any) -> int:
+    """Prepare a store, and encode the texts that it lacks, as ``embed`` does with arguments.
+
+    Returns:
+        Their number.
+    """
+    prepare(folder, encoder)
+    return embed(folder, encoder, texts, *arguments)
