@@ -5,7 +5,7 @@ PYTHON ?= python3
 UV := $(or $(shell command -v uv 2>/dev/null),.uv/bin/uv)
 export UV_PYTHON_DOWNLOADS := never
 
-# For what these commands start: DVC starts `probeta`, tests start `dvc`.
+# DVC starts `probeta`, tests start `dvc`.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .PHONY: repro test test-torch test-harnesses fuzz faults lint
@@ -53,8 +53,8 @@ lint: .venv/installed
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 
-# Bytecode now, as some machines (many containers) let no program write it: without it, a run of
-# all stages takes half as long again.
+# Bytecode now, as some machines (many containers) let no program write it, and each process would
+# compile all modules.
 .venv/installed: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --locked --inexact --quiet --compile-bytecode
 	touch $@

@@ -17,6 +17,9 @@ from corpora_recipes.running.telling import clock
 from evaluation import listing
 from evaluation.stages import STAGES, Stage
 
+# Sections whose entries are of a kind: with some of one kind alone, all of the other are taken.
+KINDS = (frozenset({"corpora", "rankings"}), frozenset({"encoders", "trained"}))
+
 HELP = """\
 examples:
   probeta repro
@@ -79,11 +82,12 @@ def _run(stage: Stage, options: argparse.Namespace, left_out: Collection[str]) -
     module.add_arguments(parser)
     own = parser.parse_args([])
     own.params, own.strict, own.check = options.params, options.strict, False
-    if stage.sections and options.only is not None:
-        params = load_params(options.params)
-        own.only = [
-            name
-            for name in options.only
-            if name not in left_out and any(name in params[key] for key in stage.sections)
-        ]
+    params = load_params(options.params)
+
+    def are_in(sections: Collection[str]) -> list[str]:
+        return [n for n in options.only or () if any(n in params[key] for key in sections)]
+
+    kind = next((kind for kind in KINDS if kind.issuperset(stage.sections)), frozenset())
+    if stage.sections and are_in(kind):
+        own.only = [name for name in are_in(stage.sections) if name not in left_out]
     module.run(own)

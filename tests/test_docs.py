@@ -1,5 +1,6 @@
 """The documentation: its commands run, its examples work, and what it names is there."""
 
+import csv
 import re
 import shlex
 import shutil
@@ -12,7 +13,7 @@ import yaml
 from conftest import corpus_of, read_blocks
 from documentation import PAGES, anchors, blocks, without_blocks
 from imports import REPOSITORY
-from projects import run
+from projects import copy_of_project, run
 from test_layout import ROOMS
 
 from builders.tasks import TASKS
@@ -20,18 +21,17 @@ from builders.tasks.passage_task import PassageTask
 from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS
+from evaluation.stages import STAGES
 from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
 
-# What is run in place of a command. The tests run in the environment that uv makes; another test
-# makes the run that `make` and `dvc repro` would make.
+# What is run in place of a command. The tests run in the environment that uv makes.
 INSTEAD = {
     r"^\. \.venv/bin/activate$": ":",
     r"^uv (sync|pip install) .*": ":",
     r"^make ": "make --dry-run ",
-    r"^dvc repro": "dvc repro --dry",
-    r"^dvc commit --force$": "dvc commit --help",
     r"^pytest ": "pytest --collect-only ",
 }
+RUNS = "docs/runs.md"
 SAMPLE_REPORT = REPOSITORY / "docs" / "sample_report"
 
 
@@ -48,17 +48,60 @@ def copy(project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the finished run, which commands may change."""
     folder = tmp_path_factory.mktemp("docs") / "probeta"
     shutil.copytree(project, folder, symlinks=True)
-    # What `rank` then keeps: the command is the same, and takes no time.
-    shutil.copytree(folder / "data" / "rankings" / "char_hash", folder / "ranked")
     return folder
 
 
-@pytest.mark.parametrize("page", sorted({block.page for block in blocks("console")}))
-def test_commands_run(copy: Path, page: str) -> None:
+def run_page(page: str, folder: Path, **environment: str) -> str:
+    """Run the commands of a page, and return what they print."""
     texts = [block.text for block in blocks("console", page=page) if " &\n" not in block.text]
     script = "\n".join(["set -e", *(line for text in texts for line in commands(text))])
-    done = run(f"bash -c {shlex.quote(script)}", copy)
+    done = run(f"bash -c {shlex.quote(script)}", folder, **environment)
     assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", sorted({block.page for block in blocks("console")} - {RUNS}))
+def test_commands_run(copy: Path, page: str) -> None:
+    run_page(page, copy)
+
+
+def test_runs_and_experiments(tmp_path: Path) -> None:
+    """The commands of docs/runs.md, in a clone with one corpus and one encoder."""
+    folder = copy_of_project(tmp_path / "probeta")
+    params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
+    params = {"seed": 1111, "corpora": {"theses": params["corpora"]["theses"]}}
+    (folder / "params.yaml").write_text(yaml.safe_dump(params | {"encoders": {"char_hash": {}}}))
+    who = {
+        f"GIT_{role}_{what}": "me" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
+    }
+    for command in ("git init --quiet", "git add .", "git commit --quiet --message start"):
+        assert run(command, folder, **who).returncode == 0
+    said = run_page(RUNS, folder, **who, COLUMNS="120")
+    assert re.search(r"params.yaml +seed +1111 +2\n", said)
+    assert re.search(r"metrics.json +own datasets.char_hash( +-?[\d.]+){3}\n", said)
+    assert (folder / "dvc_plots" / "index.html").exists()
+    shown = run("dvc exp show --csv", folder).stdout
+    seeds = [line["seed"] for line in csv.DictReader(shown.splitlines())]
+    assert seeds == ["2", "1111", "3", "2"]
+    assert run("git status --porcelain", folder).stdout.split() == [
+        "M",
+        "dvc.lock",
+        "M",
+        "params.yaml",
+    ]
+
+
+def test_a_domain_of_ones_own(tmp_path: Path) -> None:
+    """A file with `corpora` alone, in a folder of its own."""
+    (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: jsonl" in b.text]
+    sample = "corpora_recipes/corpora/jsonl/sample/documents.jsonl"
+    assert sample in text
+    (tmp_path / "mine.yaml").write_text(text.replace(sample, str(REPOSITORY / sample)), "utf-8")
+    (command,) = [block.text for block in blocks("sh", page="docs/own_domain.md")]
+    done = run(command, tmp_path, PYTHONPATH=str(REPOSITORY))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "own datasets" in done.stdout
+    assert "sp_reviews" in (tmp_path / "reports" / "report.md").read_text("utf-8")
 
 
 def test_the_cluster_gives_the_bytes_of_one_worker(copy: Path) -> None:
@@ -66,24 +109,22 @@ def test_the_cluster_gives_the_bytes_of_one_worker(copy: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    # One dataset is enough. Whatever fails, what runs in the background ends.
-    shutil.copytree(copy / "dist" / "hub" / "fac", copy / "one" / "fac")
-    lines = [line.replace("dist/hub", "one") for line in commands(block)]
-    script = "\n".join(["trap 'kill $(jobs -p)' EXIT", *lines]).replace("8786", port)
+    made = ("records/wikipedia.parquet", "embeddings/use_multilingual", "results/use_multilingual")
+    before = {path: tree(copy / "data" / path) for path in made}
+    for path in made:
+        (copy / "data" / path).rename(copy / path.replace("/", "-"))
+    shutil.rmtree(copy / "data" / "memory" / "probed")
+    # Whatever fails, what runs in the background ends.
+    script = "\n".join(["trap 'kill $(jobs -p)' EXIT", *commands(block)]).replace("8786", port)
     done = run(f"bash -emc {shlex.quote(script)}", copy)
     assert done.returncode == 0, done.stdout + done.stderr
-    made = ("wiki.parquet", "vectors", "scores")
-    for name in made:
-        (copy / name).rename(copy / f"cluster-{name}")
-    for line in (line for line in lines if line.startswith("probeta ")):
-        assert run(f"{line} --workers 1", copy).returncode == 0
-    for name in made:
-        assert tree(copy / name) == tree(copy / f"cluster-{name}")
+    for path, files in before.items():
+        assert tree(copy / "data" / path) == files, path
 
 
 def tree(path: Path) -> dict[str, bytes]:
     files = [path] if path.is_file() else path.iterdir()
-    return {file.name.removeprefix("cluster-"): file.read_bytes() for file in files}
+    return {file.name: file.read_bytes() for file in files}
 
 
 def test_python_runs(copy: Path) -> None:
@@ -125,8 +166,7 @@ def test_the_ranking_is_composed(copy: Path, tmp_path: Path) -> None:
     path = tmp_path / "params.yaml"
     path.write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
     (name,) = yaml.safe_load(entry)["rankings"]
-    command = f"probeta compose {name} --params {path} --records data/records"
-    done = run(f"{command} --out {tmp_path / name}", copy)
+    done = run(f"probeta compose --only {name} --params {path}", copy)
     assert done.returncode == 0, done.stderr
     assert "used 10" in done.stdout
 
@@ -159,6 +199,11 @@ def test_every_protocol_and_every_task_of_passages_is_explained() -> None:
     named = re.findall(r"^\| `(\w+_\w+)` \|", PAGES["docs/own_domain.md"], re.MULTILINE)
     made = {name for name, task in TASKS.items() if isinstance(task, PassageTask)}
     assert set(named) == {name for name in made if "documents" in TASKS[name].records}
+
+
+def test_every_stage_is_explained() -> None:
+    first = re.findall(r"^\| (`.*?) \|", PAGES[RUNS], re.MULTILINE)
+    assert re.findall(r"`(\w+)`", " ".join(first)) == [stage.name for stage in STAGES]
 
 
 def test_every_dataset_is_listed() -> None:

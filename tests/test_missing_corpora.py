@@ -5,24 +5,23 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from projects import copy_of_project, run, stages_run
 
 from corpora_recipes.recipe import RECIPES, load_facts, recipe_names
+from corpora_recipes.running import telling
+from corpora_recipes.running.folders import records_of
+from corpora_recipes.running.left_out import read_left_out
 from evaluation.commands import main
 
 SAMPLE = RECIPES / "tass" / "sample"
-HOW = "Register at http://tass.sepln.org/2020/"
-BUILT = ("mine", "tass")
+HOW = "TASS 2020 cannot be fetched automatically. Register at http://tass.sepln.org/2020/"
 
 
 def params(**entry: Any) -> dict[str, Any]:
     documents = RECIPES / "jsonl" / "sample" / "documents.jsonl"
     return {
-        "seed": 1,
-        "sources": "sample",
         "corpora": {
             "mine": {
                 "corpus": {"recipe": "jsonl", "path": str(documents), "language": "es"},
@@ -34,40 +33,32 @@ def params(**entry: Any) -> dict[str, Any]:
             },
         },
         "encoders": {"char_hash": {"dimension": 64}},
-        "trained": {},
     }
+
+
+def write_params(asked: dict[str, Any]) -> None:
+    Path("params.yaml").write_text(yaml.safe_dump(asked), "utf-8")
 
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    Path("params.yaml").write_text(yaml.safe_dump(params()), "utf-8")
+    for name in ("brief", "heading"):  # which `repro` sets
+        monkeypatch.setattr(telling, name, getattr(telling, name))
+    write_params(params())
     return tmp_path
 
 
-def read(name: str, *options: str) -> int:
-    files = f"--raw data/raw/{name} --out data/records/{name}.parquet --workers 1"
-    return main(["read", name, "--fetch", *files.split(), *options])
+def read(*options: str) -> int:
+    return main(["read", "--workers", "1", *options])
 
 
-def whole_run() -> None:
-    for name in BUILT:
-        assert read(name) == 0
-        records = f"--records data/records/{name}.parquet"
-        assert main(f"build {name} {records} --out data/instances/{name}".split()) == 0
-    embedded = "char_hash --instances hub --embeddings vectors"
-    for command in (
-        "compose --records data/records --out data/instances/rankings",
-        "audit data/instances --out audit --workers 1",
-        "package --instances data/instances --audit audit/audit.json --out hub",
-        "embed char_hash --instances hub --out vectors --workers 1",
-        f"probe {embedded} --out results --workers 1",
-        f"rank {embedded} --out rankings",
-        f"paradigms {embedded} --out paradigms.json",
-        "report results --instances hub --audit hub/audit.json --rankings rankings "
-        "--paradigms paradigms.json --out reports",
-    ):
-        assert main(command.split()) == 0, command
+def is_missing(name: str = "tass") -> bool:
+    """Return whether a corpus has no records, because it must be asked for."""
+    left_out = read_left_out("read").get(name)
+    assert left_out is None or left_out.asked_for
+    assert records_of(name).exists() == (left_out is None)
+    return left_out is not None
 
 
 def put_there(folder: Path) -> None:
@@ -79,18 +70,19 @@ def test_all_stages_go_on_without_it(here: Path, capsys: pytest.CaptureFixture[s
     listed = capsys.readouterr().out
     assert "tass (recipe tass): missing, must be asked for: tass1" in listed
     assert HOW in listed
-    whole_run()
+    assert main(["repro"]) == 0
     said = capsys.readouterr().out
-    assert said.count("missing: tass1. ") == 3  # build, audit, package
-    counts = json.loads(Path("data/records/tass.json").read_text("utf-8"))
-    assert list(counts) == ["missing"]
-    assert HOW in counts["missing"]
-    assert pq.read_table("data/records/tass.parquet").num_rows == 0
-    assert json.loads(Path("hub/audit.json").read_bytes())["missing"] == {
-        "tass1": counts["missing"]
-    }
-    assert not Path("hub/tass1").exists()
-    card = Path("hub/README.md").read_text("utf-8")
+    assert f"read: 2 corpora: 1 new, 1 left out\n  left out tass:\n    {HOW}" in said
+    assert "build: 1 corpora: 1 new\n" in said
+    # At the end, by the stage `check`.
+    assert f"\nmissing, must be asked for: tass\n  {HOW}" in said
+    assert is_missing()
+    audit = json.loads(Path("dist/hub/audit.json").read_bytes())
+    assert audit["missing"].keys() == {"tass1"}
+    assert audit["missing"]["tass1"].startswith(HOW)
+    assert audit["left_out"] == {}
+    assert not Path("dist/hub/tass1").exists()
+    card = Path("dist/hub/README.md").read_text("utf-8")
     assert "**Incomplete: not in this package, because people must ask for" in card
     assert ": tass1.**" in card
     for name in ("report.md", "tables.tex", "index.html"):
@@ -102,69 +94,65 @@ def test_all_stages_go_on_without_it(here: Path, capsys: pytest.CaptureFixture[s
 def test_files_that_are_put_there_later_are_taken(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole_run()
+    assert main(["repro"]) == 0
     put_there(Path("data/raw/tass"))
     capsys.readouterr()
     assert main(["list"]) == 0
-    whole_run()
+    assert main(["repro"]) == 0
     said = capsys.readouterr()
     assert "missing" not in said.out + said.err
-    assert Path("hub/tass1").is_dir()
-    assert json.loads(Path("hub/audit.json").read_bytes())["missing"] == {}
-    assert "Incomplete: not in" not in Path("hub/README.md").read_text("utf-8")
+    assert "build: 2 corpora: 1 kept, 1 new\n" in said.out
+    assert Path("dist/hub/tass1").is_dir()
+    assert json.loads(Path("dist/hub/audit.json").read_bytes())["missing"] == {}
+    assert "Incomplete: not in" not in Path("dist/hub/README.md").read_text("utf-8")
     assert "Incomplete" not in Path("reports/report.md").read_text("utf-8")
     # They stay the user's: no other origin removes them.
-    Path("params.yaml").write_text(yaml.safe_dump(params(sources="sample")), "utf-8")
-    assert read("tass") == 1
+    write_params(params(sources="sample"))
+    assert read("--strict") == 1
     assert "move the file away" in capsys.readouterr().err
     assert (Path("data/raw/tass") / "Task1-train-dev.zip").is_file()
 
 
 def test_strict_fails(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert read("tass", "--strict") == 1
+    assert read("--only", "tass", "--strict") == 1
     assert main(["repro", "--strict"]) == 1
     errors = capsys.readouterr().err
     assert errors.count(HOW) == 2
-    assert "put the files into data/raw/tass and run" in errors
-    assert not Path("data/records").exists()
+    assert "put the files into data/raw/tass, and run" in errors
+    assert not Path("data/instances").exists()
 
 
 def test_a_mirror_that_lacks_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("mirror").mkdir()
-    Path("params.yaml").write_text(yaml.safe_dump(params(sources="mirror")), "utf-8")
+    write_params(params(sources="mirror"))
     assert main(["list"]) == 0
     assert "missing, must be asked for: tass1" in capsys.readouterr().out
-    assert read("tass") == 0
-    assert "missing, which leaves out tass1" in capsys.readouterr().out
+    assert read() == 0
+    assert is_missing()
     put_there(Path("mirror/tass"))
-    assert read("tass") == 0
-    assert pq.read_table("data/records/tass.parquet").num_rows > 0
+    assert read() == 0
+    assert not is_missing()
 
 
 def test_the_sample_of_an_earlier_run_is_not_taken_for_it(here: Path) -> None:
-    Path("params.yaml").write_text(yaml.safe_dump(params(sources="sample")), "utf-8")
-    assert read("tass") == 0
-    Path("params.yaml").write_text(yaml.safe_dump(params()), "utf-8")
-    assert read("tass") == 0
-    assert pq.read_table("data/records/tass.parquet").num_rows == 0
+    write_params(params(sources="sample"))
+    assert read() == 0
+    assert not is_missing()
+    write_params(params())
+    assert read() == 0
+    assert is_missing()
     assert [path.name for path in Path("data/raw/tass").iterdir()] == [".fetched.json"]
 
 
 def test_part_of_it_is_not_enough(here: Path) -> None:
-    entry = {"recipe": "rst_spanish_treebank", "sources": "upstream"}
-    changed = params()
-    changed["corpora"]["tass"] = {
-        "corpus": entry,
-        "datasets": {"dr_rst": {"task": "discourse_relations"}},
-    }
-    Path("params.yaml").write_text(yaml.safe_dump(changed), "utf-8")
+    write_params(params(recipe="rst_spanish_treebank"))
     treebank = RECIPES / "rst_spanish_treebank" / "sample"
-    shutil.copytree(treebank / "train", "data/raw/tass/train")
-    assert read("tass") == 0
-    assert pq.read_table("data/records/tass.parquet").num_rows == 0
-    shutil.copytree(treebank / "test", "data/raw/tass/test")
-    assert read("tass") == 0
-    assert pq.read_table("data/records/tass.parquet").num_rows > 0
+    for part in ("train", "test"):
+        assert read() == 0
+        assert is_missing()
+        shutil.copytree(treebank / part, f"data/raw/tass/{part}")
+    assert read() == 0
+    assert not is_missing()
 
 
 ASKED_FOR = [
@@ -179,45 +167,68 @@ def test_every_such_corpus_is_taken_where_its_files_are(here: Path, name: str) -
     facts = load_facts(name)
     entry = {"recipe": name, "sources": "upstream"}
     entry["language"] = next(iter(facts.sample_languages), facts.language)
-    changed = params() | {"corpora": {"mine": {"corpus": entry}}}
-    Path("params.yaml").write_text(yaml.safe_dump(changed), "utf-8")
-    assert read("mine") == 0
-    assert pq.read_table("data/records/mine.parquet").num_rows == 0
+    write_params({"corpora": {"mine": {"corpus": entry}}})
+    assert read() == 0
+    assert is_missing("mine")
     shutil.copytree(RECIPES / name / "sample", "data/raw/mine", dirs_exist_ok=True)
-    assert read("mine") == 0
-    assert pq.read_table("data/records/mine.parquet").num_rows > 0
+    assert read() == 0
+    assert not is_missing("mine")
 
 
 def test_a_ranking_of_it_is_missing_too(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed = params()
-    changed["corpora"]["tass"]["corpus"] = {"recipe": "sts", "sources": "sample"}
-    changed["corpora"]["tass"]["datasets"] = {}
-    changed["corpora"]["tweets"] = params()["corpora"]["tass"]
-    changed["rankings"] = {
-        "rank": {"task": "sentence_ranking", "language": "es", "pairs": ["tass"]}
+    pairs = ["evalrank/positive_words"]
+    ranking = {"task": "word_ranking", "language": "en", "pairs": pairs}
+    corpora = {
+        "evalrank": {"corpus": {"recipe": "evalrank"}},
+        "arxiv": {"corpus": {"recipe": "arxiv", "sources": "upstream"}},
     }
-    Path("params.yaml").write_text(yaml.safe_dump(changed), "utf-8")
-    assert read("tass") == 0
-    compose = "compose --records data/records --out data/instances/rankings"
-    assert main(compose.split()) == 0
-    assert (here / "data/instances/rankings/rank/rank").is_dir()
-    # As if the pairs themselves had to be asked for.
-    assert read("tweets") == 0
-    empty = pq.read_schema("data/records/tweets.parquet")
-    pq.write_table(empty.empty_table(), "data/records/tass.parquet")
-    assert main(compose.split()) == 0
-    assert "missing: rank. TASS 2020 cannot be fetched" in capsys.readouterr().out
-    assert not (here / "data/instances/rankings/rank/rank").exists()
+    rankings = {
+        "whole": ranking | {"background": ["evalrank/basic_words"]},
+        "part": ranking | {"vocabulary": "arxiv"},
+    }
+    write_params({"corpora": corpora, "rankings": rankings})
+
+    def composed() -> list[str]:
+        assert [read(), main(["compose"])] == [0, 0]
+        return sorted(path.name for path in Path("data/instances/rankings").iterdir())
+
+    assert composed() == ["whole"]
+    shutil.copytree(RECIPES / "arxiv" / "sample", "data/raw/arxiv", dirs_exist_ok=True)
+    assert composed() == ["part", "whole"]
+    assert "compose: 2 rankings: 1 kept, 1 new\n" in capsys.readouterr().out
+    shutil.rmtree("data/raw/arxiv")
+    assert composed() == ["whole"]
+
+
+def test_what_is_left_out_for_a_fault_is_told_from_it(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = params()
+    asked["corpora"]["other"] = {
+        "corpus": {"recipe": "jsonl", "path": "nowhere", "language": "es"},
+        "datasets": {"sp_other": {"task": "sentence_position"}},
+    }
+    write_params(asked)
+    assert main(["repro"]) == 1
+    said = capsys.readouterr()
+    assert "missing, must be asked for: tass\n" in said.out
+    assert "left out by read: other\n  nowhere\n" in said.out
+    assert "1 left out for a fault" in said.err
+    audit = json.loads(Path("dist/hub/audit.json").read_bytes())
+    assert (list(audit["missing"]), list(audit["left_out"])) == (["tass1"], ["sp_other"])
+    page = Path("reports/report.md").read_text("utf-8")
+    assert "Left out for a fault, so that averages may be incomplete: read other: nowhere" in page
 
 
 def test_dvc_runs_its_stages_again_when_the_files_are_there(tmp_path: Path) -> None:
     folder = copy_of_project(tmp_path / "probeta")
     (folder / "params.yaml").write_text(yaml.safe_dump(params()), "utf-8")
-    done = run("dvc repro build@tass build@mine", folder)
+    assert run("dvc config --local core.no_scm true", folder).returncode == 0
+    done = run("dvc repro build", folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert HOW in done.stdout
-    assert stages_run(run("dvc repro build@tass build@mine", folder).stdout) == set()
+    assert stages_run(run("dvc repro build", folder).stdout) == {"read"}
     put_there(folder / "data/raw/tass")
-    done = run("dvc repro build@tass build@mine", folder)
+    done = run("dvc repro build", folder)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert stages_run(done.stdout) == {"read@tass", "build@tass"}
+    assert stages_run(done.stdout) == {"read", "build"}

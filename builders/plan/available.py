@@ -3,11 +3,12 @@
 from collections.abc import Collection, Iterable
 
 from builders.plan.groups import BuildGroup
+from corpora_recipes.running.folders import INSTANCES
 from corpora_recipes.running.left_out import LeftOut, read_left_out
 
 
 def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, LeftOut]:
-    """Return the datasets that some stages have left out, or whose corpus or ranking they have.
+    """Return the datasets that were not built, or that some stages have left out.
 
     Args:
         groups: all that params.yaml asks for.
@@ -25,7 +26,9 @@ def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, L
                 ("build", f"{group.name}: {dataset.name}"),
                 ("audit", dataset.name),
             ]
-            reasons = (by_stage.get(stage, {}).get(name) for stage, name in places)
+            reasons = [by_stage.get(stage, {}).get(name) for stage, name in places]
+            if not (INSTANCES / group.folder / dataset.name).is_dir():
+                reasons.append(LeftOut(f"it was not built: `probeta {own[0][0]}`"))
             if reason := next(filter(None, reasons), None):
                 found[dataset.name] = reason
     return found

@@ -63,6 +63,8 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
         # Its code decides which parts are needed.
         key["code"] = code_digest(f"corpora_recipes.corpora.{corpus.recipe}.recipe")
     if memo.kept(corpus.name, key) is None:
+        # What is there is not whole until this one has ended.
+        memo.forget(corpus.name)
         fetch(corpus, sources, out)
         memo.keep(corpus.name, key, [out])
     return memo.files(corpus.name)

@@ -12,6 +12,7 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_executor, add_stage
 from corpora_recipes.running.environment import stage_versions, write_environment
+from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import RAW, RECORDS, records_of
 from corpora_recipes.running.memo import Key, remembering
 from corpora_recipes.running.telling import tell
@@ -38,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read all corpora, and print the counts of records kept and dropped."""
+    """Read all corpora, and print the counts of records kept and dropped.
+
+    Raises:
+        InputError: see ``walk``; or with ``--strict`` also if a share of drops is above its limit.
+    """
     params = load_params(options.params)
     entries = {
         corpus.name: Entry(
@@ -49,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         for corpus in load_corpora(options.params)
     }
     with remembering(check=options.check):
-        walk(
+        found = walk(
             "read",
             entries,
             unit="corpora",
@@ -59,6 +64,16 @@ def run(options: argparse.Namespace) -> None:
             any_fault=True,
         )
         write_environment()
+    notes = [f"{name}: {excess}" for name, facts in found.items() for excess in facts["notes"]]
+    if notes and options.strict:
+        raise InputError(
+            RECORDS,
+            expected="no share of drops above its limit",
+            found="; ".join(notes),
+            todo="inspect the raw files, or read them without --strict",
+        )
+    for note in notes:
+        print(f"note: {note}")
 
 
 def _key(corpus: Corpus, sources: str) -> Key:
@@ -88,6 +103,4 @@ def _read(corpus: Corpus, options: argparse.Namespace) -> Mapping[str, Any]:
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in counts["dropped"].items() if n)
         kept = f"{corpus.name}: {counts['kept']:,} of {counts['seen']:,} {unit} kept"
         tell(f"{kept}; dropped: {reasons}" if reasons else kept)
-    for excess in above_limits(corpus, drops):
-        print(f"{corpus.name}: note: {excess}")
-    return drops.as_dict()
+    return {"counts": drops.as_dict(), "notes": above_limits(corpus, drops)}

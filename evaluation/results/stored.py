@@ -126,9 +126,7 @@ def row_groups(
     try:
         with pq.ParquetFile(path) as file:
             for number in range(file.num_row_groups):
-                group = file.metadata.row_group(number)
-                ends = tuple(group.column(place).statistics for place in range(2))
-                if wanted and tuple(end and end.min for end in ends) != wanted:
+                if wanted and _first(file, number) != wanted:
                     continue
                 table = file.read_row_group(number)
                 table.validate(full=True)
@@ -139,6 +137,13 @@ def row_groups(
                 yield (names[0][0], names[1][0]), table
     except (OSError, pa.ArrowException, ValueError, IndexError) as error:
         raise InputError(path, expected=what, found=str(error), todo=todo) from None
+
+
+def _first(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:
+    """Return what the statistics say of the first two columns; a damaged file can end Python."""
+    group = file.metadata.row_group(number)
+    ends = (group.column(place).statistics for place in range(2))
+    return tuple(end and end.min for end in ends)
 
 
 def _has_null(table: pa.Table) -> bool:

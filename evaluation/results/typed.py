@@ -41,4 +41,5 @@ def typed(kind: Any, value: Any, where: str = "results") -> Any:
         if wrong := sorted((needed - value.keys()) | (value.keys() - known.keys())):
             raise ValueError(f"{where}: missing or unknown: {', '.join(map(repr, wrong))}")
         return kind(**{key: typed(known[key], own, f"{where}.{key}") for key, own in value.items()})
-    raise ValueError(f"{where}: {getattr(kind, '__name__', kind)} expected, {value!r} found")
+    said = kind.__name__ if kind is origin else kind
+    raise ValueError(f"{where}: {said} expected, {value!r} found")

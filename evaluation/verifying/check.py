@@ -69,7 +69,7 @@ class Check:
             self._near, how = 0.0, "exactly: same platform and libraries"
         self.notes.append(f"numbers compared {how}")
         if (code := code_digest(f"evaluation.{module}")) != self.results.code:
-            self.notes.append(f"made by code {self.results.code} (here {code})")
+            self.notes.append(f"made by other code, {self.results.code} (here {code})")
         scored = {score.dataset for score in self.scores()}
         if self.asked is None:
             absent = sorted(scored - self.datasets.keys())

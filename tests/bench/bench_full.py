@@ -116,7 +116,10 @@ class Rehearsal:
             print(cost.output.strip()[-1_000:], file=sys.stderr)
             left_out = folder / LEFT_OUT / f"{verb}.json"
             if left_out.exists():
-                broken += [f"left out: {name}" for name in json.loads(left_out.read_bytes())]
+                broken += [f"left out: {entry}" for entry in json.loads(left_out.read_bytes())]
+            if verb == "audit":
+                # Made-up texts miss a gate or two; what follows is measured with all datasets.
+                left_out.unlink(missing_ok=True)
         made = [file for file in (self.work / STEPS[name].makes).rglob("*") if file.is_file()]
         size = sum(file.stat().st_size for file in made) / 1e6
         return {"cpu": cpu, "peak": peak, "size": size, "broken": broken}

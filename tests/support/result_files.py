@@ -25,11 +25,19 @@ SCORE = Score(
     chosen={"strength": [0.1, 0.1]},
     validation=0.75,
     coverage={"tokens": 40, "out_of_vocabulary": 3},
+    answers="cd" * 32,
 )
 RESULTS = Results(
     format=FORMAT,
     name="mine",
-    encoder={"encoder": "x", "layers": ["0", "1"], "layer": "1"},
+    encoder={
+        "encoder": "x",
+        "revision": "1",
+        "form": "natural",
+        "layers": ["0", "1"],
+        "layer": "1",
+        "options": {},
+    },
     protocol={"name": "standard", "version": 3},
     intervals={"method": "jackknife"},
     seed=3,

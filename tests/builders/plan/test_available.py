@@ -5,6 +5,7 @@ from neighbour_files import corpus_of_pairs
 
 from builders.plan.available import left_out_datasets, without
 from builders.plan.groups import BuildGroup, groups_of
+from corpora_recipes.running.folders import CORPORA, INSTANCES
 from corpora_recipes.running.left_out import LeftOut, write_left_out
 
 
@@ -15,7 +16,11 @@ def groups(tmp_path, monkeypatch, make_corpus) -> list[BuildGroup]:
     datasets = {"sp": {"task": "sentence_position"}, "dc": {"task": "discourse_coherence"}}
     corpora = [make_corpus(datasets=datasets), corpus_of_pairs(make_corpus())]
     rank = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/plain"]}
-    return groups_of(corpora, {"rank": rank}, "upstream")
+    found = groups_of(corpora, {"rank": rank}, "upstream")
+    for group in found:
+        for dataset in group.datasets:
+            (INSTANCES / group.folder / dataset.name).mkdir(parents=True)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -50,3 +55,8 @@ def test_the_reason_of_the_first_stage_is_given(groups) -> None:
     for stage, name in (("audit", "sp"), ("read", "mine"), ("build", "mine: sp")):
         write_left_out(stage, {name: LeftOut(stage)})
     assert left_out_datasets(groups, "audit", "build", "read")["sp"] == LeftOut("read")
+
+
+def test_what_was_not_built_is_left_out(groups) -> None:
+    (CORPORA / "mine" / "sp").rmdir()
+    assert "`probeta build`" in left_out_datasets(groups)["sp"].why

@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from loopback import DATA, OTHER, Server, whole
 
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import patience, sources
+from corpora_recipes.fetching.command import fetched
 from corpora_recipes.fetching.manifest import MANIFEST, check_complete
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
@@ -196,6 +198,55 @@ class TestUpstream:
         monkeypatch.setattr(sources, "load_recipe", lambda name: recipe)
         sources.fetch(corpus([]), "upstream", tmp_path / "out")
         assert listing(tmp_path / "out") == ["x.xml"]
+
+
+class TestFetched:
+    """What the stages fetch: not again while the same is asked for, and there."""
+
+    def test_servers_are_not_asked_again(self, server: Server) -> None:
+        server.script = [whole()]
+        mine = corpus([Source("corpus.bin", (server.url,))])
+        found = fetched(mine, "upstream")
+        assert found == {"data/raw/mine/corpus.bin": SHA}
+        assert fetched(mine, "upstream") == found
+        assert len(server.requests) == 1
+        # A file that has changed is none that was fetched.
+        raw = Path("data/raw/mine/corpus.bin")
+        for change in (lambda: raw.write_bytes(OTHER), raw.unlink):
+            change()
+            asked = len(server.requests)
+            assert fetched(mine, "upstream") == found
+            assert len(server.requests) == asked + 1
+
+    def test_what_is_asked_for_is_part_of_it(self, server: Server) -> None:
+        server.script = [whole()]
+        for number, (documents, origin) in enumerate(
+            [(5, "upstream"), (5, "upstream"), (7, "upstream"), (7, "sample"), (7, "upstream")]
+        ):
+            mine = replace(corpus([Source("corpus.bin", (server.url,))]), documents=documents)
+            names = [Path(path).name for path in fetched(mine, origin)]
+            assert names == (["corpus.bin"] if origin == "upstream" else ["a.txt", "b.txt"])
+            # What is there and whole need not come again, whoever asks.
+            assert len(server.requests) == (2 if number == 4 else 1)
+
+    def test_an_interrupted_fetch_is_none(
+        self, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        server.script = [whole()]
+        entry = Source("corpus.bin", (server.url,))
+        found = fetched(corpus([entry]), "upstream")
+
+        def interrupted(files: Sequence[Source], out: Path) -> None:
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(sources, "fetch_whole", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                fetched(corpus([entry], date="1"), "upstream")
+        with pytest.raises(InputError, match="a fetch that has not ended"):
+            check_complete(Path("data/raw/mine"), "mine")
+        assert fetched(corpus([entry]), "upstream") == found
+        check_complete(Path("data/raw/mine"), "mine")
 
 
 class TestLocal:

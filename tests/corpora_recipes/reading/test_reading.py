@@ -145,12 +145,18 @@ def test_a_relative_folder_is_found_by_workers_elsewhere(
     assert len(ids(tmp_path / "out.parquet")) == 120
 
 
-def test_the_environment_chooses_the_executor(tmp_path, raw, write_params, monkeypatch, capsys):
-    params = write_params(
-        {"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}}
-    )
-    command = ["read", "mine", "--params", str(params), "--raw", str(raw)]
-    command += ["--out", str(tmp_path / "out.parquet"), "--workers", "1"]
+def write_own_params(write_params, raw: Path) -> None:
+    """Write a params.yaml, in the current folder of the test, that names a raw corpus."""
+    own = {"recipe": "jsonl", "path": str(raw), "language": "es"}
+    write_params({"mine": {"corpus": own}})
+
+
+def test_the_environment_chooses_the_executor(
+    tmp_path, raw, write_params, monkeypatch, capsys
+) -> None:
+    write_own_params(write_params, raw)
+    monkeypatch.chdir(tmp_path)
+    command = ["read", "--workers", "1", "--strict"]
     monkeypatch.setenv("PROBETA_EXECUTOR", "elsewhere")
     assert main(command) == 1
     assert "--executor elsewhere" in capsys.readouterr().err
@@ -210,23 +216,8 @@ def test_an_empty_corpus_is_an_error_and_leaves_nothing(tmp_path, corpus) -> Non
     assert [path.name for path in tmp_path.iterdir()] == ["raw"]
 
 
-def test_missing_raw_files_are_fetched_first(
-    tmp_path: Path, raw: Path, write_params, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    params = write_params(
-        {"mine": {"corpus": {"recipe": "jsonl", "path": str(raw), "language": "es"}}}
-    )
-    monkeypatch.chdir(tmp_path)
-    command = ["read", "mine", "--params", str(params), "--raw", "got", "--out", "mine.parquet"]
-    assert main(command) == 1
-    assert main([*command, "--fetch"]) == 0
-    assert pq.read_metadata("mine.parquet").num_rows == 120
-    (tmp_path / "mine.parquet").unlink()
-    assert main(command) == 0
-
-
 def test_a_missing_folder_says_how_to_fetch(tmp_path, corpus) -> None:
-    with pytest.raises(InputError, match=r"probeta fetch mine"):
+    with pytest.raises(InputError, match="probeta fetch --only mine"):
         read(corpus, tmp_path / "raw", tmp_path / "out.parquet", workers=1, executor="local")
 
 
@@ -236,7 +227,7 @@ def limited(corpus: Corpus, **limits: float) -> Corpus:
 
 
 def test_drops_above_a_limit_are_shown_and_fail_if_strict(
-    tmp_path, raw, corpus, write_params, capsys
+    tmp_path, raw, corpus, write_params, monkeypatch, capsys
 ) -> None:
     corpus = limited(corpus, duplicate_id=0.05)
     (raw / "part-9.jsonl").write_text((raw / "part-0.jsonl").read_text("utf-8"), "utf-8")
@@ -253,14 +244,20 @@ def test_drops_above_a_limit_are_shown_and_fail_if_strict(
     assert out.with_suffix(".json").exists()
     assert above_limits(limited(corpus, duplicate_id=0.5), drops) == []
     # The command says so, too; the limit of the recipe is 1 %.
-    params = write_params(
-        {"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}}
+    write_own_params(write_params, raw)
+    monkeypatch.chdir(tmp_path)
+    assert main(["read", "--workers", "1", "--strict"]) == 1
+    assert not list(Path("data/records").iterdir())
+    note = "mine: 14.29% of the documents dropped as duplicate_id, above the limit of 1.00%"
+    # Those that are kept are measured, too.
+    for new in ("1 new", "1 kept, 0 new"):
+        assert main(["read", "--workers", "1"]) == 0
+        said = capsys.readouterr().out
+        assert f"read: 1 corpora: {new}\nnote: {note}" in said
+    assert main(["read", "--strict"]) == 1
+    assert f"data/records\n  expected: no share of drops above its limit\n  found:    {note}" in (
+        capsys.readouterr().err
     )
-    command = ["read", "mine", "--params", str(params), "--raw", str(raw), "--workers", "1"]
-    assert main([*command, "--out", str(tmp_path / "shown.parquet")]) == 0
-    assert "mine: note: " in capsys.readouterr().out
-    assert main([*command, "--out", str(tmp_path / "failed.parquet"), "--strict"]) == 1
-    assert not (tmp_path / "failed.parquet").exists()
 
 
 def test_what_is_beyond_the_quota_is_no_loss(tmp_path, raw, corpus) -> None:
@@ -299,23 +296,22 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     tmp_path, corpus, write_params, repository
 ) -> None:
     raw = write_raw(tmp_path / "raw", files=30, documents=200)
-    write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "own.jsonl", "language": "es"}}})
-    out = tmp_path / "killed.parquet"
-    command = [sys.executable, "-m", "evaluation.commands", "read", "mine"]
-    command += ["--raw", str(raw), "--out", str(out), "--workers", "1"]
+    write_own_params(write_params, raw)
+    records = tmp_path / "data" / "records"
+    command = [sys.executable, "-m", "evaluation.commands", "read", "--workers", "1"]
     environment = os.environ | {"PYTHONPATH": str(repository)}
     process = subprocess.Popen(command, cwd=tmp_path, env=environment)
     deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".killed.parquet.*.part")) and time.monotonic() < deadline:
+    while not list(records.glob(".mine.parquet.*.part")) and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert not out.exists()
-    assert list(tmp_path.glob(".killed.parquet.*.part"))
+    assert not list(records.glob("mine*"))
+    assert list(records.glob(".mine.parquet.*.part"))
     subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-    assert not list(tmp_path.glob(".killed.parquet.*.part"))
+    assert not list(records.glob(".*"))
     read(corpus, raw, tmp_path / "whole.parquet", workers=1, executor="local")
-    assert out.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
+    assert (records / "mine.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
 
 
 def test_records_do_not_go_where_the_counts_go(tmp_path, raw, corpus) -> None:

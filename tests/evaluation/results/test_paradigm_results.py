@@ -38,7 +38,14 @@ SCORE = ParadigmScore(
 RESULTS = ParadigmResults(
     format=FORMAT,
     name="own",
-    encoder={"encoder": "static", "layer": "2", "layers": ["1", "2"]},
+    encoder={
+        "encoder": "static",
+        "revision": "1",
+        "form": "natural",
+        "layers": ["1", "2"],
+        "layer": "2",
+        "options": {},
+    },
     coherence_threshold=2,
     casings=["as_is", "lower"],
     seed=7,
@@ -67,5 +74,5 @@ def test_what_is_no_result(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="format 0"):
         read_paradigms(path)
     path.write_text(json.dumps({**content, "scores": [{"dataset": "x"}]}), "utf-8")
-    with pytest.raises(InputError, match="KeyError"):
+    with pytest.raises(InputError, match="missing or unknown: 'casing'"):
         read_paradigms(path)

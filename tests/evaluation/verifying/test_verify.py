@@ -148,8 +148,8 @@ def test_results_that_agree(verify) -> None:
         f"{RANKED}: rankings of two: 2 scores recomputed",
         f"{COMPLETED}/two.json: paradigms of two: 3 scores recomputed",
         "  numbers compared exactly: same platform and libraries",
-        "  16 texts of 5 datasets encoded again: vectors the same to the bit",
-        "  16 texts of 2 datasets encoded again: vectors the same to the bit",
+        "  16 texts of each of 5 datasets encoded again: vectors the same to the bit",
+        "  16 texts of each of 2 datasets encoded again: vectors the same to the bit",
         "nothing differs",
     }
     assert said.count("not proved: that this encoder, or any, gave these answers") == 1
@@ -265,7 +265,7 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
     status, out, _ = verify()
     assert (status, score["value"]) == (0, 1.0)
     assert "probes of best\\n\\x1b[31m: 10 scores recomputed\n" in out
-    assert "  made by code 0 (here " in out
+    assert "  made by other code, 0 (here " in out
     for named in ("this encoder, or any", "protocol, seed, versions, code", "on validation"):
         assert f"{named}" in out[out.index("not proved") :]
     change(PROBED / "scores.json", {"versions.numpy": "1.0", "scores.0.value": 1 - 1e-10})
@@ -475,7 +475,7 @@ def forge_store(factor: float) -> None:
 @pytest.mark.parametrize(
     ("factor", "status", "said"),
     [
-        (1 + 1e-6, 0, "3 texts of 5 datasets encoded again: vectors at most 1e-06 of their length"),
+        (1 + 1e-6, 0, "3 texts of each of 5 datasets encoded again: vectors at most 1e-06 of their length"),
         (1.001, 1, "bso_own, 0: vectors: encoded again, up to 0.001 of their length away"),
     ],
 )
