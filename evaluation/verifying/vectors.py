@@ -82,7 +82,9 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
         )
     release()
     away = f"at most {furthest:.1g} of their length away" if furthest else "the same to the bit"
-    check.notes.append(f"{count} texts of each of {len(digests)} datasets encoded again: vectors {away}")
+    check.notes.append(
+        f"{count} texts of each of {len(digests)} datasets encoded again: vectors {away}"
+    )
     if store.made_by != made_by(encoder):
         check.notes.append(f"the vectors in {folder} were made by other code or libraries")
 

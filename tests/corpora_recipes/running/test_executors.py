@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from corpora_recipes.running import executors
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, LostWorkers
 from corpora_recipes.running.executors import Cluster, Processes, as_completed, open_executor
 
 
@@ -134,7 +134,7 @@ def test_a_process_killed_while_it_sends_costs_no_result(pool: Processes, tmp_pa
 
 
 def test_a_call_that_always_loses_its_process_is_given_up(pool: Processes, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="3 were lost in the same work, the last by signal 9"):
+    with pytest.raises(LostWorkers, match="3 were lost in the same work, the last by signal 9"):
         pool.submit(count_and_die, tmp_path / "marks", 99).result()
     assert (tmp_path / "marks").read_text() == "xxx"
     assert pool.submit(len, "abc").result() == 3
@@ -314,7 +314,7 @@ def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, mon
     monkeypatch.setattr(cluster.scheduler, "allowed_failures", 1)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
-        with pytest.raises(InputError, match="2 were lost in the same work") as caught:
+        with pytest.raises(LostWorkers, match="2 were lost in the same work") as caught:
             executor.result(executor.submit(count_and_die, tmp_path / "marks", 99))
         assert "more memory" in caught.value.todo
         assert executor.result(executor.submit(repeated, 3)) == b"xxx"
@@ -352,7 +352,7 @@ def test_workers_lost_one_after_the_other(
         call = executor.submit(sleep, 30)
         until(lambda: all(worker.processing for worker in workers.values()))
         second.kill()
-        with pytest.raises(InputError, match=r"expected: workers\n.*none for 0.5 seconds"):
+        with pytest.raises(LostWorkers, match=r"expected: workers\n.*none for 0.5 seconds"):
             executor.result(call)
     assert "no workers yet; waiting" in capsys.readouterr().err
 
@@ -360,7 +360,7 @@ def test_workers_lost_one_after_the_other(
 def test_a_cluster_without_workers_is_waited_for_and_given_up(empty_cluster, monkeypatch) -> None:
     monkeypatch.setattr(executors, "PATIENCE", 0.1)
     with (
-        pytest.raises(InputError, match=r"none for 0.1 seconds"),
+        pytest.raises(LostWorkers, match=r"none for 0.1 seconds"),
         open_executor(empty_cluster.scheduler_address, None),
     ):
         pass
@@ -376,5 +376,5 @@ def test_a_scheduler_that_goes_ends_the_run(monkeypatch) -> None:
         assert isinstance(executor, Cluster)
         call = executor.submit(sleep, 1)
         cluster.close()
-        with pytest.raises(InputError, match="scheduler that runs"):
+        with pytest.raises(LostWorkers, match="scheduler that runs"):
             executor.result(call)

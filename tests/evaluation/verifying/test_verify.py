@@ -475,7 +475,11 @@ def forge_store(factor: float) -> None:
 @pytest.mark.parametrize(
     ("factor", "status", "said"),
     [
-        (1 + 1e-6, 0, "3 texts of each of 5 datasets encoded again: vectors at most 1e-06 of their length"),
+        (
+            1 + 1e-6,
+            0,
+            "3 texts of each of 5 datasets encoded again: vectors at most 1e-06 of their length",
+        ),
         (1.001, 1, "bso_own, 0: vectors: encoded again, up to 0.001 of their length away"),
     ],
 )
