@@ -1,6 +1,6 @@
-"""Everything that decides the bytes of a Parquet file: options, writer, Arrow columns."""
+"""Everything that decides the bytes of a Parquet file: its options and its writer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,11 +35,6 @@ def parquet_writer(
         path, schema, use_dictionary=dictionary or False, **PARQUET_OPTIONS
     ) as writer:
         yield writer
-
-
-def to_table(rows: Sequence[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return the rows as a table of one chunk: column to value, None if missing."""
-    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def array_of(column: pa.ChunkedArray) -> np.ndarray[Any, np.dtype[Any]]:

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     """Package all instances.
 
     Raises:
-        InputError: there are none; and see ``builders.packaging.hub.package``.
+        InputError: no dataset was made without a fault; and see ``builders.packaging.hub.package``.
     """
     params, groups = load_params(options.params), load_groups(options.params)
     left_out = left_out_datasets(groups, "read", "build", "compose", "audit")

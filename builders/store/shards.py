@@ -12,7 +12,7 @@ import pyarrow as pa
 from builders.store.opening import opened
 from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.parquet import parquet_writer, to_table
+from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 
@@ -69,7 +69,7 @@ def write_shard(path: Path, schema: pa.Schema, parts: Iterable[Sequence[dict[str
     """
     with parquet_writer(path, schema, dictionary=["label"]) as writer:
         for rows in parts:
-            writer.write_table(to_table(rows, schema), row_group_size=ROW_GROUP)
+            writer.write_table(pa.Table.from_pylist(rows, schema), row_group_size=ROW_GROUP)
 
 
 def _complete(

@@ -5,9 +5,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from corpora_recipes.fetching.manifest import check_complete
 from corpora_recipes.hashing import keyed_uniform
-from corpora_recipes.parquet import parquet_writer, to_table
+from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.records import Drops, Example, Split, record_unit
@@ -123,7 +125,7 @@ def _size(raw: Path) -> int:
 
 def _write(writer: Any, rows: list[dict[str, Any]], schema: Any) -> None:
     if rows:
-        writer.write_table(to_table(rows, schema), row_group_size=ROW_GROUP)
+        writer.write_table(pa.Table.from_pylist(rows, schema), row_group_size=ROW_GROUP)
 
 
 def above_limits(corpus: Corpus, drops: Drops) -> list[str]:

@@ -98,7 +98,7 @@ def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
 
 
 def names(text: str) -> list[str]:
-    """Return the names of an argument, which are parted by commas; a type for argparse."""
+    """Return the names of an argument, which are separated by commas; a type for argparse."""
     return [name.strip() for name in text.split(",") if name.strip()]
 
 

@@ -43,6 +43,10 @@ class LostWorkers(InputError):
     """Workers were lost in the same work again and again: another run may succeed."""
 
 
+class NoWorkers(InputError):
+    """Where work should run, it cannot: what ``--executor`` names is wrong, or does not answer."""
+
+
 def nearest(names: Iterable[str], known: Collection[str]) -> str:
     """Return the known names that are most like some misspelt ones; "" without any."""
     from difflib import get_close_matches

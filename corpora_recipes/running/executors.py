@@ -27,7 +27,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from corpora_recipes.running.errors import InputError, LostWorkers
+from corpora_recipes.running.errors import LostWorkers, NoWorkers
 
 if TYPE_CHECKING:
     from distributed import Future as DaskFuture
@@ -175,7 +175,7 @@ class Cluster(Executor):
         try:
             from distributed import Client
         except ImportError:
-            raise InputError(
+            raise NoWorkers(
                 where,
                 expected="the package distributed",
                 found="it is not installed",
@@ -183,7 +183,7 @@ class Cluster(Executor):
             ) from None
         if not _ADDRESS.fullmatch(address):
             # Client would wait for it, with a less clear message.
-            raise InputError(
+            raise NoWorkers(
                 where,
                 expected="the address of a Dask scheduler with its port, such as tcp://host:8786",
                 found=repr(address),
@@ -199,7 +199,7 @@ class Cluster(Executor):
             if address.startswith("tls:"):
                 todo += "; TLS must be configured: https://distributed.dask.org/en/stable/tls.html"
             expected = "a Dask scheduler that answers"
-            raise InputError(where, expected=expected, found=str(error), todo=todo) from None
+            raise NoWorkers(where, expected=expected, found=str(error), todo=todo) from None
         self._where = where
         self._asked = workers
         try:
@@ -298,7 +298,7 @@ class Cluster(Executor):
         for name, theirs in found.items():
             if theirs != ours:
                 missing = isinstance(theirs, PackageNotFoundError)
-                raise InputError(
+                raise NoWorkers(
                     f"{self._where}, {name}",
                     expected=f"{PROJECT} {ours}, as on this machine",
                     found="it is not installed" if missing else str(theirs),
@@ -352,7 +352,7 @@ def open_executor(address: str, workers: int | None) -> Iterator[Processes | Clu
     elif address.startswith(("tcp://", "tls://", "ws://", "wss://", "inproc://")):
         executor = Cluster(address, workers)
     else:
-        raise InputError(
+        raise NoWorkers(
             f"--executor {address}",
             expected="local, or the address of a Dask scheduler such as tcp://host:8786",
             found=repr(address),

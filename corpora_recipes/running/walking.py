@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from corpora_recipes.running.errors import InputError, LostWorkers, nearest
+from corpora_recipes.running.errors import InputError, LostWorkers, NoWorkers, nearest
 from corpora_recipes.running.failures import explain
 from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
 from corpora_recipes.running.memo import Key, Memo
@@ -111,7 +111,7 @@ def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) ->
 
 
 def remove_others(folder: Path, outputs: Collection[Path]) -> None:
-    """Remove what is in a folder of outputs and is none of them; hidden files are of other runs."""
+    """Remove all but some outputs from their folder; hidden files are of other runs."""
     for path in list(folder.iterdir()) if folder.is_dir() else ():
         if path not in outputs and not path.name.startswith("."):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -138,6 +138,8 @@ def _parts_left_out(facts: Any) -> Mapping[str, str]:
 def _left_out_for(error: Exception, *, any_fault: bool) -> InputError | None:
     """Return the error for which an entry is left out; None for one that ends the run."""
     fault = explain(error)
+    if isinstance(error, NoWorkers):
+        return None
     if any_fault or (fault is error and not isinstance(error, LostWorkers)):
         return fault
     return None

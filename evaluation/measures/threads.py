@@ -1,4 +1,4 @@
-"""The number of threads of linear algebra: one, but for encoders."""
+"""The number of threads of linear algebra: one, except for encoders."""
 
 from importlib import import_module
 from typing import Any

@@ -15,10 +15,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from builders.store.record_files import read_records
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.parquet import parquet_writer, to_table
+from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import (
     SPLITS,
@@ -154,7 +156,7 @@ def make_records(corpus: Corpus, sample: Path, out: Path, words: Words, scale: f
     schema, count = record_schema(kind), 0
     with parquet_writer(out, schema) as writer:
         while rows := [to_row(record) for record in islice(made, BATCH)]:
-            writer.write_table(to_table(rows, schema))
+            writer.write_table(pa.Table.from_pylist(rows, schema))
             count += len(rows)
     return count
 

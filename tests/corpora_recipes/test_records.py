@@ -5,7 +5,6 @@ import pyarrow.parquet as pq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.parquet import to_table
 from corpora_recipes.records import (
     Dialogue,
     DiscourseNode,
@@ -132,7 +131,7 @@ GIVEN = ParsedSentence(
 
 
 def test_parsed_sentences_come_back_from_parquet(tmp_path) -> None:
-    table = to_table([to_row(GIVEN)], record_schema("parsed_sentences"))
+    table = pa.Table.from_pylist([to_row(GIVEN)], record_schema("parsed_sentences"))
     pq.write_table(table, tmp_path / "x.parquet")
     rows = pq.read_table(tmp_path / "x.parquet").to_pylist()
     assert [from_row("parsed_sentences", row) for row in rows] == [GIVEN]

@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from parsed_text import parsed
 
 from builders.building.building import build
-from corpora_recipes.parquet import to_table
 from corpora_recipes.records import SPLITS, ParsedSentence
 from corpora_recipes.rows import record_schema, to_row
 from corpora_recipes.running.errors import InputError
@@ -51,7 +51,7 @@ def treebank_corpus(make_corpus) -> Any:
 def written(folder: Path, records: list[ParsedSentence]) -> Path:
     path = folder / "mine.parquet"
     schema = record_schema("parsed_sentences")
-    pq.write_table(to_table([to_row(record) for record in records], schema), path)
+    pq.write_table(pa.Table.from_pylist([to_row(record) for record in records], schema), path)
     return path
 
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from corpora_recipes.recipe import RECIPES
-from corpora_recipes.running import environment
+from corpora_recipes.running import code, environment
 from corpora_recipes.running.folders import RECORDS, records_of
 from corpora_recipes.running.left_out import read_left_out
 from evaluation.commands import main
@@ -132,6 +132,39 @@ def test_another_version_of_a_library_reads_all_again(
     monkeypatch.setattr(environment, "version", lambda name: "99")
     assert "1 new" in stage()
     assert json.loads(Path("data/environment.json").read_bytes())["pyarrow"] == "99"
+
+
+@pytest.mark.parametrize(
+    ("file", "new"),
+    [
+        ("corpora/sqc/recipe.py", "1 kept, 1 new"),
+        ("corpora/jsonl/corpus.yaml", "1 kept, 1 new"),
+        ("text/sentences.py", "1 kept, 1 new"),  # of running text alone
+        ("reading/blocks.py", "2 new"),
+        ("corpora/tass/recipe.py", "2 kept, 0 new"),
+        ("running/executors.py", "2 kept, 0 new"),
+    ],
+)
+def test_changed_code_reads_again_what_it_decides(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, new: str
+) -> None:
+    def look_again() -> None:
+        for cached in (code.imported, code._file, code._data_files):
+            cached.cache_clear()
+
+    monkeypatch.setattr(code, "ROOT", tmp_path)
+    look_again()
+    shutil.copytree(RECIPES.parent, "corpora_recipes", ignore=shutil.ignore_patterns("__pycache__"))
+    write("own/a.jsonl", "1")
+    ask_for(mine=own(), sqc={"recipe": "sqc"})
+    try:
+        stage()
+        with Path("corpora_recipes", file).open("a", encoding="utf-8") as changed:
+            changed.write("# changed\n")
+        look_again()
+        assert stage().endswith(f"read: 2 corpora: {new}\n")
+    finally:
+        look_again()
 
 
 def test_a_corpus_that_fails_is_left_out(stage: Stage) -> None:

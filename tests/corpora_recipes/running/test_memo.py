@@ -183,19 +183,12 @@ def noted(file: Path) -> Path:
     return file
 
 
-def test_a_file_is_read_once() -> None:
+def test_a_file_is_read_once_if_it_was_not_new_then() -> None:
     write("raw", "text")
-    assert not is_read_again(noted(Path("raw")))
-
-
-def test_a_file_that_was_read_when_it_was_new_is_read_again() -> None:
-    write("raw", "text")
-    assert is_read_again(noted(Path("raw")), later=False)
-
-
-def test_a_check_reads_all() -> None:
-    write("raw", "text")
-    assert is_read_again(noted(Path("raw")), check=True)
+    raw = noted(Path("raw"))
+    assert is_read_again(raw, later=False)
+    assert not is_read_again(raw)
+    assert is_read_again(raw, check=True)
 
 
 def test_a_change_that_hides_its_size_and_times_is_noticed() -> None:
