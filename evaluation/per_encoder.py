@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Score = Callable[[str, Encoder, Path], Mapping[str, Any]]
-"""Scores the encoder of a name, writes the results to a path, and returns how many are new."""
+"""Scores the encoder of a name, writes the results to a path, and returns facts for ``walk``."""
 
 
 def score_encoders(

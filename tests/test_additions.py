@@ -74,6 +74,10 @@ class ToyEncoder:
         return np.array(counts, np.float32).reshape(len(texts), 1, 3)
 
 
+# Its code decides its vectors: a new encoder is a module of this room.
+ToyEncoder.__module__ = "evaluation.encoders.char_hash"
+
+
 def toy_section(inputs: Inputs) -> list[Table]:
     rows = tuple(Row((Cell(results.name), Cell("seen"))) for results in inputs.encoders)
     return [Table("toy", "A table of the test", (Cell("Encoder"), Cell("Toy")), rows)]
@@ -100,27 +104,13 @@ def test_a_task_an_encoder_and_a_section(
     }
     monkeypatch.chdir(tmp_path)
     Path("params.yaml").write_text(yaml.safe_dump(params), "utf-8")
-    embedded = "toy --instances hub --embeddings vectors"
-    for command in (
-        "list",
-        "fetch mine --out raw",
-        "read mine --raw raw --out records/mine.parquet --workers 1",
-        "build mine --records records/mine.parquet --out instances/mine",
-        "audit instances --out audit --workers 1",
-        "package --instances instances --audit audit/audit.json --out hub",
-        "embed toy --instances hub --out vectors --workers 1",
-        f"probe {embedded} --out results --workers 1",
-        f"rank {embedded} --out rankings",
-        f"paradigms {embedded} --out paradigms.json",
-        "report results --instances hub --audit hub/audit.json --rankings rankings "
-        "--paradigms paradigms.json --out reports",
-    ):
-        assert main(command.split()) == 0, command
-    assert "toy_mine" in Path("hub/README.md").read_text("utf-8")
-    assert TOY_TASK.question in Path("hub/README.md").read_text("utf-8")
-    metrics = json.loads(Path("reports/metrics.json").read_bytes())
-    assert set(metrics) == {"toy_mine"}
-    assert 0 <= metrics["toy_mine"]["toy"] <= 1
+    assert main(["list"]) == 0
+    assert main(["repro"]) == 0
+    assert "toy_mine" in Path("dist/hub/README.md").read_text("utf-8")
+    assert TOY_TASK.question in Path("dist/hub/README.md").read_text("utf-8")
+    (score,) = json.loads(Path("reports/scores.json").read_bytes())
+    assert (score["encoder"], score["dataset"]) == ("toy", "toy_mine")
+    assert 0 <= score["score"] <= 1
     for name in ("index.html", "report.md", "tables.tex"):
         text = Path("reports", name).read_text("utf-8")
         assert "A table of the test" in text, name

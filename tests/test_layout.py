@@ -44,6 +44,8 @@ ROOMS = (
     "evaluation.entries",
     "evaluation.measures",
     "evaluation.data",
+    "evaluation.stages",
+    "evaluation.per_encoder",
     "evaluation.training",
     "evaluation.embedding",
     "evaluation.results",
@@ -56,9 +58,9 @@ ROOMS = (
     "evaluation.leaderboards",
     "evaluation.listing",
     "evaluation.starting",
-    "evaluation.commands",
-    "evaluation.stage_code",
+    "evaluation.checking",
     "evaluation.repro",
+    "evaluation.commands",
 )
 
 

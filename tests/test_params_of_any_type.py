@@ -20,7 +20,7 @@ from corpora_recipes.listing import listing
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
-from evaluation.entries import encoder_of, encoders_params
+from evaluation.entries import encoders_of, encoders_params
 from evaluation.paradigms.params import paralex_params
 from evaluation.probing.params import probing_params
 from evaluation.ranking.params import evalrank_params
@@ -104,7 +104,7 @@ def loaders(path: Path) -> Iterator[Callable[[], object]]:
     for section in (probing_params, evalrank_params, paralex_params, encoders_params):
         yield partial(section, params, path)
     for name in shipped()["encoders"]:
-        yield partial(encoder_of, path, name)
+        yield lambda name=name: encoders_of(path)[name]()
     for name in shipped()["corpora"]:
         yield partial(load_entry, params, path, name)
     yield partial(datasets_listing, path)

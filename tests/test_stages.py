@@ -1,177 +1,122 @@
-"""DVC never lies: what decides the output of a stage is among the stage's dependencies."""
+"""The stages: dvc.yaml follows the list, and depends on all that decides an output."""
 
-import re
 import shutil
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from imports import PACKAGES, REPOSITORY, imported, modules, reached
-from projects import copy_of_project, run
+from imports import PACKAGES, REPOSITORY, imported, modules
 
+from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running import code
+from corpora_recipes.running.environment import LIBRARIES
 from evaluation.commands import VERBS
+from evaluation.stages import STAGES
 
-STAGES: dict[str, Any] = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"]
-RECIPES = sorted(
-    file.parent.name for file in REPOSITORY.glob("corpora_recipes/corpora/*/recipe.py")
-)
-
-
-def body(stage: str) -> dict[str, Any]:
-    found: dict[str, Any] = STAGES[stage].get("do", STAGES[stage])
-    return found
+TEXT = (REPOSITORY / "dvc.yaml").read_text("utf-8")
+OF_DVC: dict[str, Any] = yaml.safe_load(TEXT)["stages"]
+ENVIRONMENT = "data/environment.json"
 
 
-def verb(stage: str) -> str:
-    return stage.removesuffix("_trained")
+def outputs(stage: str) -> dict[str, dict[str, Any]]:
+    """Return the outputs of a stage of dvc.yaml, with their options."""
+    listed = chain.from_iterable(OF_DVC[stage].get(key, ()) for key in ("outs", "metrics", "plots"))
+    return {name: how for one in listed for name, how in one.items()}
 
 
-def test_trained_encoders_have_the_stages_of_others() -> None:
-    # The model is a dependency of `embed`, so that no parameter has to be.
-    assert "params" not in body("embed_trained")
-    for name in ("embed", "probe", "rank", "paradigms"):
-        given, trained = body(name), body(f"{name}_trained")
-        assert (given["cmd"], given["outs"]) == (trained["cmd"], trained["outs"])
-        assert {*given["deps"]} == {*trained["deps"]} - {"data/trained/${key}"}
-        renamed = [param.replace("encoders.", "trained.") for param in given["params"]]
-        assert trained.get("params", renamed) == renamed
+def test_dvc_has_the_stages_of_the_list() -> None:
+    assert list(OF_DVC) == [stage.name for stage in STAGES]
+    assert [body["cmd"] for body in OF_DVC.values()] == [f"probeta {s.name}" for s in STAGES]
+    assert {stage.name: stage.module for stage in STAGES}.items() <= {
+        name: verb.module for name, verb in VERBS.items()
+    }.items()
+    assert len(STAGES) <= 12
+    assert TEXT.count("\n") <= 90
 
 
-def test_every_stage_is_one_verb() -> None:
-    for stage in STAGES:
-        assert re.fullmatch(rf"probeta ({'|'.join(VERBS)}) [^;&|]+", body(stage)["cmd"])
-        assert body(stage)["cmd"].split()[1] == verb(stage)
+def test_what_a_run_changes_behind_dvc_is_looked_at_always() -> None:
+    always = {name for name, body in OF_DVC.items() if body.get("always_changed")}
+    assert always == {"read", "embed", "check"}
+    assert [name for name, body in OF_DVC.items() if ENVIRONMENT in body["deps"]] == [
+        name for name in OF_DVC if name not in always
+    ]
 
 
-def test_a_stage_depends_on_the_code_of_its_verb_and_recipes() -> None:
-    for stage in STAGES.keys() - {"code"}:
-        deps = body(stage)["deps"]
-        assert f"data/code/{verb(stage)}" in deps
-        # A recipe is found by its name; its facts are read where its code is not run.
-        if "corpora_recipes.recipe" in reached(VERBS[verb(stage)].module):
-            own = "data/code/recipes/${item.corpus.recipe}"
-            assert ("data/code/recipes" in deps) != (own in deps), stage
-    assert set(body("code")["deps"]) == set(PACKAGES)
+def test_outputs_are_left_in_place() -> None:
+    """The memory answers for them; DVC would remove them before a stage."""
+    for stage in OF_DVC:
+        assert all(how["persist"] for how in outputs(stage).values()), stage
+    names = [name for stage in OF_DVC for name in outputs(stage)]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("stage", [stage for stage in STAGES if stage.name != "check"], ids=str)
+def test_a_stage_depends_on_its_code(stage: Any) -> None:
+    # A recipe is found by its name; its facts are read where its code is not run.
+    recipes = [f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names()]
+    reached = {name.split(".")[0] for name in code.reached(stage.module, *recipes)}
+    assert reached <= set(OF_DVC[stage.name]["deps"])
+    assert stage.name in {*LIBRARIES, "embed"}
 
 
 @pytest.mark.parametrize("module", sorted(modules()))
 def test_imports_are_found_as_python_finds_them(module: str) -> None:
-    """The code of a stage is found by reading lines; here the syntax tree tells."""
+    """The code of an entry is found by reading lines; here the syntax tree tells."""
     parents = {module.rsplit(".", count)[0] for count in range(1, module.count(".") + 1)}
     assert code.imported(module) - parents == imported(module) - parents
 
 
-def test_the_code_of_a_stage_is_written_down(tmp_path: Path) -> None:
-    lists = written(REPOSITORY, tmp_path / "code")
-    assert lists.keys() == {*VERBS, *(f"recipes/{recipe}" for recipe in RECIPES)}
-    for name in ("audit", "recipes/theses"):
-        for line in lists[name].splitlines():
-            digest, path = line.split(" ", 1)
-            assert len(digest) == 64
-            assert (REPOSITORY / path).is_file()
-    assert " builders/auditing/damage.yaml\n" in lists["audit"]
-    assert " corpora_recipes/text/abbreviations.yaml\n" in lists["recipes/theses"]
-    assert "abbreviations" not in lists["recipes/tass"]
-    assert "corpora_recipes/running" not in "".join(lists.values())
-
-
-def written(project: Path, out: Path) -> dict[str, str]:
-    """Return what `probeta code` writes in a copy of the project: name to content."""
-    call = "import sys; from evaluation.commands import main; sys.exit(main(sys.argv[1:]))"
-    subprocess.run([sys.executable, "-c", call, "code", "--out", str(out)], cwd=project, check=True)
-    return {
-        path.relative_to(out).as_posix(): path.read_text("utf-8")
-        for path in out.rglob("*")
-        if path.is_file()
-    }
+def test_the_files_of_code() -> None:
+    audit = code.code_files("builders.auditing.measuring")
+    assert "builders/auditing/damage.yaml" in audit
+    theses, tass = (
+        code.code_files(f"corpora_recipes.corpora.{name}.recipe") for name in ("theses", "tass")
+    )
+    assert "corpora_recipes/text/abbreviations.yaml" in theses
+    assert "corpora_recipes/text/abbreviations.yaml" not in tass
+    assert not any(name.startswith("corpora_recipes/running/") for name in {**audit, **theses})
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "stale", "recipes"),
+    ("file", "old", "changed"),
     [
-        (
-            "corpora_recipes/parquet.py",
-            '"compression_level": 3',
-            '"compression_level": 9',
-            {*STAGES} - {"code"},
-            {"wikipedia"},
-        ),
-        (
-            "corpora_recipes/recipe.py",
-            "def is_sample(",
-            "def  is_sample(",
-            {"read", "build", "compose", "audit", "package"},
-            {*RECIPES},
-        ),
-        # A stage of one corpus is stale if the code of its recipe changed.
-        (
-            "corpora_recipes/text/abbreviations.yaml",
-            "núm.",
-            "númm.",
-            {"audit", "compose", "package"},
-            {
-                "arxiv",
-                "jsonl",
-                "mlsum",
-                "opensubtitles",
-                "peerread",
-                "roc_stories",
-                "theses",
-                "wikipedia",
-            },
-        ),
-        (
-            "builders/tasks/section_prediction.py",
-            '"body", "summary"',
-            '"body", "abstract"',
-            {*STAGES} - {"code", "read"},
-            set(),
-        ),
+        ("corpora_recipes/parquet.py", '"compression_level": 3', {"read", "build", "probe"}),
+        ("corpora_recipes/recipe.py", "def is_sample(", {"read", "build"}),
+        ("builders/tasks/section_prediction.py", '"body", "summary"', {"build", "probe"}),
+        ("corpora_recipes/running/limits.py", "LARGEST_FILE = 64", set()),
     ],
 )
-def test_a_change_makes_stale_what_it_reaches(
-    tmp_path: Path, file: str, old: str, new: str, stale: set[str], recipes: set[str]
+def test_a_change_of_code_changes_what_it_reaches(
+    tmp_path: Path, file: str, old: str, changed: set[str]
 ) -> None:
-    folder = tmp_path / "probeta"
     for package in PACKAGES:
-        shutil.copytree(REPOSITORY / package, folder / package)
-    before = written(folder, tmp_path / "before")
-    text = (folder / file).read_text("utf-8")
+        shutil.copytree(REPOSITORY / package, tmp_path / package)
+    before = digests(tmp_path)
+    text = (tmp_path / file).read_text("utf-8")
     assert old in text
-    (folder / file).write_text(text.replace(old, new, 1), "utf-8")
-    after = written(folder, tmp_path / "after")
-    changed = {f"data/code/{name}" for name in before if before[name] != after[name]}
-    found = {
-        stage
-        for stage in STAGES
-        if any(
-            dep in changed or any(f.startswith(f"{dep}/") for f in changed)
-            for dep in body(stage)["deps"]
-        )
+    (tmp_path / file).write_text(text.replace(old, f"{old} "), "utf-8")
+    after = digests(tmp_path)
+    assert {name for name in before if before[name] != after[name]} == changed
+
+
+def digests(project: Path) -> dict[str, str]:
+    """Return stage to the digest of the code that works in it, in a copy of the project."""
+    working = {
+        "read": "corpora_recipes.reading.reading",
+        "build": "builders.building.building",
+        "probe": "evaluation.probing.probing",
     }
-    assert found == stale
-    assert {recipe for recipe in RECIPES if f"data/code/recipes/{recipe}" in changed} == recipes
-
-
-def test_names_in_params_reach_no_shell(tmp_path: Path) -> None:
-    """DVC writes them into commands; the first stage refuses those that are more than names."""
-    folder = copy_of_project(tmp_path / "probeta")
-    entry = {"corpus": {"recipe": "sqc", "language": "es"}}
-    for section, key in (
-        ("corpora", "x; touch here #"),
-        ("encoders", "$(touch here)"),
-        ("trained", "$(touch here)"),
-    ):
-        params = {"seed": 1, "corpora": {"sqc": entry}, "encoders": {"char_hash": {}}}
-        params |= {"trained": {}}
-        params[section][key] = {"corpora": entry, "trained": {"corpus": "sqc"}}.get(section, {})
-        (folder / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
-        done = run("dvc repro", folder)
-        assert done.returncode != 0
-        assert f"params.yaml: {section}.{key}" in done.stderr, done.stdout + done.stderr
-        assert not list(folder.glob("here*"))
-        assert not (folder / "data" / "records").exists()
+    call = "import sys; from corpora_recipes.running.code import code_digest as of; "
+    call += "print(*map(of, sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", call, *working.values()],
+        cwd=project,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return dict(zip(working, done.stdout.split(), strict=True))

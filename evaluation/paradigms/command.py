@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage
@@ -37,11 +38,11 @@ def run(options: argparse.Namespace) -> None:
     paralex, seed = paralex_params(params, options.params), params["seed"]
     datasets = find_datasets(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, int]:
+    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
         from evaluation.paradigms.evaluating import evaluate_paradigms
         from evaluation.results.paradigms import write_paradigms
 
-        results, new = evaluate_paradigms(
+        results, _ = evaluate_paradigms(
             name,
             encoder,
             datasets,
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> None:
             )
         for dataset, reason in results.left_out.items():
             tell(f"{name}, {dataset}: not scored: {reason}")
-        return {"new": new}
+        return {}
 
     score_encoders(
         "paradigms",

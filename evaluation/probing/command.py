@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
         from evaluation.results.probes import write_results
 
         faults: dict[str, InputError] | None = None if options.strict else {}
-        results, predictions, new = probe_datasets(
+        results, predictions, _ = probe_datasets(
             name,
             encoder,
             datasets,
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
             beside = "Pearson" if one.majority is None else f"majority {100 * one.majority:.1f}"
             tell(f"{name}, {one.dataset}: {100 * one.value:.1f} ({beside})")
         left_out = {dataset: str(fault) for dataset, fault in (faults or {}).items()}
-        return {"new": new, "left_out": left_out}
+        return {"left_out": left_out}
 
     score_encoders(
         "probe",

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
+from corpora_recipes.running import alike
 from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
@@ -294,11 +295,17 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
         files = dataset.digest()
     except OSError as error:
         files = str(error)
+    try:
+        vectors = [read_header(store), asdict(read_described(store, dataset))]
+    except InputError as error:
+        vectors = [read_header(store), {"described": error.found}]
     return {
         f"the files of {dataset.folder}": files,
-        f"the vectors in {store}": [read_header(store), asdict(read_described(store, dataset))],
+        f"the vectors in {store}": vectors,
         "code": code_digest(__name__),
-        **versions_of(["numpy", "scipy", "pyarrow", *(["torch"] if engine == "torch" else [])]),
+        **alike.versions_of(
+            ["numpy", "scipy", "pyarrow", *(["torch"] if engine == "torch" else [])]
+        ),
     }
 
 

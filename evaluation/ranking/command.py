@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage, add_workers
@@ -36,11 +37,11 @@ def run(options: argparse.Namespace) -> None:
     evalrank, seed = evalrank_params(params, options.params), params["seed"]
     datasets = find_datasets(PACKAGE)
 
-    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, int]:
+    def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
         from evaluation.ranking.evaluating import rank_datasets
         from evaluation.results.rankings import write_rankings
 
-        results, ranks, new = rank_datasets(
+        results, ranks, _ = rank_datasets(
             name,
             encoder,
             datasets,
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         write_rankings(results, ranks, out)
         for one in results.plain:
             tell(f"{name}, {one.dataset}: MRR {100 * one.mrr:.1f} ({one.similarity})")
-        return {"new": new}
+        return {}
 
     score_encoders(
         "rank",

@@ -29,9 +29,9 @@ def spent():
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
-def watched(stage, options, run=repro._run):
+def watched(stage, *others, run=repro._run):
     cpu, begin = spent(), time.perf_counter()
-    run(stage, options)
+    run(stage, *others)
     print("cost", stage.name, spent() - cpu, time.perf_counter() - begin)
 
 repro._run = watched

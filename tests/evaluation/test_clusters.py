@@ -1,6 +1,7 @@
 """Encoding and probing on a Dask cluster: the bytes of one process, kills, workers that differ."""
 
 import pickle
+import shutil
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -8,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from contents import contents
 from dask_workers import kill_busy_worker
+from stores import fill_store
 
 from corpora_recipes.running import alike
 from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import EMBEDDINGS, PROBED
 from evaluation.commands import main
 from evaluation.data.instances import find_probed
 from evaluation.embedding import embedding, remote
@@ -30,6 +34,9 @@ encoders:
   process: {encoder: callable, function: "encoding_workers:process"}
 """
 
+OUT = (EMBEDDINGS, PROBED)
+NOWHERE = "tcp://127.0.0.1:9"
+
 
 @pytest.fixture
 def hub(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -39,17 +46,20 @@ def hub(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return hub_folder
 
 
-def embed(encoder: str, out: str, *options: str) -> int:
-    return main(["embed", encoder, "--instances", "dist/hub", "--out", out, *options])
+def run(verb: str, encoder: str, *options: str) -> int:
+    return main([verb, "--only", encoder, *options])
 
 
-def probe(encoder: str, out: str, *options: str) -> int:
-    common = ["--instances", "dist/hub", "--embeddings", "one"]
-    return main(["probe", encoder, *common, "--out", out, *options])
+def alone(encoder: str) -> dict[str, bytes]:
+    """Embed and probe in this process; return what is written, which is then removed."""
+    assert run("embed", encoder, "--workers", "1") == run("probe", encoder, "--workers", "1") == 0
+    written = made()
+    shutil.rmtree("data")
+    return written
 
 
-def contents(folder: str) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+def made() -> dict[str, bytes]:
+    return {f"{path}/{name}": of for path in OUT for name, of in contents(path).items()}
 
 
 def after(times: int, function: Callable[..., Any], then: Callable[[], None]) -> Any:
@@ -74,17 +84,19 @@ def killing(calls: Iterator[Any], kill: Callable[[], None]) -> Iterator[Any]:
 
 
 def test_the_bytes_of_one_process(hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert embed("use_multilingual", "one", "--workers", "1") == 0
-    assert embed("use_multilingual", "two", "--executor", cluster.scheduler_address) == 0
-    assert len(contents("one")) == 2 + 2 * 9
-    assert contents("two") == contents("one")
-    assert probe("use_multilingual", "r", "--workers", "1") == 0
+    before = alone("use_multilingual")
+    # encoder.json and datasets.json; keys, vectors and sums; scores and answers.
+    assert len(before) == 2 + 3 * 9 + 2
+    assert run("embed", "use_multilingual", "--executor", cluster.scheduler_address) == 0
     monkeypatch.setenv("PROBETA_EXECUTOR", cluster.scheduler_address)
-    assert probe("use_multilingual", "s") == 0
-    assert contents("s") == contents("r")
-    # With nothing to do, no cluster is needed.
-    assert embed("use_multilingual", "two", "--executor", "tcp://127.0.0.1:9") == 0
-    assert probe("use_multilingual", "s", "--executor", "tcp://127.0.0.1:9") == 0
+    assert run("probe", "use_multilingual") == 0
+    assert made() == before
+    # With nothing to do, no cluster is needed, even if it is not remembered that all was done.
+    shutil.rmtree("data/memory/embed")
+    shutil.rmtree("data/memory/probe")
+    for verb in ("embed", "probe"):
+        assert run(verb, "use_multilingual", "--executor", NOWHERE) == 0
+    assert made() == before
 
 
 def test_a_killed_worker_costs_time_alone(
@@ -93,69 +105,69 @@ def test_a_killed_worker_costs_time_alone(
     def kill() -> None:
         kill_busy_worker(cluster)
 
-    assert embed("loads", "one", "--workers", "1") == 0
+    before, send = alone("loads"), probing._remote_calls
     monkeypatch.setattr(embedding, "write_chunk", after(3, embedding.write_chunk, kill))
-    assert embed("loads", "two", "--executor", cluster.scheduler_address) == 0
-    assert contents("two") == contents("one")
-    assert probe("loads", "r", "--workers", "1") == 0
-    send = probing._remote_calls
+    assert run("embed", "loads", "--executor", cluster.scheduler_address) == 0
     monkeypatch.setattr(probing, "_remote_calls", lambda *given: killing(send(*given), kill))
-    assert probe("loads", "s", "--executor", cluster.scheduler_address) == 0
-    assert contents("s") == contents("r")
+    assert run("probe", "loads", "--executor", cluster.scheduler_address) == 0
+    assert made() == before
 
 
 def test_a_worker_loads_a_model_once(hub: Path, cluster: Any) -> None:
-    assert embed("loads", "two", "--executor", cluster.scheduler_address) == 0
+    assert run("embed", "loads", "--executor", cluster.scheduler_address) == 0
     loads = make_encoder("callable", {"function": "encoding_workers:loads"})
     texts = ["Nada 1.", "Todo 2.", "faro", "tren"]
-    vectors = EmbeddingStore(Path("two"), loads).lookup(texts, "output")
+    vectors = EmbeddingStore(EMBEDDINGS / "loads", loads).lookup(texts, "output")
     assert vectors.tolist() == [[1, 7], [1, 7], [1, 4], [1, 4]]
 
 
 def test_workers_with_other_vectors_are_refused(
     hub: Path, cluster: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert embed("process", "two", "--executor", cluster.scheduler_address) == 1
+    assert run("embed", "process", "--strict", "--executor", cluster.scheduler_address) == 1
     said = capsys.readouterr().err
     assert f"encoder callable, on {socket.gethostname()} and {socket.gethostname()}" in said
     assert "expected: the same vectors of the same texts from all workers" in said
-    kept = [np.load(path) for path in Path("two").glob("*.vectors.*.npy")]
+    kept = [np.load(path) for path in (EMBEDDINGS / "process").glob("*.vectors.*.npy")]
     assert len({float(number) for vectors in kept for number in vectors.flat}) <= 1
 
 
 def test_workers_with_other_packages_are_refused(
     hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert embed("loads", "one", "--workers", "1") == 0
+    """Of probe too: what the build of a version is called does not count."""
     monkeypatch.setattr(alike, "version", lambda package: "0.0.9+cpu")
-    for verb in (embed, probe):
-        assert verb("loads", "two", "--executor", cluster.scheduler_address) == 1
+    for verb in ("embed", "probe"):
+        assert run(verb, "loads", "--strict", "--executor", cluster.scheduler_address) == 1
         said = capsys.readouterr().err
         assert f"a worker, on {socket.gethostname()}\n" in said
         assert "expected: numpy: 0.0.9, as the driver has\n" in said
         assert f"found:    {np.__version__}\n" in said
+        assert run("embed", "loads", "--workers", "1") == 0
 
 
 def test_an_address_that_is_refused(hub: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert embed("loads", "one", "--workers", "1") == 0
-    for verb in (embed, probe):
-        assert verb("loads", "two", "--executor", "elsewhere") == 1
+    """No encoder is left out for it."""
+    for verb in ("embed", "probe"):
+        assert run(verb, "loads", "--executor", "elsewhere") == 1
         assert "--executor elsewhere\n  expected: local, or the address" in capsys.readouterr().err
+        assert run("embed", "loads", "--workers", "1") == 0
 
 
 def test_files_that_a_worker_does_not_see(hub: Path) -> None:
     """As in a worker: the driver has found the files, which are gone by then."""
-    assert embed("loads", "one", "--workers", "1") == 0
+    assert run("embed", "loads", "--workers", "1") == 0
     encoder = describe(make_encoder("callable", {"function": "encoding_workers:loads"}))
     jobs = [(dataset, "output") for dataset in find_probed(hub)]
-    calls = list(probing._remote_calls(jobs, encoder, Path("one"), 3, Probing()))
+    store = EMBEDDINGS / "loads"
+    calls = list(probing._remote_calls(jobs, encoder, store, 3, Probing()))
     assert call_alike(*calls[0]).score.dataset == "bso_own"
     # Every file is named by a path that does not depend on the current folder.
     assert all(path.is_absolute() for own in calls[0][3].files.values() for path in own)
-    header = Path("one", "encoder.json")
+    header = store / "encoder.json"
     header.write_text(header.read_text().replace('"dimension": 2', '"dimension": 3'))
     where = rf"a worker, on {socket.gethostname()}\n"
-    with pytest.raises(InputError, match=rf"{where}.*expected: the vectors in .*/one: ") as one:
+    with pytest.raises(InputError, match=rf"{where}.*expected: the vectors in .*/loads: ") as one:
         call_alike(*calls[0])
     assert "'dimension': 3" in one.value.found
     (file,) = hub.glob("bso_own/test*")
@@ -183,4 +195,4 @@ def test_words_are_looked_up_here(tmp_path: Path) -> None:
     """Their table is in memory already, so that no cluster is asked."""
     (tmp_path / "words.vec").write_text("el 1 0\nmar 0 1\n")
     encoder = make_encoder("static", {"path": str(tmp_path / "words.vec")})
-    assert embedding.embed(tmp_path / "s", encoder, ["el mar"], executor="tcp://127.0.0.1:9") == 1
+    assert fill_store(tmp_path / "s", encoder, ["el mar"], 1, None, NOWHERE) == 1

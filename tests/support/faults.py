@@ -4,7 +4,6 @@ import csv
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +16,6 @@ from typing import Any, NamedTuple
 
 import yaml
 from imports import REPOSITORY
-from projects import TRACING
 
 FAULTING = Path(__file__).with_name("faulting")
 SAMPLES = REPOSITORY / "corpora_recipes" / "corpora"
@@ -50,68 +48,45 @@ Tree = dict[str, bytes | str]
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of dvc.yaml, with the names of params.yaml filled in.
+    """A stage of a run.
 
     Attributes:
-        name: in dvc.yaml, without the item.
-        item: of foreach; "" if the stage is one.
-        command: the arguments of ``probeta``, in which ``*`` is still to be expanded.
-        deps: the files and folders that it reads.
-        outputs: those that it writes.
-        continued: those of them that a run continues and does not replace, such as downloads.
+        name: of its verb.
+        outputs: the files and folders that it writes, besides its memory.
     """
 
     name: str
-    item: str
-    command: tuple[str, ...]
-    deps: tuple[str, ...]
     outputs: tuple[str, ...]
-    continued: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{self.name}@{self.item}" if self.item else self.name
+        return self.name
 
 
-def stages(params: Mapping[str, Any]) -> list[Stage]:
-    """Return every stage of dvc.yaml, in its order, which is one in which they can run."""
-    found = []
-    for name, body in yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))[
-        "stages"
-    ].items():
-        if "foreach" not in body:
-            found.append(_stage(name, "", body, {}))
-            continue
-        # The toy project trains no encoder, as that needs torch.
-        for key, item in params.get(body["foreach"].strip("${}"), {}).items():
-            found.append(_stage(name, key, body["do"], {"key": key, "item": item}))
-    return found
+# Those that make something; the toy project trains no encoder, as that needs torch.
+STAGES = [
+    Stage(name, tuple(path for one in outs for path in one))
+    for name, body in yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"].items()
+    if (outs := [*body.get("outs", ()), *body.get("metrics", ()), *body.get("plots", ())])
+    and name != "train"
+]
+# How many parts of a path name what appears whole or not at all.
+_WHOLE = {
+    "data/records": 3,
+    "data/instances": 4,
+    "data/audit": 2,
+    "data/results": 3,
+    "data/rankings": 3,
+    "dist": 2,
+    "reports": 1,
+}
 
 
-def _stage(name: str, item: str, body: Mapping[str, Any], values: Mapping[str, Any]) -> Stage:
-    def filled(text: str) -> str:
-        return re.sub(r"\$\{([\w.]+)\}", lambda found: _value(found[1], values), text)
-
-    outputs: dict[str, Any] = {}
-    for output in (*body["outs"], *body.get("metrics", ())):
-        outputs |= output if isinstance(output, dict) else {output: {}}
-    # What DVC neither caches nor removes before a run.
-    continued = [
-        output for output, how in outputs.items() if how == {"cache": False, "persist": True}
-    ]
-    _, *command = shlex.split(filled(body["cmd"]))
-    paths = [tuple(map(filled, found)) for found in (body["deps"], outputs, continued)]
-    return Stage(name, item, tuple(command), *paths)
-
-
-def _value(name: str, values: Mapping[str, Any]) -> str:
-    found: Any = values
-    for part in name.split("."):
-        found = found[part]
-    return str(found)
-
-
-def _matching(pattern: str, folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.glob(pattern))
+def unit_of(name: str) -> str:
+    """Return what appears whole with a file: the records and counts of a corpus, a folder …"""
+    for place, parts in _WHOLE.items():
+        if name.startswith(f"{place}/"):
+            return "/".join(name.split("/")[:parts]).removesuffix(".json").removesuffix(".parquet")
+    return name
 
 
 class Ended(NamedTuple):
@@ -131,7 +106,7 @@ class Runner:
             [sys.executable, FAULTING / "warm.py"],
             env=os.environ
             | {
-                "PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, TRACING, FAULTING))),
+                "PYTHONPATH": os.pathsep.join(map(str, (REPOSITORY, FAULTING))),
                 "OPENBLAS_NUM_THREADS": "1",
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
@@ -165,14 +140,9 @@ class Runner:
         tally, output = self._folder / "tally", self._folder / "output"
         tally.unlink(missing_ok=True)
         shutil.rmtree(tally.with_name("tally.lost"), ignore_errors=True)
-        arguments = [
-            found
-            for word in command
-            for found in (_matching(word, folder) if "*" in word else [word])
-        ]
         fault = {"folder": str(folder), "tally": str(tally), "kind": kind, "number": number}
         request = {
-            "arguments": arguments,
+            "arguments": list(command),
             "folder": str(folder),
             "output": str(output),
             "fault": fault,
@@ -230,13 +200,13 @@ def write_vectors(path: Path) -> None:
 
 
 def tree(folder: Path) -> Tree:
-    """Return the files and links in a folder; not those of ``tmp``, where the system's go."""
+    """Return the files and links in a folder; not those of the system, nor times of files."""
     found: Tree = {}
     for file in folder.rglob("*"):
         name = file.relative_to(folder).as_posix()
         if file.is_symlink():
             found[name] = str(file.readlink())
-        elif file.is_file() and not name.startswith("tmp/"):
+        elif file.is_file() and not name.startswith(("tmp/", "data/memory/stats.json")):
             found[name] = file.read_bytes()
     return found
 
@@ -274,7 +244,6 @@ class Toy:
 
     Attributes:
         runner: runs commands.
-        stages: of dvc.yaml, in their order.
         old: the folder of the run with one seed.
         new: the folder of the run with another seed.
         place: for a copy.
@@ -283,7 +252,6 @@ class Toy:
     """
 
     runner: Runner
-    stages: list[Stage]
     old: Path
     new: Path
     place: Path
@@ -297,9 +265,9 @@ class Toy:
 
     def end(self, stage: Stage, *, over: bool) -> tuple[Ended, Tree]:
         """Return how a stage ends without a fault, and all files then."""
-        key = str(stage), over
+        key = stage.name, over
         if key not in self.undisturbed:
-            ended = self.runner.run(stage.command, self.start(stage, over=over))
+            ended = self.runner.run([stage.name], self.start(stage, over=over))
             assert ended.code == 0, ended.said
             self.undisturbed[key] = ended, tree(self.place)
         return self.undisturbed[key]

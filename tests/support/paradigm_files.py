@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from stores import in_project
 
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
@@ -83,6 +84,7 @@ class Words:
             yield words, np.array(vectors, np.float32)
 
 
+@in_project
 @dataclass
 class Layered:
     """An encoder of two layers: what is told of a text, and always the same."""

@@ -1,9 +1,12 @@
 """Fills stores of vectors, with the encoders of tests too."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import unique_texts
+from evaluation.embedding.described import describe_datasets
 from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import prepare
 from evaluation.encoders.char_hash import CharHash
@@ -25,3 +28,9 @@ def fill_store(folder: Path, encoder: Any, texts: Collection[str], *arguments: A
     """
     prepare(folder, encoder)
     return embed(folder, encoder, texts, *arguments)
+
+
+def fill_for(folder: Path, encoder: Any, datasets: Sequence[Dataset]) -> None:
+    """Fill a store with the texts of datasets, and describe them; all vectors may be zeros."""
+    fill_store(folder, encoder, set().union(*(unique_texts(own, encoder.form) for own in datasets)))
+    describe_datasets(encoder, datasets, folder)

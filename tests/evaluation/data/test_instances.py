@@ -173,7 +173,9 @@ def test_instances_without_tokens(tmp_path: Path) -> None:
         pq.write_table(pq.ParquetFile(file).read().drop_columns("tokens"), file)
     (dataset,) = find_datasets(tmp_path)
     assert len(dataset.read("test", ["sentences"])) == 2
-    with pytest.raises(InputError, match="run `probeta package`, which adds the tokens"):
+    with pytest.raises(
+        InputError, match="the folder that `probeta package` wrote: it adds the tokens"
+    ):
         dataset.read("test", ["tokens"])
 
 

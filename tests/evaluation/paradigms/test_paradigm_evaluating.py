@@ -5,18 +5,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from paradigm_files import Layered, static, write_paradigms_dataset, write_words
+from stores import fill_for
 
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.memo import Memo
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.texts import unique_texts
-from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.embedding.vocabulary import write_vocabulary
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
+from evaluation.encoders.static import StaticVectors
 from evaluation.measures.intervals import leave_out_means, score_interval
+from evaluation.paradigms import evaluating
 from evaluation.paradigms.evaluating import evaluate_paradigms
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore, write_paradigms
 
@@ -24,6 +28,7 @@ from evaluation.results.paradigms import ParadigmResults, ParadigmScore, write_p
 DIRECTIONS = 10
 # Of each direction 30 and a few more.
 FILLERS = 31
+WHOLE: dict[str, Any] = {"seed": 7, "coherence_threshold": 2, "casings": ["as_is", "lower"]}
 
 
 def directed(word: int, direction: int) -> list[float]:
@@ -40,11 +45,9 @@ def evaluated(
     store: Path,
     **options: Any,
 ) -> ParadigmResults:
-    texts = {text for dataset in datasets for text in unique_texts(dataset, encoder.form)}
-    embed(store, encoder, texts)
+    fill_for(store, encoder, datasets)
     write_vocabulary(store, encoder)
-    whole = {"seed": 7, "coherence_threshold": 2, "casings": ["as_is", "lower"], **options}
-    return evaluate_paradigms("own_name", encoder, datasets, store, **whole)[0]
+    return evaluate_paradigms("own_name", encoder, datasets, store, **(WHOLE | options))[0]
 
 
 def by_key(results: ParadigmResults) -> dict[tuple[str, str, str, str], ParadigmScore]:
@@ -217,62 +220,67 @@ def test_a_language_without_words_is_left_out_unless_the_encoder_has_its_own(
     assert again == results
 
 
-def test_what_was_found_before_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the bytes of a run of its own."""
+    monkeypatch.chdir(tmp_path)
     vectors = {f"{letter}{i}": directed(i, d) for d, letter in enumerate("abc") for i in range(40)}
-    encoder = static(tmp_path / "v.vec", vectors)
-    instances, store, out = tmp_path / "i", tmp_path / "store", tmp_path / "out.json"
+    encoder = static(Path("v.vec"), vectors)
+    instances, store, memo = Path("i"), Path("store"), Memo("completed/n")
     clusters = [("a", ["a1", "a2", "a3"]), ("b", ["b1", "b2", "c3"])]
     for language in ("es", "en"):
         write_words(instances / f"words_{language}", sorted(vectors), language=language)
         write_paradigms_dataset(instances / f"p_{language}", clusters, language=language)
-    embed(store, encoder, [*vectors, "d1"])
-    write_vocabulary(store, encoder)
 
-    def run(path: Path, seed: int = 7) -> int:
-        results, kept = evaluate_paradigms(
-            "n",
-            encoder,
-            find_datasets(instances),
-            store,
-            seed=seed,
-            coherence_threshold=2,
-            casings=["lower"],
-            earlier=path,
+    def scored(**changes: Any) -> int:
+        """Return how many datasets are scored anew, with the vectors of what there is."""
+        datasets = find_datasets(instances)
+        fill_for(store, encoder, datasets)
+        write_vocabulary(store, encoder)
+        options = WHOLE | changes
+        results, new = evaluate_paradigms("n", encoder, datasets, store, **options, memo=memo)
+        write_paradigms(results, Path("out.json"))
+        alone, _ = evaluate_paradigms("n", encoder, datasets, store, **options)
+        write_paradigms(alone, Path("alone.json"))
+        assert Path("out.json").read_bytes() == Path("alone.json").read_bytes()
+        return new
+
+    assert scored() == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(EmbeddingStore, "lookup", None)
+        found, new = evaluate_paradigms(
+            "n", encoder, find_datasets(instances), store, **WHOLE, memo=memo
         )
-        write_paradigms(results, path)
-        return kept
-
-    assert run(out) == 0
-    before = out.read_bytes()
-    with monkeypatch.context() as patched:
-        patched.setattr(EmbeddingStore, "lookup", None)
-        assert run(out) == 2
-    assert out.read_bytes() == before
-    # Another word ranking of the language, another dataset, other parameters, a damaged file.
+        assert (len(found.scores), new) == (8, 0)
+    # Another word ranking of the language, another dataset, a ranking less.
     write_words(instances / "words_more", ["d1"], language="en")
-    assert run(out) == 1
+    assert scored() == 1
     write_paradigms_dataset(instances / "p_es", clusters[:1], language="es")
-    assert run(out) == 1
+    assert scored() == 1
     shutil.rmtree(instances / "words_es")
-    assert run(out) == 1
-    assert run(out, seed=8) == 0
-    assert run(out) == 0
-    run(tmp_path / "alone.json")
-    assert out.read_bytes() == (tmp_path / "alone.json").read_bytes()
-    out.write_bytes(out.read_bytes()[:-20])
-    assert run(out) == 0
-    assert out.read_bytes() == (tmp_path / "alone.json").read_bytes()
+    assert scored() == 1
+    for changes in ({"seed": 8}, {"coherence_threshold": 1}, {"casings": ["lower"]}, {}):
+        assert scored(**changes) == 2
+    (memo.place("p_en") / "made.json").write_bytes(b"{")
+    assert scored() == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluating, "code_digest", lambda *modules: "other")
+        assert scored() == 2
+    assert scored() == 2
+    # Other vectors of an encoder that says that it is the same one.
+    encode = StaticVectors.encode
+    monkeypatch.setattr(StaticVectors, "encode", lambda self, texts: encode(self, texts) + 1)
+    shutil.rmtree(store)
+    assert scored() == 2
+    assert scored() == 0
 
 
 def test_without_paradigms_there_is_nothing_to_score(tmp_path: Path) -> None:
     encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
     datasets = [write_words(tmp_path / "i" / "words", ["a", "b"])]
-    embed(tmp_path / "store", encoder, ["a", "b"])
+    fill_for(tmp_path / "store", encoder, datasets)
     # No vocabulary was written, and none is needed.
-    results, _ = evaluate_paradigms(
-        "n", encoder, datasets, tmp_path / "store", seed=1, coherence_threshold=2, casings=["lower"]
-    )
-    assert (results.scores, results.left_out) == ((), {})
+    results, new = evaluate_paradigms("n", encoder, datasets, tmp_path / "store", **WHOLE)
+    assert (results.scores, results.left_out, new) == ((), {}, 0)
 
 
 def test_bad_datasets(tmp_path: Path) -> None:
@@ -291,9 +299,6 @@ def test_bad_datasets(tmp_path: Path) -> None:
 
 
 def test_other_tokens_than_terms(tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     dataset = write_paradigms_dataset(tmp_path / "i" / "p", [("x", ["a", "b", "c"])])
     table = pq.read_table(dataset.files["test"][0])
     column = pa.array([["a", "b"]])
@@ -307,14 +312,6 @@ def test_other_tokens_than_terms(tmp_path: Path) -> None:
 def test_the_vocabulary_has_to_be_there(tmp_path: Path) -> None:
     encoder = static(tmp_path / "v.vec", {"a": [1, 2]})
     dataset = write_paradigms_dataset(tmp_path / "i" / "p", [("x", ["a", "b", "c"])])
-    embed(tmp_path / "store", encoder, ["a", "b", "c"])
+    fill_for(tmp_path / "store", encoder, [dataset])
     with pytest.raises(InputError, match=r"store/vocabulary\n.*\n  found:    no such folder\n"):
-        evaluate_paradigms(
-            "n",
-            encoder,
-            [dataset],
-            tmp_path / "store",
-            seed=1,
-            coherence_threshold=2,
-            casings=["lower"],
-        )
+        evaluate_paradigms("n", encoder, [dataset], tmp_path / "store", **WHOLE)

@@ -1,6 +1,5 @@
 """From instances to scores: determinism, layers, folds, baselines, errors."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from hash_seeds import another_hash_seed
+from contents import contents
 from instance_files import LABELS, row, write_dataset
 from scipy import stats
+from stores import in_project
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS
@@ -23,16 +23,16 @@ from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
 from evaluation.data.features import differences_from_first
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.texts import unique_texts
-from evaluation.embedding.embedding import embed
+from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders import make_encoder
+from evaluation.encoders.char_hash import CharHash
 from evaluation.probing import probing
 from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.params import probing_params
 from evaluation.probing.probing import Probing, probe_dataset, probe_datasets
 from evaluation.probing.protocols import standard
 from evaluation.probing.protocols.problem import Answers, Problem, Protocol
-from evaluation.results.probes import read_results, write_results
+from evaluation.results.probes import Results, read_results, write_results
 
 ENCODER = make_encoder("char_hash", {"dimension": 32})
 NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
@@ -99,31 +99,65 @@ def instances(root: Path) -> Path:
     return root
 
 
+def embedded(root: Path, encoder: Any = ENCODER) -> Path:
+    """Bring the store of a folder up to date with its instances, and return the folder."""
+    embed_datasets(root / "store", encoder, find_datasets(root / "instances"))
+    return root
+
+
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    root = tmp_path_factory.mktemp("results")
-    write = instances(root / "instances")
-    texts: set[str] = set()
-    for dataset in find_datasets(write):
-        texts |= unique_texts(dataset, "natural")
-    embed(root / "store", ENCODER, texts)
-    return write, root / "store"
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with instances and a store, for reading."""
+    folder = tmp_path_factory.mktemp("results")
+    instances(folder / "instances")
+    return embedded(folder)
 
 
-def run(folders: tuple[Path, Path], **options: Any) -> Any:
-    only = options.pop("only", None)
-    datasets = [d for d in find_datasets(folders[0]) if only in (None, d.name)]
-    if options.pop("backwards", False):
-        datasets.reverse()
-    options = {"probing": Probing(), **options}
-    found = probe_datasets("mine", ENCODER, datasets, folders[1], seed=5, **options)
-    return found if "earlier" in options else found[:2]
+@pytest.fixture(scope="module")
+def whole(root: Path) -> tuple[Results, Any]:
+    """Return the results on all datasets, and their tables."""
+    return run(root)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
+@pytest.fixture
+def mine(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the new current folder: a memory, and two datasets, can be changed there."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("bso", "ssp"):
+        copy_dataset(root, name, tmp_path)
+    return embedded(tmp_path)
 
 
+def copy_dataset(root: Path, name: str, to: Path) -> None:
+    own = Path("instances", "corpus", name)
+    shutil.copytree(root / own, to / own)
+
+
+def run(root: Path, *, only: str | None = None, **options: Any) -> tuple[Results, Any]:
+    """Probe the datasets of a folder; return the results and their tables."""
+    datasets = [own for own in find_datasets(root / "instances") if only in (None, own.name)]
+    options = {"probing": Probing(), "seed": 5, "encoder": ENCODER, **options}
+    encoder = options.pop("encoder")
+    return probe_datasets("mine", encoder, datasets, root / "store", **options)[:2]
+
+
+def rerun(root: Path, **options: Any) -> int:
+    """Probe as in a run after others, and write the results to ``root/r``; return how many are new.
+
+    They are, to the byte, those of a run without earlier ones.
+    """
+    options = {"probing": Probing(), "seed": 5, **options}
+    datasets = find_datasets(root / "instances")
+    *found, new = probe_datasets(
+        "mine", ENCODER, datasets, root / "store", earlier=root / "r", **options
+    )
+    write_results(*found, root / "r")
+    write_results(*run(root, **options), root / "anew")
+    assert contents(root / "r") == contents(root / "anew")
+    return new
+
+
+@in_project
 @dataclass(frozen=True)
 class Layered:
     """char_hash as two layers, and a third that is the same for all texts."""
@@ -144,8 +178,8 @@ class Layered:
         return np.concatenate([own, own, np.ones_like(own)], axis=1)
 
 
-def test_scores(folders: tuple[Path, Path]) -> None:
-    results, _ = run(folders)
+def test_scores(whole: tuple[Results, Any]) -> None:
+    results, _ = whole
     of = {score.dataset: score for score in results.scores}
     assert list(of) == ["bso", "dc", "dr", "fac", "sick_e", "sick_r", "sp", "ssp", "sts"]
     bso, dr, sp, ssp = (of[name] for name in ("bso", "dr", "sp", "ssp"))
@@ -175,8 +209,8 @@ def test_scores(folders: tuple[Path, Path]) -> None:
     }
 
 
-def test_folds_are_pooled(folders: tuple[Path, Path]) -> None:
-    (score,) = run(folders, only="fac")[0].scores
+def test_folds_are_pooled(root: Path) -> None:
+    (score,) = run(root, only="fac")[0].scores
     assert (score.rows, score.folds, score.asked) == ({"train": 90}, 5, 90)
     assert len(score.chosen["strength"]) == 5
     assert score.test_documents == 90
@@ -185,9 +219,7 @@ def test_folds_are_pooled(folders: tuple[Path, Path]) -> None:
     assert (score.majority, score.chance) == (0.5, 0.5)
 
 
-def test_each_row_of_a_fold_is_answered_once(
-    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_row_of_a_fold_is_answered_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A protocol that answers 1 for the first row of each fold, and notes what it was given."""
     given: list[Problem] = []
 
@@ -201,7 +233,7 @@ def test_each_row_of_a_fold_is_answered_once(
         return Answers(predictions, {"strength": [1.0, 2.0]}, 0.6)
 
     monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), first))
-    results, (answered,) = run(folders, only="fac")
+    results, (answered,) = run(root, only="fac")
     (score,) = results.scores
     (problem,) = given
     assert (problem.name, problem.task, problem.metric) == (
@@ -219,9 +251,7 @@ def test_each_row_of_a_fold_is_answered_once(
     assert sorted(answered["id"].to_pylist()) == sorted(f"i{i}" for i in range(90))
 
 
-def test_random_starts_give_mean_and_deviation(
-    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_random_starts_give_mean_and_deviation(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two starts: one right in all twenty rows, one wrong in four."""
 
     def two(problem: Problem, seed: int, engine: str) -> Answers:
@@ -230,9 +260,9 @@ def test_random_starts_give_mean_and_deviation(
         wrong[:4] = 1 - wrong[:4]
         return Answers(np.stack([right, wrong]), {}, 0.5)
 
-    gold = run(folders, only="ssp")[1][0]["gold"].to_numpy().astype(np.int64)
+    gold = run(root, only="ssp")[1][0]["gold"].to_numpy().astype(np.int64)
     monkeypatch.setitem(probing.PROTOCOLS, "standard", Protocol("standard", 9, ("numpy",), two))
-    (score,) = run(folders, only="ssp")[0].scores
+    (score,) = run(root, only="ssp")[0].scores
     assert score.value == pytest.approx(0.9)
     assert score.deviation == pytest.approx(np.std([1.0, 0.8], ddof=1))
     assert score.measures == {"accuracy": pytest.approx(0.9)}
@@ -240,8 +270,8 @@ def test_random_starts_give_mean_and_deviation(
     assert score.interval == pytest.approx((0.6139, 0.9807), abs=2e-4)
 
 
-def test_relatedness(folders: tuple[Path, Path]) -> None:
-    (score,) = run(folders, only="sick_r")[0].scores
+def test_relatedness(root: Path) -> None:
+    (score,) = run(root, only="sick_r")[0].scores
     assert score.metric == "pearson"
     assert list(score.measures) == ["pearson", "spearman"]
     assert score.value > 0.5
@@ -250,11 +280,11 @@ def test_relatedness(folders: tuple[Path, Path]) -> None:
     assert score.rows == {"train": 50, "validation": 20, "test": 20}
 
 
-def test_similarity(folders: tuple[Path, Path]) -> None:
-    (score,) = run(folders, only="sts")[0].scores
+def test_similarity(root: Path) -> None:
+    (score,) = run(root, only="sts")[0].scores
     assert (score.metric, score.rows, score.asked) == ("pearson", {"test": 90}, 90)
     assert (score.majority, score.chance, score.chosen, score.validation) == (None, None, {}, None)
-    rows = pq.read_table(folders[0] / "corpus" / "sts").to_pylist()
+    rows = pq.read_table(root / "instances" / "corpus" / "sts").to_pylist()
     gold = [own["score"] for own in rows]
     found = [
         float(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
@@ -272,9 +302,7 @@ def test_similarity(folders: tuple[Path, Path]) -> None:
     }
 
 
-def test_pair_features_are_an_option(
-    folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pair_features_are_an_option(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     widths = []
 
     def note(problem: Problem, seed: int, engine: str) -> Answers:
@@ -284,7 +312,7 @@ def test_pair_features_are_an_option(
     noting = replace(standard.PROTOCOL, answer=note)
     monkeypatch.setitem(probing.PROTOCOLS, "standard", noting)
     (two, _), (four, _) = (
-        run(folders, only="sick_e", probing=Probing(pair_features=pair))
+        run(root, only="sick_e", probing=Probing(pair_features=pair))
         for pair in ("difference_product", "four_part")
     )
     assert two.protocol["pair_features"] == "difference_product"
@@ -297,9 +325,9 @@ def test_pair_features_are_an_option(
     assert widths == [64, 128]
 
 
-def test_ablations(folders: tuple[Path, Path]) -> None:
-    plain, _ = run(folders)
-    found, _ = run(folders, probing=Probing(ablations=True))
+def test_ablations(root: Path, whole: tuple[Results, Any]) -> None:
+    plain, _ = whole
+    found, _ = run(root, probing=Probing(ablations=True))
     assert found.protocol == plain.protocol | {"ablations": True}
     ablated = {score.dataset: score for score in found.scores}
     for score in plain.scores:
@@ -315,102 +343,37 @@ def test_ablations(folders: tuple[Path, Path]) -> None:
     assert (left == x[:, 0]).all()
 
 
-def test_each_layer_is_probed_for_itself(folders: tuple[Path, Path], tmp_path: Path) -> None:
+def test_each_layer_is_probed_for_itself(root: Path, tmp_path: Path) -> None:
     """The second layer is the first one's, the third is the same for all texts."""
-    encoder = Layered()
-    texts = set().union(*(unique_texts(d, "natural") for d in find_datasets(folders[0])))
-    embed(tmp_path, encoder, texts)
-    datasets = [d for d in find_datasets(folders[0]) if d.name in ("bso", "ssp")]
-    results, answers, _ = probe_datasets(
-        "mine", encoder, datasets, tmp_path, seed=5, probing=Probing()
-    )
+    for name in ("bso", "ssp"):
+        copy_dataset(root, name, tmp_path)
+    results, answers = run(embedded(tmp_path, Layered()), encoder=Layered())
     assert [(s.dataset, s.layer) for s in results.scores] == [
         (name, layer) for name in ("bso", "ssp") for layer in ("0", "1", "avg")
     ]
     assert [s.layer for s in results.main] == ["1", "1"]
     zero, one, avg = results.scores[:3]
     assert zero.value == one.value == 1.0
-    assert replace(zero, layer="1") == one
+    assert replace(zero, layer="1", vectors=one.vectors) == one
     assert avg.value == avg.majority
     assert answers[0]["predicted"] == answers[1]["predicted"]
-    plain, _ = run(folders, only="bso")
-    assert replace(plain.scores[0], layer="0") == zero
+    assert avg.vectors != one.vectors
+    plain, _ = run(root, only="bso")
+    assert replace(plain.scores[0], layer="0", vectors=zero.vectors) == zero
 
 
-def test_order_and_workers_do_not_matter(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_workers_do_not_matter(
+    root: Path, whole: tuple[Results, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_results(*run(folders), tmp_path / "a")
+    write_results(*whole, tmp_path / "a")
     monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
-    write_results(*run(folders, backwards=True, workers=2), tmp_path / "b")
+    write_results(*run(root, workers=2), tmp_path / "b")
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert read_results(tmp_path / "a") == run(folders)[0]
+    assert read_results(tmp_path / "a") == whole[0]
 
 
-def test_the_hash_seed_of_python_does_not_matter(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "params.yaml").write_text(
-        "seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}"
-    )
-    monkeypatch.chdir(tmp_path)
-
-    def there(command: list[str]) -> int:
-        program = [sys.executable, "-m", "evaluation.commands", *command]
-        environment = {**os.environ, "PYTHONHASHSEED": another_hash_seed()}
-        return subprocess.run(program, env=environment, capture_output=True).returncode
-
-    common = ["mine", "--instances", str(folders[0]), "--workers", "1"]
-    outputs = []
-    for name, call in (("here", main), ("there", there)):
-        store, out = f"{name}/store", f"{name}/out"
-        assert call(["embed", *common, "--out", store]) == 0
-        assert call(["probe", *common, "--embeddings", store, "--out", out]) == 0
-        outputs.append((contents(Path(store)), contents(Path(out))))
-    assert outputs[0] == outputs[1]
-    write_results(*run(folders), tmp_path / "called")
-    assert contents(tmp_path / "called") == outputs[0][1]
-
-
-def test_coverage_goes_with_the_scores(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    shutil.copytree(folders[1], tmp_path / "store")
-    datasets = [d for d in find_datasets(folders[0]) if d.name in ("bso", "ssp")]
-    counts = {"tokens": 7, "out_of_vocabulary": 2}
-    known = {datasets[0].name: {"digest": datasets[0].digest(), "revision": "1", **counts}}
-    (tmp_path / "store" / "coverage.json").write_text(json.dumps(known))
-    results, _ = run((folders[0], tmp_path / "store"))
-    found = {score.dataset: score.coverage for score in results.scores}
-    assert (found["bso"], found["ssp"]) == (counts, None)
-
-
-def not_called(*arguments: Any) -> Any:
-    raise AssertionError("probed again")
-
-
-def test_what_is_unchanged_is_kept(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_results(*run(folders), tmp_path)
-    before = contents(tmp_path)
-    monkeypatch.setattr(probing, "probe_dataset", not_called)
-    *found, kept = run(folders, earlier=tmp_path)
-    assert kept == 9
-    write_results(*found, tmp_path)
-    assert contents(tmp_path) == before
-
-
-def test_a_dataset_costs_only_itself(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of an earlier run one dataset has gone, and one has changed; one is new."""
-    old = tmp_path / "old"
-    for name in ("bso", "dc", "fac"):
-        shutil.copytree(folders[0] / "corpus" / name, old / "corpus" / name)
-    write_results(*run((old, folders[1])), tmp_path / "r")
-    shutil.rmtree(old / "corpus" / "bso")
-    shutil.copytree(folders[0] / "corpus" / "ssp", old / "corpus" / "ssp")
-    changed = old / "corpus" / "dc" / "test-00000-of-00001.parquet"
-    pq.write_table(pq.read_table(changed).slice(1), changed)
+def note_probed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a list that gets the names of the datasets that are probed."""
     probed: list[str] = []
 
     def note(dataset: Dataset, *rest: Any) -> Any:
@@ -418,59 +381,134 @@ def test_a_dataset_costs_only_itself(
         return probe_dataset(dataset, *rest)
 
     monkeypatch.setattr(probing, "probe_dataset", note)
-    *found, kept = run((old, folders[1]), earlier=tmp_path / "r")
-    assert (sorted(probed), kept) == (["dc", "ssp"], 1)
-    write_results(*found, tmp_path / "r")
-    monkeypatch.undo()
-    write_results(*run((old, folders[1])), tmp_path / "anew")
-    assert contents(tmp_path / "r") == contents(tmp_path / "anew")
+    return probed
 
 
-@pytest.mark.parametrize("changed", ["seed", "probing", "code", "rows", "damage"])
-def test_what_may_have_changed_is_probed_again(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+def test_a_dataset_costs_only_itself(
+    root: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results, tables = run(folders, only="ssp")
+    """One has gone, one is new, one has changed; then nothing has."""
+    copy_dataset(root, "fac", mine)
+    embedded(mine)
+    assert rerun(mine) == 3
+    shutil.rmtree(mine / "instances" / "corpus" / "bso")
+    copy_dataset(root, "dr", mine)
+    changed = mine / "instances" / "corpus" / "ssp" / "test-00000-of-00001.parquet"
+    pq.write_table(pq.read_table(changed).slice(1), changed)
+    embedded(mine)
+    probed = note_probed(monkeypatch)
+    assert rerun(mine) == 2
+    # The comparison with a run without earlier ones probes all three.
+    assert sorted(probed) == ["dr", "dr", "fac", "ssp", "ssp"]
+    assert rerun(mine) == 0
+    assert len(probed) == 5 + 3
+
+
+@in_project
+class Other(CharHash):
+    """Gives itself out for char_hash, but has other vectors."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        return super().encode(texts)[..., ::-1] ** 2
+
+
+@pytest.mark.parametrize(
+    "changed",
+    ["seed", "probing", "code", "versions", "vectors", "answer", "damage", "gone", "memory"],
+)
+def test_what_may_have_changed_is_probed_again(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    assert rerun(mine) == 2
+    answers, options, new = mine / "r" / "predictions.parquet", {}, 2
     if changed == "seed":
-        results = replace(results, seed=6)
-    if changed == "code":
-        results = replace(results, code="0123456789abcdef")
-    if changed == "rows":
-        tables = [tables[0].slice(1)]
-    write_results(results, tables, tmp_path)
-    if changed == "damage":
-        (tmp_path / "predictions.parquet").write_bytes(b"PAR1")
-    own = Probing(pair_features="four_part") if changed == "probing" else Probing()
-    assert run(folders, only="ssp", probing=own, earlier=tmp_path)[2] == 0
+        options = {"seed": 6}
+    elif changed == "probing":
+        options = {"probing": Probing(pair_features="four_part")}
+    elif changed == "code":
+        monkeypatch.setattr(probing, "code_digest", lambda module: "0123456789abcdef")
+    elif changed == "versions":
+        monkeypatch.setattr(probing, "library_versions", lambda *given: {"numpy": "0"})
+    elif changed == "vectors":
+        shutil.rmtree(mine / "store")
+        embedded(mine, Other(32))
+    elif changed == "answer":
+        results, (bso, ssp) = run(mine)
+        # The same accuracy, of other rows.
+        tables = [bso, ssp.set_column(2, "id", ssp["id"].take(range(len(ssp))[::-1]))]
+        write_results(results, tables, mine / "r")
+        new = 1
+    elif changed == "damage":
+        answers.write_bytes(b"PAR1")
+    elif changed == "gone":
+        answers.unlink()
+    else:
+        shutil.rmtree(mine / "data" / "memory")
+    assert rerun(mine, **options) == new
+    assert rerun(mine, **options) == 0
 
 
-def test_coverage_is_that_of_the_store(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    write_results(*run(folders, only="bso"), tmp_path / "r")
-    shutil.copytree(folders[1], tmp_path / "store")
-    dataset = next(d for d in find_datasets(folders[0]) if d.name == "bso")
+def test_coverage_is_that_of_the_store(mine: Path) -> None:
+    """It can change when no vector does."""
     counts = {"tokens": 7, "out_of_vocabulary": 2}
-    known = {"bso": {"digest": dataset.digest(), "revision": "1", **counts}}
-    (tmp_path / "store" / "coverage.json").write_text(json.dumps(known))
-    changed = (folders[0], tmp_path / "store")
-    results, _, kept = run(changed, only="bso", earlier=tmp_path / "r")
-    assert (results.scores[0].coverage, kept) == (counts, 1)
+
+    @in_project
+    class Knowing(CharHash):
+        def coverage(self, texts: Sequence[str]) -> dict[str, int]:
+            return counts
+
+    assert rerun(mine) == 2
+    assert [own.coverage for own in read_results(mine / "r").scores] == [None, None]
+    assert rerun(embedded(mine, Knowing(32))) == 2
+    assert [own.coverage for own in read_results(mine / "r").scores] == [counts, counts]
 
 
-def test_keeping_everything_is_cheap(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    (tmp_path / "params.yaml").write_text(
-        "seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}"
-    )
-    write_results(*run(folders), tmp_path / "r")
-    code = f"""if True:
+def test_a_dataset_that_cannot_be_probed_is_left_out(
+    root: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are scored, and remembered."""
+    copy_dataset(root, "dr", mine)
+    changed = mine / "instances" / "corpus" / "bso" / "test-00000-of-00001.parquet"
+    whole = pq.read_table(changed)
+    pq.write_table(whole.slice(0, 0), changed)
+    embedded(mine)
+    for new in (2, 0):
+        faults: dict[str, InputError] = {}
+        assert rerun(mine, faults=faults) == new
+        assert list(faults) == ["bso"]
+        assert [own.dataset for own in read_results(mine / "r").scores] == ["dr", "ssp"]
+    # Without a place for faults, that of the first is raised; its message comes from a worker too.
+    monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
+    with pytest.raises(InputError, match="one row or more") as caught:
+        run(mine, workers=2)
+    assert str(caught.value) == str(faults["bso"])
+    pq.write_table(whole, changed)
+    assert rerun(embedded(mine)) == 1
+
+
+def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The stage writes what a call does; without anything new, it imports nothing heavy."""
+    Path("params.yaml").write_text("seed: 5\nencoders: {mine: {encoder: char_hash, dimension: 32}}")
+    shutil.copytree("instances", "dist/hub")
+    assert main(["embed"]) == main(["probe"]) == 0
+    write_results(*run(mine), mine / "called")
+    assert contents(mine / "data" / "results" / "mine") == contents(mine / "called")
+    code = """if True:
         import sys
         from evaluation.commands import main
-        common = ["mine", "--instances", {str(folders[0])!r}, "--embeddings", {str(folders[1])!r}]
-        assert main(["probe", *common, "--out", "r"]) == 0
-        assert not {{"pandas", "scipy", "sklearn", "tqdm"}} & sys.modules.keys()
+        assert main(["probe"]) == 0
+        assert not {"pandas", "sklearn"} & sys.modules.keys()
     """
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert done.stdout.endswith("9 datasets: 9 kept, 0 new\n")
+    path = os.pathsep.join(filter(None, sys.path))
+    subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": path}, check=True)
+    assert capfd.readouterr().out.endswith("probe: 1 encoders: 1 kept, 0 new\n")
+
+
+def check_refused(root: Path, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        run(embedded(root))
+    for word in words:
+        assert word in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -486,21 +524,15 @@ def test_keeping_everything_is_cheap(folders: tuple[Path, Path], tmp_path: Path)
         ({"validation": [row(0, 1, sentences=["a", "b"])]}, ["two rows or more", "one"]),
         ({"test": [row(0, 2, sentences=["a", "b"])]}, ["labels 0 … 1", "2 in row 0 of test"]),
         ({"test": [row(0, 1, sentences=["a"])]}, ["bso, test: row 0 i0", "2 texts"]),
-        ({"test": [row(0, 1, sentences=["a", "zz"])]}, ["'zz'", "probeta embed"]),
     ],
 )
-@pytest.mark.parametrize("workers", [1])
 def test_data_that_cannot_be_probed(
-    tmp_path: Path, splits: dict[str, Any], words: list[str], workers: int
+    tmp_path: Path, splits: dict[str, Any], words: list[str]
 ) -> None:
     rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
     whole = {"train": rows, "validation": rows, "test": rows, **splits}
-    write_dataset(tmp_path / "i" / "bso", "sentence_ordering", whole)
-    embed(tmp_path / "s", ENCODER, ["a", "b"])
-    with pytest.raises(InputError) as caught:
-        run((tmp_path / "i", tmp_path / "s"), workers=workers)
-    for word in words:
-        assert word in str(caught.value)
+    write_dataset(tmp_path / "instances" / "bso", "sentence_ordering", whole)
+    check_refused(tmp_path, words)
 
 
 @pytest.mark.parametrize(
@@ -520,12 +552,8 @@ def test_scores_that_cannot_be_used(
         split: [row(i, None, score=s, sentence1="a", sentence2="b") for i, s in enumerate(scores)]
         for split, scores in splits.items()
     }
-    write_dataset(tmp_path / "i" / "sts", task, rows)
-    embed(tmp_path / "s", ENCODER, ["a", "b"])
-    with pytest.raises(InputError) as caught:
-        run((tmp_path / "i", tmp_path / "s"))
-    for word in words:
-        assert word in str(caught.value)
+    write_dataset(tmp_path / "instances" / "sts", task, rows)
+    check_refused(tmp_path, words)
 
 
 @pytest.mark.parametrize(
@@ -540,30 +568,8 @@ def test_folds_that_cannot_be_used(
     tmp_path: Path, folds: list[int], labels: list[int], words: list[str]
 ) -> None:
     rows = [row(i, labels[i], fold=folds[i], sentence="a") for i in range(4)]
-    write_dataset(tmp_path / "i" / "fac", "sentence_classification", {"train": rows})
-    embed(tmp_path / "s", ENCODER, ["a"])
-    with pytest.raises(InputError) as caught:
-        run((tmp_path / "i", tmp_path / "s"))
-    for word in words:
-        assert word in str(caught.value)
-
-
-def test_an_error_in_a_worker_keeps_its_message(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(probing, "WORK_OF_A_PROCESS", 1)
-    rows = [row(i, i % 2, sentences=["a", "b"]) for i in range(4)]
-    for name in ("one", "two"):
-        write_dataset(
-            tmp_path / "i" / name,
-            "sentence_ordering",
-            {"train": rows, "validation": rows, "test": []},
-        )
-    embed(tmp_path / "s", ENCODER, ["a", "b"])
-    with pytest.raises(InputError, match="one row or more") as caught:
-        run((tmp_path / "i", tmp_path / "s"), workers=2)
-    # That of the dataset whose probe failed first.
-    assert "test-00000" in str(caught.value)
+    write_dataset(tmp_path / "instances" / "fac", "sentence_classification", {"train": rows})
+    check_refused(tmp_path, words)
 
 
 def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -579,18 +585,21 @@ def test_the_engine_is_one_of_the_protocol(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_features_that_overflow_are_refused(tmp_path: Path) -> None:
-    """Embeddings of 1e30 are finite, their product is not."""
+    """Embeddings of 1e30 are finite, their product is not; the other layers go, too."""
 
+    @in_project
     @dataclass(frozen=True)
     class Huge(Layered):
         def encode(self, texts: Sequence[str]) -> Any:
-            return super().encode(texts) * np.float32(1e30)
+            return super().encode(texts) * np.float32([[1], [1e30], [1]])
 
     pairs = [row(i, i % 2, sentence1=sentence(i), sentence2=sentence(i + 1)) for i in range(6)]
     splits = dict.fromkeys(SPLITS, pairs)
-    write_dataset(tmp_path / "i" / "nli", "pair_classification", splits)
-    embed(tmp_path / "s", Huge(), [sentence(i) for i in range(7)])
-    datasets = find_datasets(tmp_path / "i")
+    write_dataset(tmp_path / "instances" / "nli", "pair_classification", splits)
+    embedded(tmp_path, Huge())
     with pytest.raises(InputError, match="within the range of float32") as caught:
-        probe_datasets("mine", Huge(), datasets, tmp_path / "s", seed=5, probing=Probing())
+        run(tmp_path, encoder=Huge())
     assert "row 0 i0" in str(caught.value)
+    faults: dict[str, InputError] = {}
+    results, tables = run(tmp_path, encoder=Huge(), faults=faults)
+    assert (list(faults), results.scores, tables) == (["nli"], (), [])

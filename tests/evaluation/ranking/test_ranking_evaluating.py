@@ -1,8 +1,7 @@
 """The command rank: from ranking datasets and a store of embeddings to scores; bad input."""
 
-import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -10,24 +9,27 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
+from contents import contents
 from instance_files import Row, row, write_dataset
 from scipy import stats
+from stores import fill_for, in_project
 
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import find_datasets
-from evaluation.data.texts import unique_texts
-from evaluation.embedding.embedding import embed
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
+from evaluation.encoders.char_hash import CharHash
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.probing.probing import Probing, probe_datasets
+from evaluation.ranking import evaluating
 from evaluation.ranking.evaluating import rank_datasets
 from evaluation.ranking.postprocessing import Fitting
 from evaluation.ranking.ranks import rank_positives
 from evaluation.results.rankings import (
     RankingResults,
+    all_ranks,
+    ranks_table,
     read_rankings,
-    read_ranks,
     write_rankings,
 )
 
@@ -45,6 +47,7 @@ VECTORS: dict[str, tuple[float, float]] = {
 }
 
 
+@in_project
 @dataclass(frozen=True)
 class Compass:
     """Two numbers a text, and a second layer that is the same for all of them."""
@@ -102,8 +105,7 @@ def evaluate_pairs(
     encoder = encoder or Compass()
     write_dataset(folder / "instances" / "words", "word_ranking", {"test": rows})
     datasets = find_datasets(folder / "instances")
-    texts = set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets))
-    embed(folder / "store", encoder, texts)
+    fill_for(folder / "store", encoder, datasets)
     ways = ways or PLAIN
     return rank_datasets("mine", encoder, datasets, folder / "store", seed=5, **ways)[:2]
 
@@ -154,9 +156,8 @@ def test_the_ranks_of_the_pairs_by_hand(tmp_path: Path) -> None:
             ("words", "cosine", "n/norte", "n/este", "n/este", 3),
         ]
         write_rankings(results, [own], tmp_path / name / "kept")
-        assert read_ranks(tmp_path / name / "kept", "words", "cosine").ranks.tolist() == [
-            *(2, 2.5, 1, 3)
-        ]
+        (stored,) = all_ranks(tmp_path / name / "kept")
+        assert (stored.dataset, stored.ranks.tolist()) == ("words", [2, 2.5, 1, 3])
 
 
 def test_ranks_are_kept_of_the_main_layers_vectors_as_they_are(tmp_path: Path) -> None:
@@ -208,7 +209,10 @@ def test_no_pair_with_vectors(tmp_path: Path) -> None:
 
 def test_the_form_that_the_encoder_takes(tmp_path: Path) -> None:
     natural = evaluate(tmp_path / "natural").scores
-    assert evaluate(tmp_path / "tokens", encoder=Compass("tokens")).scores == natural
+    tokens = evaluate(tmp_path / "tokens", encoder=Compass("tokens")).scores
+    assert natural[0].texts != tokens[0].texts
+    other = {"texts": "", "vectors": ""}
+    assert [replace(s, **other) for s in natural] == [replace(s, **other) for s in tokens]
 
 
 NOUNS = ["faro", "tren", "pozo", "gato", "mapa", "vino", "reloj", "monte"]
@@ -236,10 +240,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     write_dataset(root / "instances" / "b" / "ranking", "sentence_ranking", {"test": sentences})
     write_dataset(root / "instances" / "a" / "sts", "similarity", {"test": pairs})
     write_dataset(root / "instances" / "a" / "words", "word_ranking", {"test": sentences[:40]})
-    texts: set[str] = set()
-    for dataset in find_datasets(root / "instances"):
-        texts |= unique_texts(dataset, "natural")
-    embed(root / "store", ENCODER, texts)
+    fill_for(root / "store", ENCODER, find_datasets(root / "instances"))
     return root / "instances", root / "store"
 
 
@@ -293,7 +294,7 @@ def test_similarities_of_a_language_are_processed_together(
     write_dataset(tmp_path / "few", "similarity", {"test": few})
     datasets = [*find_datasets(tmp_path), *find_datasets(folders[0])]
     encoder = make_encoder("char_hash", {"dimension": 16})
-    embed(tmp_path / "store", encoder, map(sentence, range(80)))
+    fill_for(tmp_path / "store", encoder, datasets)
     whiten: dict[str, Any] = {"similarities": ["cosine"], "postprocessings": ["whitening"]}
 
     def pearson(language: str) -> dict[str, float]:
@@ -316,79 +317,111 @@ def test_the_order_of_the_datasets_does_not_matter(
     for name, given in (("one", datasets), ("other", datasets[::-1])):
         results, ranks, _ = rank_datasets("mine", ENCODER, given, folders[1], seed=5, **WHOLE)
         write_rankings(results, ranks, tmp_path / name)
-    for file in (tmp_path / "one").iterdir():
-        assert file.read_bytes() == (tmp_path / "other" / file.name).read_bytes()
+    assert contents(tmp_path / "one") == contents(tmp_path / "other")
 
 
-def run(folders: tuple[Path, Path], out: Path, datasets: Any = None, **ways: Any) -> int:
-    """Rank as the verb does, into a folder; return how many datasets were kept."""
-    results, ranks, kept = rank_datasets(
+def run(folder: Path, *, memory: bool = True, **changes: Any) -> int:
+    """Rank as the verb does what is in a folder; return how many datasets were ranked now."""
+    out = folder / ("out" if memory else "alone")
+    results, ranks, new = rank_datasets(
         "mine",
         ENCODER,
-        datasets or find_datasets(folders[0]),
-        folders[1],
-        seed=5,
-        **(WHOLE | ways),
-        earlier=out,
+        find_datasets(folder / "instances"),
+        folder / "store",
+        **({"seed": 5} | WHOLE | changes),
+        earlier=out if memory else None,
     )
     write_rankings(results, ranks, out)
-    return kept
+    return new
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+@pytest.fixture
+def ran(folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a current folder of its own, in which all datasets were ranked."""
+    monkeypatch.chdir(tmp_path)
+    for folder in folders:
+        shutil.copytree(folder, tmp_path / folder.name)
+    assert run(tmp_path) == 3
+    return tmp_path
 
 
-def test_what_was_found_before_is_kept(
-    folders: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert run(folders, tmp_path / "out") == 0
-    before = contents(tmp_path / "out")
-    with monkeypatch.context() as patched:
-        patched.setattr(EmbeddingStore, "lookup", None)
-        assert run(folders, tmp_path / "out") == 3
-    assert contents(tmp_path / "out") == before
+def write_again(folder: Path, name: str, task: str, rows: Sequence[Row]) -> None:
+    write_dataset(folder / "instances" / name, task, {"test": rows})
+    fill_for(folder / "store", ENCODER, find_datasets(folder / "instances"))
 
 
-def test_what_changed_is_found_anew(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    """With the bytes of a run of its own."""
-    shutil.copytree(folders[0], tmp_path / "i")
-    some = (tmp_path / "i", folders[1])
-    run(folders, tmp_path / "out")
-    fewer = [ranked(sentence(i), *([sentence(1 - i)] if i < 2 else [])) for i in range(20)]
-    write_dataset(tmp_path / "i" / "a" / "words", "word_ranking", {"test": fewer})
-    assert run(some, tmp_path / "out") == 2
-    # The similarities of a language depend on each other; whatever is gone is not kept.
-    pairs = [row(i, None, score=i, sentence1=sentence(i), sentence2=sentence(0)) for i in range(9)]
-    write_dataset(tmp_path / "i" / "a" / "other_sts", "similarity", {"test": pairs})
-    shutil.rmtree(tmp_path / "i" / "b")
-    assert run(some, tmp_path / "out") == 1
-    assert run(some, tmp_path / "alone") == 0
-    assert contents(tmp_path / "out") == contents(tmp_path / "alone")
+def other_rows(folder: Path) -> None:
+    pairs = {0: [sentence(1)], 1: [sentence(0)]}
+    rows = [ranked(sentence(i), *pairs.get(i, ())) for i in range(20)]
+    write_again(folder, "a/words", "word_ranking", rows)
+
+
+def another_similarity(folder: Path) -> None:
+    rows = [row(i, None, score=i, sentence1=sentence(i), sentence2=sentence(0)) for i in range(9)]
+    write_again(folder, "a/other_sts", "similarity", rows)
+
+
+def other_vectors(folder: Path) -> None:
+    """Of all texts; the encoder says that it is the same one."""
+    encode = CharHash.encode
+    shutil.rmtree(folder / "store")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CharHash, "encode", lambda self, texts: encode(self, texts) + 1)
+        fill_for(folder / "store", ENCODER, find_datasets(folder / "instances"))
+
+
+def another_rank(folder: Path) -> None:
+    """In a file that can be read."""
+    results, stored = read_rankings(folder / "out"), list(all_ranks(folder / "out"))
+    stored[0].ranks[0] += 1
+    write_rankings(results, map(ranks_table, stored), folder / "out")
+
+
+def other_code(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluating, "code_digest", lambda *modules: "other")
+        run(folder)
+
+
+def damage(*path: str) -> Callable[[Path], None]:
+    def cut(folder: Path) -> None:
+        file = folder.joinpath(*path)
+        file.write_bytes(file.read_bytes()[:-20])
+
+    return cut
 
 
 @pytest.mark.parametrize(
-    "change", ["similarities", "seed", "code", "format", "damaged", "missing", "other rows"]
+    ("change", "new"),
+    [
+        (lambda folder: None, 0),
+        (lambda folder: shutil.rmtree(folder / "instances" / "b"), 0),
+        (other_rows, 1),
+        # Vectors are post-processed together for all similarities of a language.
+        (another_similarity, 2),
+        (other_vectors, 3),
+        # The earlier run is then the one with other parameters or code.
+        (lambda folder: run(folder, seed=6), 3),
+        (lambda folder: run(folder, similarities=["cosine"]), 3),
+        (lambda folder: run(folder, postprocessings=["none"]), 3),
+        (other_code, 3),
+        (another_rank, 1),
+        (damage("out", "ranks.parquet"), 2),
+        (lambda folder: (folder / "out" / "ranks.parquet").unlink(), 2),
+        (damage("out", "scores.json"), 0),
+        (damage("data", "memory", "ranked", "mine", "words", "made.json"), 1),
+    ],
 )
-def test_results_that_do_not_fit_are_not_kept(
-    change: str, folders: tuple[Path, Path], tmp_path: Path
+def test_what_changed_alone_is_ranked_anew(
+    ran: Path, change: Callable[[Path], object], new: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "out"
-    run(folders, out, **({"similarities": ["cosine"]} if change == "similarities" else {}))
-    stored = json.loads((out / "scores.json").read_bytes())
-    ranks = (out / "ranks.parquet").read_bytes()
-    if change in stored:
-        (out / "scores.json").write_text(json.dumps({**stored, change: 1}), "utf-8")
-    elif change == "damaged":
-        (out / "ranks.parquet").write_bytes(ranks[: len(ranks) // 2])
-    elif change == "missing":
-        (out / "ranks.parquet").unlink()
-    elif change == "other rows":
-        stored["scores"][0]["pairs"] += 1
-        (out / "scores.json").write_text(json.dumps(stored), "utf-8")
-    assert run(folders, out) == 0
-    run(folders, tmp_path / "alone")
-    assert contents(out) == contents(tmp_path / "alone")
+    """With the bytes of a run of its own; then nothing is left to do."""
+    change(ran)
+    assert run(ran) == new
+    run(ran, memory=False)
+    monkeypatch.setattr(EmbeddingStore, "lookup", None)
+    assert run(ran) == 0
+    assert contents(ran / "out") == contents(ran / "alone")
 
 
 def test_no_ranking_datasets(folders: tuple[Path, Path]) -> None:
@@ -422,15 +455,15 @@ def test_positives_that_are_no_other_rows(tmp_path: Path, rows: list[Row], found
     assert caught.value.where.endswith("words/test-00000-of-00001.parquet")
 
 
-@pytest.mark.parametrize("ways", [PLAIN, WHOLE | {"postprocessings": ["whitening"]}])
-def test_a_vector_that_is_not_finite(tmp_path: Path, ways: Any) -> None:
+def test_a_vector_that_is_damaged(tmp_path: Path) -> None:
     evaluate(tmp_path)
     (file,) = (tmp_path / "store").glob("*.vectors.0.npy")
     vectors = np.load(file)
     vectors[(vectors == VECTORS["norte"]).all(axis=1)] = np.nan
     np.save(file, vectors)
-    with pytest.raises(InputError, match="finite numbers for 'norte'"):
-        evaluate(tmp_path, **ways)
+    datasets = find_datasets(tmp_path / "instances")
+    with pytest.raises(InputError, match="another one for 'norte', layer 0"):
+        rank_datasets("mine", Compass(), datasets, tmp_path / "store", seed=5, **PLAIN)
 
 
 def test_a_vector_that_post_processing_makes_too_large(

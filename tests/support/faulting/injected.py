@@ -1,6 +1,6 @@
 """Faults at the n-th event on the file system, in a process and in those that it starts.
 
-``PROBETA_FAULT`` holds what happens, as JSON; ``tracing/sitecustomize.py`` installs it in further
+``PROBETA_FAULT`` holds what happens, as JSON; ``sitecustomize.py`` installs it in further
 processes.
 
     folder  where events count: everything below
