@@ -435,7 +435,7 @@ def test_what_may_have_changed_is_probed_again(
     elif changed == "answer":
         results, (bso, ssp) = run(mine)
         # The same accuracy, of other rows.
-        tables = [bso, ssp.set_column(2, "id", ssp["id"].take(range(len(ssp))[::-1]))]
+        tables = [bso, ssp.set_column(2, "id", [ssp["id"].to_pylist()[::-1]])]
         write_results(results, tables, mine / "r")
         new = 1
     elif changed == "damage":

@@ -1,0 +1,223 @@
+"""No stale or tampered state is taken for good: the next run ends as if nothing had happened."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from contents import flip_bit
+from faults import Tree, tree, write_params, write_vectors
+
+from corpora_recipes.running import environment
+from evaluation.commands import main
+
+HELPER = "SCALE = {}\n"
+CALLABLE = """
+import numpy as np
+import helper
+
+def encode(texts):
+    return np.array([[len(t) * helper.SCALE, t.count("a"), t.count("e"), 1] for t in texts], float)
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a toy project in which everything has run, with three encoders."""
+    folder = tmp_path_factory.mktemp("tampering")
+    write_vectors(folder / "words.txt")
+    params = write_params(folder / "toy", 1, folder / "toy" / "words.txt")
+    shutil.copy(folder / "words.txt", folder / "toy")
+    (folder / "toy" / "helper.py").write_text(HELPER.format(1))
+    (folder / "toy" / "mine.py").write_text(CALLABLE)
+    params["corpora"]["texts"]["corpus"]["path"] = "documents.jsonl"
+    params["encoders"] |= {
+        "words": {"encoder": "static", "path": "words.txt"},
+        "mine": {"encoder": "callable", "function": "mine:encode"},
+    }
+    source = Path(__file__).parents[1] / "corpora_recipes/corpora/jsonl/sample/documents.jsonl"
+    shutil.copy(source, folder / "toy")
+    (folder / "toy" / "params.yaml").write_text(yaml.safe_dump(params), "utf-8")
+    repro(folder / "toy")
+    return folder / "toy"
+
+
+def repro(folder: Path, *options: str) -> str:
+    """Run all stages in a new process, and return what it says."""
+    call = "import sys; from evaluation.commands import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", call, "repro", *options]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def place(finished: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(finished, tmp_path / "toy", symlinks=True))
+
+
+def made(folder: Path) -> Tree:
+    """Return all files but the user's, links to them, and compiled modules."""
+    made_here = ("data/", "dist/", "reports/")
+    found = {name: own for name, own in tree(folder).items() if name.startswith(made_here)}
+    return {name: own for name, own in found.items() if not name.startswith("data/raw/")}
+
+
+def assert_equal(one: Tree, other: Tree) -> None:
+    assert sorted(name for name in {*one, *other} if one.get(name) != other.get(name)) == []
+
+
+def first(folder: Path, pattern: str) -> Path:
+    return sorted(path for path in folder.glob(pattern) if path.is_file())[0]
+
+
+OUTPUTS = (
+    "data/records/*.parquet",
+    "data/records/*.json",
+    "data/instances/corpora/*/*/*.parquet",
+    "data/instances/rankings/*/build.json",
+    "data/audit/audit.json",
+    "dist/hub/*/*.parquet",
+    "dist/hub/README.md",
+    "data/embeddings/*/*.vectors.*.npy",
+    "data/embeddings/*/*.sums.*.npy",
+    "data/embeddings/*/*.keys.npy",
+    "data/embeddings/*/datasets.json",
+    "data/embeddings/*/encoder.json",
+    "data/results/*/scores.json",
+    "data/results/*/predictions.parquet",
+    "data/rankings/*/ranks.parquet",
+    "data/paradigms/*.json",
+    "reports/index.html",
+    "reports/metrics.json",
+    "data/memory/*/*/made.json",
+)
+
+
+@pytest.mark.parametrize("pattern", OUTPUTS)
+def test_a_flipped_bit(place: Path, monkeypatch: pytest.MonkeyPatch, pattern: str) -> None:
+    end = made(place)
+    flip_bit(first(place, pattern))
+    assert_differ(made(place), end)
+    monkeypatch.chdir(place)
+    assert main(["repro"]) == 0
+    assert_equal(made(place), end)
+
+
+def assert_differ(one: Tree, other: Tree) -> None:
+    assert one != other
+
+
+def permute(place: Path) -> None:
+    file = first(place, "data/embeddings/words/*.vectors.*.npy")
+    np.save(file, np.load(file)[::-1])
+
+
+def remove_rows(place: Path) -> None:
+    file = first(place, "dist/hub/bso_texts/test-*.parquet")
+    pq.write_table(pq.read_table(file).slice(1), file)
+
+
+def forge_score(place: Path) -> None:
+    file = place / "data/results/words/scores.json"
+    file.write_text(file.read_text("utf-8").replace('"value": 0.', '"value": 0.9', 1), "utf-8")
+
+
+@pytest.mark.parametrize("tamper", [permute, remove_rows, forge_score])
+def test_consistent_changes(
+    place: Path, monkeypatch: pytest.MonkeyPatch, tamper: Callable[[Path], None]
+) -> None:
+    end = made(place)
+    tamper(place)
+    assert_differ(made(place), end)
+    monkeypatch.chdir(place)
+    assert main(["repro"]) == 0
+    assert_equal(made(place), end)
+
+
+def change_helper(place: Path) -> None:
+    (place / "helper.py").write_text(HELPER.format(3))
+
+
+def change_weights(place: Path) -> None:
+    file = place / "words.txt"
+    file.write_text(file.read_text("utf-8").replace(" 0.", " -0."), "utf-8")
+
+
+def change_documents(place: Path) -> None:
+    file = place / "documents.jsonl"
+    file.write_text("".join(file.read_text("utf-8").splitlines(keepends=True)[8:]), "utf-8")
+
+
+def change_params(place: Path) -> None:
+    file = place / "params.yaml"
+    file.write_text(file.read_text("utf-8").replace("seed: 1", "seed: 2"), "utf-8")
+
+
+@pytest.mark.parametrize("change", [change_helper, change_weights, change_documents, change_params])
+def test_what_decides_changes(place: Path, change: Callable[[Path], None]) -> None:
+    before = made(place)
+    change(place)
+    repro(place)
+    changed = made(place)
+    assert any(before[name] != changed[name] for name in before if name.startswith("data/results"))
+    for folder in ("data", "dist", "reports"):
+        shutil.rmtree(place / folder)
+    repro(place)
+    # Vectors of texts that are no longer asked for stay in a store.
+    anew = made(place)
+    there = {name: own for name, own in changed.items() if name in anew}
+    assert_equal(
+        {name: own for name, own in there.items() if name.startswith(("data/results", "reports"))},
+        {name: own for name, own in anew.items() if name.startswith(("data/results", "reports"))},
+    )
+
+
+def test_another_version_of_a_library(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    known = environment.version
+
+    def version(name: str) -> str:
+        return "99.0" if name == "scipy" else known(name)
+
+    monkeypatch.setattr(environment, "version", version)
+    assert main(["repro"]) == 0
+    said: Any = {line.split("] ")[-1].strip() for line in capsys.readouterr().out.splitlines()}
+    news = {line.split()[1].rstrip(":"): line.rpartition(", ")[2] for line in said if ": " in line}
+    assert {name for name, new in news.items() if new.endswith("new") and new[0] != "0"} >= {
+        "audit",
+        "probe",
+        "rank",
+        "paradigms",
+    }
+    assert {news[name] for name in ("read", "build", "compose", "embed")} == {"0 new"}
+    assert '"scipy": "99.0"' in (place / "data/environment.json").read_text("utf-8")
+
+
+def test_two_runs_at_once(place: Path) -> None:
+    end = made(place)
+    for folder in ("data", "dist", "reports"):
+        shutil.rmtree(place / folder)
+    call = "import sys; from evaluation.commands import main; sys.exit(main(['repro']))"
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", call],
+            cwd=place,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate() for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sum("waiting for another run to end" in errors for _, errors in said) == 1
+    assert_equal(made(place), end)
