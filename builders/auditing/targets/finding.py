@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from builders.auditing.targets.foreign import from_files
+from builders.auditing.targets.tables import from_files
 from builders.auditing.targets.parquet import from_parquet
 from builders.auditing.targets.target import SPLIT_NAMES, Columns, Layout, Location, Target
 from builders.tasks import TASKS

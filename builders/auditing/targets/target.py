@@ -1,7 +1,7 @@
 """A dataset to audit, and the location of its files."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
@@ -13,27 +13,22 @@ from builders.sampling.same_text import is_telling
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.detokenizing import detokenize
 from corpora_recipes.text.same_text import mark
 
 # The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
-SPLIT_NAMES: dict[str, Split] = {
-    "train": "train",
-    "training": "train",
-    "tr": "train",
-    "validation": "validation",
-    "valid": "validation",
-    "val": "validation",
-    "dev": "validation",
-    "development": "validation",
-    "trial": "validation",
-    "va": "validation",
-    "test": "test",
-    "te": "test",
+_NAMES: dict[Split, str] = {
+    "train": "train training tr",
+    "validation": "validation valid val dev development trial va",
+    "test": "test te",
 }
+SPLIT_NAMES = {name: split for split, names in _NAMES.items() for name in names.split()}
 # The column of trees of others with the number of units of a row's first text.
 LEFT_UNITS = "left_units"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+Kind = Literal["classes", "scores", "clusters", "rankings", "nothing"]
+"""What the answers of a dataset are; nearest neighbours are clusters or rankings."""
+NEIGHBOURS: tuple[Kind, ...] = ("clusters", "rankings")
 
 
 class Place(NamedTuple):
@@ -96,16 +91,17 @@ class SplitRows:
 
     def where(self, chosen: "np.ndarray[Any, np.dtype[np.bool_]]") -> "SplitRows":
         """Return the rows for which ``chosen``, bool [rows], is true."""
+
+        def kept(values: Sequence[Any]) -> list[Any]:
+            return list(compress(values, chosen))
+
         return SplitRows(
-            list(compress(self.texts, chosen)),
-            list(compress(self.sentences, chosen)),
-            list(compress(self.marks, chosen)),
-            list(compress(self.telling, chosen)),
+            *map(kept, (self.texts, self.sentences, self.marks, self.telling)),
             self.labels[chosen] if len(self.labels) else self.labels,
             self.scores[chosen] if len(self.scores) else self.scores,
-            list(compress(self.places, chosen)),
-            None if self.documents is None else list(compress(self.documents, chosen)),
-            {name: list(compress(values, chosen)) for name, values in self.columns.items()},
+            kept(self.places),
+            None if self.documents is None else kept(self.documents),
+            {name: kept(values) for name, values in self.columns.items()},
         )
 
 
@@ -142,57 +138,25 @@ class Target:
     boilerplate: Sequence[re.Pattern[str]] = ()
 
     @property
+    def kind(self) -> Kind:
+        """What its answers are."""
+        if self.task is not None and self.task.target == "neighbours":
+            return "rankings" if self.task.lists_positives else "clusters"
+        if any(len(part.scores) for part in self.parts.values()):
+            return "scores"
+        return "classes" if self.labels else "nothing"
+
+    @property
     def constructed(self) -> bool:
         """Whether its labels come from how rows are built."""
         return self.task is not None and self.task.constructed
-
-    @property
-    def asks_length(self) -> bool:
-        """Whether the answer is the length of the text."""
-        return self.task is not None and self.task.asks_length
-
-    @property
-    def scored(self) -> bool:
-        """Whether the answers are scores, not classes."""
-        return any(len(part.scores) for part in self.parts.values())
-
-    @property
-    def answered(self) -> bool:
-        """Whether its rows have labels or scores."""
-        return bool(self.labels) or self.scored
-
-    @property
-    def of_neighbours(self) -> bool:
-        """Whether the answers are nearest neighbours, neither classes nor scores."""
-        return self.task is not None and self.task.target == "neighbours"
-
-    @property
-    def of_rankings(self) -> bool:
-        """Whether its rows list the rows that mean the same."""
-        return self.task is not None and self.task.lists_positives
-
-    @property
-    def of_clusters(self) -> bool:
-        """Whether its rows are clusters, with any number of texts."""
-        return self.of_neighbours and not self.of_rankings
-
-    @property
-    def of_trees(self) -> bool:
-        """Whether its rows are the inner nodes of discourse trees."""
-        return self.task is not None and self.task.records == ("trees",)
-
-    @property
-    def of_words(self) -> bool:
-        """Whether its texts are words, or terms of a few words."""
-        return self.task is not None and self.task.unit == "word"
 
     def as_in_source(self, part: SplitRows) -> Sequence[int]:
         """Return the numbers of the rows of a part whose text the task does not change."""
         if self.task is None or not self.task.unchanged:
             return range(len(part.texts))
         same = part.labels == self.labels.index(self.task.unchanged)
-        numbers: list[int] = np.flatnonzero(same).tolist()
-        return numbers
+        return list(compress(range(len(same)), same))
 
     @property
     def has_documents(self) -> bool:
@@ -332,39 +296,6 @@ def make_rows(
         columns.pop("document_id", None),
         columns,
     )
-
-
-def texts_of(cells: Sequence[str | list[str]]) -> tuple[list[str], list[str]]:
-    """Return the texts of a row, and the single sentences that they consist of.
-
-    A single column of lists holds all texts of a row; with several columns, each holds one text,
-    which may consist of several sentences or units.
-    """
-    parts = [[cell] if isinstance(cell, str) else cell for cell in cells]
-    sentences = [sentence for part in parts for sentence in part]
-    return [" ".join(part) for part in parts] if len(parts) > 1 else sentences, sentences
-
-
-def natural(cell: str | list[str], language: str) -> str | list[str]:
-    """Return natural text for a cell of tokenised text; natural text stays as it is."""
-    if isinstance(cell, list):
-        return [_joined(part, language) for part in cell]
-    return _joined(cell, language)
-
-
-def _joined(text: str, language: str) -> str:
-    # Line by line, as a line break is a fault that must not vanish.
-    return "\n".join(detokenize(line, language) for line in text.split("\n"))
-
-
-def sorted_labels(labels: Iterable[str]) -> list[str]:
-    """Return each label once: numbers by value, then the others by name."""
-
-    def key(label: str) -> tuple[bool, float, str]:
-        is_number = NUMBER.fullmatch(label) is not None
-        return not is_number, float(label) if is_number else 0.0, label
-
-    return sorted(set(labels), key=key)
 
 
 def no_rows(path: Path) -> InputError:
