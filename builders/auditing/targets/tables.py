@@ -209,7 +209,7 @@ def _json_rows(
     first = values[0][1] if values else None
     names = tuple(first) if isinstance(first, dict) else ()
     width = len(first) if isinstance(first, dict | list) else 0
-    rows = []
+    rows: list[tuple[int, Sequence[Cell]]] = []
     for number, value in values:
         cells = [value.get(name) for name in names] if isinstance(value, dict) else value
         if not width or type(value) is not type(first) or len(cells) != width:

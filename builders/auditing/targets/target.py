@@ -96,7 +96,10 @@ class SplitRows:
             return list(compress(values, chosen))
 
         return SplitRows(
-            *map(kept, (self.texts, self.sentences, self.marks, self.telling)),
+            kept(self.texts),
+            kept(self.sentences),
+            kept(self.marks),
+            kept(self.telling),
             self.labels[chosen] if len(self.labels) else self.labels,
             self.scores[chosen] if len(self.scores) else self.scores,
             kept(self.places),

@@ -63,10 +63,8 @@ def serve(tmp_path: Path, monkeypatch, requests: list[str]) -> Iterator[Callable
         yield lambda: folder
 
 
-def find(said: str, **options: Any) -> Any:
-    return hub_targets(
-        said, **{"task": None, "language": None, "records": None, "columns": None} | options
-    )
+def find(name: str, language: str | None = None) -> Any:
+    return hub_targets(name, language)
 
 
 def test_the_configurations_of_the_card_are_datasets(serve, requests) -> None:
