@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from builders.auditing.targets.guessing import records_of, task_of
-from builders.auditing.targets.roles import Roles
+from builders.auditing.targets.guessing import Roles, records_of, task_of
 from builders.auditing.targets.target import (
     LEFT_UNITS,
     NUMBER,

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as types
 
+from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, Roles, choose
 from builders.auditing.targets.making import Cell, Table, check_filled, make_target
-from builders.auditing.targets.roles import LABEL_NAMES, SCORE_NAMES, Roles, choose
 from builders.auditing.targets.target import Location, Place, Target, no_rows
 from builders.store.opening import opened
 from builders.store.schema import about_of

@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from builders.auditing.targets.guessing import HEADER_NAMES, choose, is_label
 from builders.auditing.targets.making import Cell, Table, make_target
-from builders.auditing.targets.roles import HEADER_NAMES, choose, is_label
 from builders.auditing.targets.target import (
     NUMBER,
     SPLIT_NAMES,
@@ -77,12 +77,11 @@ def _probing(files: _Files) -> _Tables:
     expected = "tr, va or te, a label and one or more texts, separated by tabs"
     width = 0
     for number, (name, *fields) in _fields(path, 3, expected):
-        where = f"{path}, line {number}"
         if name not in ("tr", "va", "te"):
-            raise InputError(where, expected=expected, found=repr(name), todo="correct the line")
+            raise _wrong(path, number, expected, repr(name))
         width = width or len(fields)
         if len(fields) != width:
-            raise other_width(where, len(fields), width, "columns")
+            raise other_width(f"{path}, line {number}", len(fields), width, "columns")
         table = tables.setdefault(SPLIT_NAMES[name], Table(_numbered(width), False, [], []))
         table.rows.append(fields)
         table.places.append(Place(path.name, number))
@@ -183,12 +182,8 @@ def _csv_rows(path: Path) -> list[tuple[int, Sequence[Cell]]]:
     try:
         return [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num}",
-            expected=f"values separated by {delimiter!r}, in quotation marks where needed",
-            found=str(error),
-            todo="correct the line",
-        ) from None
+        expected = f"values separated by {delimiter!r}, in quotation marks where needed"
+        raise _wrong(path, reader.line_num, expected, str(error)) from None
 
 
 def _json_rows(
@@ -213,14 +208,10 @@ def _json_rows(
     for number, value in values:
         cells = [value.get(name) for name in names] if isinstance(value, dict) else value
         if not width or type(value) is not type(first) or len(cells) != width:
-            raise InputError(
-                f"{path}, line {number}",
-                expected=f"a JSON object with {', '.join(names)}"
-                if names
-                else f"a JSON list of {width or 'several'} values",
-                found=json.dumps(value, ensure_ascii=False)[:60],
-                todo="correct the line",
-            )
+            expected = f"a JSON list of {width or 'several'} values"
+            if names:
+                expected = f"a JSON object with {', '.join(names)}"
+            raise _wrong(path, number, expected, json.dumps(value, ensure_ascii=False))
         rows.append((number, [_cell(value) for value in cells]))
     return names, rows
 
@@ -236,9 +227,7 @@ def _parsed(text: str, path: Path, number: int) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            f"{path}, line {number}", expected="JSON", found=str(error), todo="correct the line"
-        ) from None
+        raise _wrong(path, number, "JSON", str(error)) from None
 
 
 def _with_headers(files: _Files, tables: _Tables) -> _Tables:
@@ -281,13 +270,13 @@ def _fields(path: Path, least: int, expected: str) -> Iterator[tuple[int, list[s
     for number, line in _lines(path):
         fields = line.split("\t")
         if len(fields) < least:
-            raise InputError(
-                f"{path}, line {number}",
-                expected=expected,
-                found=repr(line[:60]),
-                todo="correct the line, or name the file differently if it is no split",
-            )
+            raise _wrong(path, number, expected, repr(line[:60]))
         yield number, fields
+
+
+def _wrong(path: Path, number: int, expected: str, found: str) -> InputError:
+    todo = "correct the line, or name the file differently if it is no split"
+    return InputError(f"{path}, line {number}", expected=expected, found=found, todo=todo)
 
 
 def _lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
