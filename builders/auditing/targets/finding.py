@@ -63,12 +63,10 @@ def find_targets(
 
     Args:
         folder: where to look.
-        task: the task of files that do not state it, one with classes; None if it is not a task of
-            Probeta, or to tell it by the names of folders (SP, BSO, DC, SSP, RST).
-        language: the language of files that do not state it.
-        records: the kind of records of files that do not state it, one of ``KINDS``; None to tell
-            it by the task and the texts.
-        columns: the columns to take from files that do not describe themselves.
+        task: see ``Location``.
+        language: see ``Location``.
+        records: see ``Location``.
+        columns: see ``Location``.
 
     Raises:
         InputError: no dataset was found, a split or a name is ambiguous, or the task or the kind
@@ -82,37 +80,21 @@ def find_targets(
             homes.setdefault(_home(path), []).append(path)
     datasets = [dataset for home, paths in homes.items() for dataset in _datasets_of(home, paths)]
     if not datasets:
-        pickles = pickles_in(folder)
-        raise InputError(
-            folder,
-            expected="datasets: <dataset>/train-00000-of-00001.parquet or <dataset>/train.txt, and "
-            "the same for validation and test",
-            found=f"{pickles[0].name}, a pickle, which can run any code when it is opened"
-            if pickles
-            else "none"
-            if folder.is_dir()
-            else "no such folder",
-            todo="let its authors, or somebody who trusts them, write it as JSON Lines"
-            if pickles
-            else "name the folder that holds the datasets, in a layout that docs/audit.md lists",
-        )
-    names = _names(folder, datasets)
-    return sorted(
-        (
-            Location(
-                name,
-                files,
-                task,
-                language,
-                records,
-                columns or Columns(),
-                layout,
-                (folder.resolve().name, *called.relative_to(folder).parts),
-            )
-            for name, (layout, files, called) in zip(names, datasets, strict=True)
-        ),
-        key=lambda location: location.name,
-    )
+        found = "none" if folder.is_dir() else "no such folder"
+        todo = "name the folder that holds the datasets, in a layout that docs/audit.md lists"
+        for pickle in pickles_in(folder)[:1]:
+            found = f"{pickle.name}, a pickle, which can run any code when it is opened"
+            todo = "let its authors, or somebody who trusts them, write it as JSON Lines"
+        expected = "datasets: <dataset>/train-00000-of-00001.parquet or <dataset>/train.txt, and "
+        expected += "the same for validation and test"
+        raise InputError(folder, expected=expected, found=found, todo=todo)
+    stated = (task, language, records, columns or Columns())
+    top = folder.resolve().name
+    locations = [
+        Location(name, files, *stated, layout, (top, *called.relative_to(folder).parts))
+        for name, (layout, files, called) in zip(_names(folder, datasets), datasets, strict=True)
+    ]
+    return sorted(locations, key=lambda location: location.name)
 
 
 def pickles_in(folder: Path) -> list[Path]:
@@ -255,10 +237,10 @@ def _names(folder: Path, datasets: Sequence[_Dataset]) -> list[str]:
         called.relative_to(folder).parts or (called.resolve().name,) for _, _, called in datasets
     ]
     last = Counter(folders[-1] for folders in parts)
-    names = [
-        "_".join(folders) if last[folders[-1]] > 1 or _by_path(layout, files) else folders[-1]
-        for (layout, files, _), folders in zip(datasets, parts, strict=True)
-    ]
+    names = []
+    for (layout, files, _), folders in zip(datasets, parts, strict=True):
+        plain = layout != "probing" and next(iter(files.values()))[0].suffix != ".parquet"
+        names.append("_".join(folders) if plain or last[folders[-1]] > 1 else folders[-1])
     for name, count in Counter(names).items():
         if count > 1:
             same = [str(d[2]) for d, other in zip(datasets, names, strict=True) if other == name]
@@ -269,7 +251,3 @@ def _names(folder: Path, datasets: Sequence[_Dataset]) -> list[str]:
                 todo="rename one of them",
             )
     return names
-
-
-def _by_path(layout: Layout, files: _Files) -> bool:
-    return layout != "probing" and next(iter(files.values()))[0].suffix != ".parquet"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from builders.auditing.damage import faults, group_of
 from builders.auditing.targets.target import NUMBER, Columns
@@ -48,14 +48,6 @@ _SPOKEN = 0.15
 _SPEECH = re.compile(r"[-–—]|.*(?:[?!…]|\.\.)\W*$", re.DOTALL)
 
 
-class Roles(NamedTuple):
-    """The columns that were chosen: those with text, and that with labels or scores ("": none)."""
-
-    texts: tuple[str, ...]
-    label: str
-    score: str
-
-
 def choose(
     columns: Mapping[str, Sequence[Any]],
     wanted: Columns,
@@ -63,7 +55,7 @@ def choose(
     *,
     named: bool = True,
     shown: Sequence[str] = (),
-) -> Roles:
+) -> Columns:
     """Choose the columns of a dataset.
 
     Without names, the labels are in the first column, or else in the last one, if its values have
@@ -76,6 +68,9 @@ def choose(
         where: the first file, for messages.
         named: whether the file names its columns.
         shown: all columns, for messages; the names in ``columns`` if left out.
+
+    Returns:
+        The columns; the label and the score are "" if there are none.
 
     Raises:
         InputError: there is no column with text, or no column of a name that was given.
@@ -102,7 +97,7 @@ def choose(
             found=", ".join(shown or columns),
             todo="name the columns with --columns, such as text=premise,text=hypothesis,label=gold",
         )
-    return Roles(tuple(texts), label, score)
+    return Columns(tuple(texts), label, score)
 
 
 def is_label(values: Sequence[Any]) -> bool:
@@ -116,13 +111,12 @@ def is_label(values: Sequence[Any]) -> bool:
 
 
 def _answer(columns: Mapping[str, Sequence[Any]], named: bool) -> str:
-    if named:
-        lower = {name.lower(): name for name in reversed([*columns])}
-        return next((lower[n] for n in (*LABEL_NAMES, *SCORE_NAMES) if n in lower), "")
-    if len(columns) == 1:
-        return ""
     names = [*columns]
-    return next((name for name in (names[0], names[-1]) if is_label(columns[name])), "")
+    if named:
+        lower = {name.lower(): name for name in reversed(names)}
+        return next((lower[n] for n in (*LABEL_NAMES, *SCORE_NAMES) if n in lower), "")
+    ends = (names[0], names[-1]) if len(names) > 1 else ()
+    return next((name for name in ends if is_label(columns[name])), "")
 
 
 def _is_score(values: Sequence[Any]) -> bool:

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from builders.auditing.targets.guessing import Roles, records_of, task_of
+from builders.auditing.targets.guessing import records_of, task_of
 from builders.auditing.targets.target import (
     LEFT_UNITS,
     NUMBER,
+    Columns,
     Location,
     Place,
     Target,
@@ -44,7 +45,7 @@ class Table:
 
 def make_target(
     location: Location,
-    roles: Roles,
+    roles: Columns,
     tables: Mapping[Split, Table],
     classes: Sequence[str] = (),
     corpus: str = "",

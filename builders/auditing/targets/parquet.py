@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as types
 
-from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, Roles, choose
+from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, choose
 from builders.auditing.targets.making import Cell, Table, check_filled, make_target
-from builders.auditing.targets.target import Location, Place, Target, no_rows
+from builders.auditing.targets.target import Columns, Location, Place, Target, no_rows
 from builders.store.opening import opened
 from builders.store.schema import about_of
 from builders.tasks import TASKS
@@ -47,7 +47,7 @@ def from_parquet(location: Location) -> Target:
             task, corpus = TASKS[about["task"]], about["corpus"]
             known = {name: about[name] for name in ("language", "records", "task")}
             location = replace(location, name=about["dataset"], **known)
-            roles = Roles(tuple(text.natural for text in task.texts), *ANSWERS[task.target])
+            roles = Columns(tuple(text.natural for text in task.texts), *ANSWERS[task.target])
             further = ["document_id", *task.provenance]
             further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
     if not corpus:
@@ -56,7 +56,7 @@ def from_parquet(location: Location) -> Target:
     return make_target(location, roles, tables, _class_names(schema, roles.label), corpus)
 
 
-def _roles(location: Location) -> Roles:
+def _roles(location: Location) -> Columns:
     """Choose the columns of files that do not describe themselves."""
     columns = location.columns
     with opened(location.first) as file:
@@ -74,7 +74,7 @@ def _roles(location: Location) -> Roles:
     return choose(sample, columns, location.first, shown=_shown(schema))
 
 
-def _table(paths: Sequence[Path], roles: Roles, further: Sequence[str]) -> Table:
+def _table(paths: Sequence[Path], roles: Columns, further: Sequence[str]) -> Table:
     """Read the columns of a split that the audit needs: those with roles, and further ones."""
     answers = [name for name in (roles.label, roles.score) if name]
     table = Table((*answers, *roles.texts), True, [], [], {name: [] for name in further})

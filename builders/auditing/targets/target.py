@@ -251,9 +251,11 @@ class Location:
     Attributes:
         name: of its folder, or of the one file that holds all its splits.
         files: the files of each split, in order; a file of all splits is listed under each.
-        task: the task of files that do not state it; None if it is not a task of Probeta.
-        language: the language of files that do not state it.
-        records: the kind of records of files that do not state it; None to tell it by the texts.
+        task: of files that do not state it, one with classes; None if it is not a task of Probeta,
+            or to tell it by the names of folders (SP, BSO, DC, SSP, RST).
+        language: of files that do not state it.
+        records: the kind of records, one of ``KINDS``, of files that do not state it; None to tell
+            it by the task and the texts.
         columns: the columns to take from files that do not describe themselves.
         layout: how the files hold the rows.
         folders: the names of the folders that it is in, which may tell the task.
@@ -303,16 +305,11 @@ def make_rows(
 
 def no_rows(path: Path) -> InputError:
     """Return the error of a file without rows."""
-    return InputError(
-        path, expected="one row or more", found="none", todo="add rows, or remove the file"
-    )
+    todo = "add rows, or remove the file"
+    return InputError(path, expected="one row or more", found="none", todo=todo)
 
 
 def other_width(where: str, found: int, expected: int, what: str = "texts") -> InputError:
     """Return the error of a row whose number of texts, or columns, differs from the first row."""
-    return InputError(
-        where,
-        expected=f"{expected} {what}, as in the first row" if expected else "one text or more",
-        found=f"{found}",
-        todo="correct the row",
-    )
+    wanted = f"{expected} {what}, as in the first row" if expected else "one text or more"
+    return InputError(where, expected=wanted, found=str(found), todo="correct the row")
