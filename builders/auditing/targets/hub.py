@@ -59,8 +59,7 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
     if match is None:
         raise InputError(
             name,
-            expected="hf://datasets/ORG/NAME, hf://datasets/ORG/NAME@REVISION, or either with "
-            "/FOLDER at its end",
+            expected="hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will",
             found=name,
             todo="correct the name",
         )
@@ -92,10 +91,8 @@ def repository_targets(
         info, files = _converted(repository, asked, folder, info)
     _check_size(repository, info, files)
     if config:
-        configs = {name: splits for name, splits in configs.items() if name == config}
-        listed = {
-            path for splits in configs.values() for paths in splits.values() for path in paths
-        }
+        configs = {config: configs[config]} if config in configs else {}
+        listed = {path for paths in configs.get(config, {}).values() for path in paths}
         files = [name for name in files if name in listed or f"/{name}".startswith(f"/{config}/")]
     language = language or _language(repository, card)
     with _failures(repository):
@@ -104,23 +101,14 @@ def repository_targets(
         )
     title = repository.split("/")[-1]
     locations = [
-        Location(
-            name,
-            {split: [Path(top, path) for path in paths] for split, paths in splits.items()},
-            None,
-            language,
-            None,
-            Columns(),
-            folders=(title, name),
-        )
+        Location(name, paths, None, language, None, Columns(), folders=(title, name))
         for name, splits in configs.items()
+        if (paths := {split: [Path(top, path) for path in of] for split, of in splits.items()})
     ] or find_targets(Path(top, folder), language=language)
+    source = Source(f"hf://datasets/{repository}", repository, asked, str(info.sha))
     if len(locations) == 1:
-        locations = [replace(locations[0], name=title)]
-    else:
-        locations = [replace(place, name=f"{title}_{place.name}") for place in locations]
-    name = f"hf://datasets/{repository}"
-    return Source(name, repository, asked, str(info.sha)), locations
+        return source, [replace(locations[0], name=title)]
+    return source, [replace(place, name=f"{title}_{place.name}") for place in locations]
 
 
 def _info(repository: str, revision: str | None) -> DatasetInfo:

@@ -66,13 +66,16 @@ def make_target(
     any_width = task is not None and task.target == "neighbours" and not task.lists_positives
     language = "" if corpus else location.language
     answer = roles.label or roles.score
-    width, units = 0, False
+    width = 0
     read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
     left: dict[Split, list[int]] = {}
+    first = next(iter(tables.values())).names
     for split, table in tables.items():
         files = {path.name: path for path in location.files[split]}
-        columns = [(name, table.names.index(name)) for name in roles.texts]
-        at = table.names.index(answer) if answer else 0
+        # The same columns may stand in another order, as keys of JSON do.
+        order = list(table.names if {*table.names} == {*first} else first)
+        columns = [(name, order.index(name)) for name in roles.texts]
+        at = order.index(answer) if answer else 0
         texts, sentences, labels, scores = read[split] = [], [], [], []
         left[split] = []
         for row, place in zip(table.rows, table.places, strict=True):
@@ -86,15 +89,13 @@ def make_target(
             parts = [_texts_in(row[column], language) for _, column in columns]
             sentences.append([sentence for part in parts for sentence in part])
             # A single column of lists holds all texts of a row; of several, each holds one text.
-            texts.append([" ".join(part) for part in parts] if len(parts) > 1 else parts[0])
-            units = units or texts[-1] != sentences[-1]
+            texts.append([" ".join(part) for part in parts] if len(parts) > 1 else sentences[-1])
             left[split].append(len(parts[0]))
             width = len(texts[-1]) if any_width else width or len(texts[-1])
             if not 0 < len(texts[-1]) == width:
                 raise other_width(where, len(texts[-1]), width)
-    names = list(classes) or _sorted(
-        {label for _, _, labels, _ in read.values() for label in labels}
-    )
+    units = any(texts != sentences for texts, sentences, _, _ in read.values())
+    names = list(classes) or _sorted({label for rows in read.values() for label in rows[2]})
     sides = units and len(roles.texts) == 2 and not corpus
     parts_of = {
         split: make_rows(

@@ -144,6 +144,12 @@ def test_values_may_be_quoted(tmp_path, delimiter: str) -> None:
     assert [place.number for place in target.parts["test"].places] == [3, 4]
 
 
+def test_columns_are_found_by_name_in_each_split(tmp_path) -> None:
+    files = {"a/train.csv": f"text,label\n{SOL},b\n", "a/test.csv": f"label,text\na,{LLUVIA}\n"}
+    target = load(write(tmp_path, files))
+    assert (named(target), named(target, "test")) == ([("b", SOL)], [("a", LLUVIA)])
+
+
 def test_scores_are_told_from_classes(tmp_path) -> None:
     rows = "".join(f"{SOL}\t{LLUVIA}\t{n / 4}\n" for n in range(16))
     target = load(write(tmp_path / "sts", {"sts-train.csv": rows}))
