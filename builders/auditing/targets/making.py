@@ -69,13 +69,11 @@ def make_target(
     width = 0
     read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
     left: dict[Split, list[int]] = {}
-    first = next(iter(tables.values())).names
+    order = list(next(iter(tables.values())).names)
+    columns = [(name, order.index(name)) for name in roles.texts]
+    at = order.index(answer) if answer else 0
     for split, table in tables.items():
         files = {path.name: path for path in location.files[split]}
-        # The same columns may stand in another order, as keys of JSON do.
-        order = list(table.names if {*table.names} == {*first} else first)
-        columns = [(name, order.index(name)) for name in roles.texts]
-        at = order.index(answer) if answer else 0
         texts, sentences, labels, scores = read[split] = [], [], [], []
         left[split] = []
         for row, place in zip(table.rows, table.places, strict=True):

@@ -58,14 +58,22 @@ def from_files(location: Location) -> Target:
 
 
 def _tables(files: _Files) -> _Tables:
-    """Read one file for each split: lines with tabs, CSV, JSON, JSON Lines."""
-    tables = {split: _read(paths[0]) for split, paths in files.items()}
-    first = next(iter(tables.values()))
-    for split, table in tables.items():
-        for row, place in zip(table.rows, table.places, strict=True):
-            if len(row) != len(first.names):
-                where = f"{files[split][0]}, {place.unit} {place.number}"
-                raise other_width(where, len(row), len(first.names), "columns")
+    """Read files with all columns: lines with tabs, CSV, JSON, JSON Lines."""
+    read = {split: [_read(path) for path in paths] for split, paths in files.items()}
+    first = next(iter(read.values()))[0]
+    width = len(first.names)
+    tables = {}
+    for split, shards in read.items():
+        tables[split] = Table(first.names, first.named, [], [])
+        for path, table in zip(files[split], shards, strict=True):
+            for row, place in zip(table.rows, table.places, strict=True):
+                if len(row) != width:
+                    raise other_width(f"{path}, line {place.number}", len(row), width, "columns")
+            # The same columns may stand in another order, as keys of JSON do.
+            same = {*table.names} == {*first.names}
+            order = [table.names.index(name) for name in first.names] if same else range(width)
+            tables[split].rows.extend([row[column] for column in order] for row in table.rows)
+            tables[split].places.extend(table.places)
     of_json = next(iter(files.values()))[0].suffix in (".json", ".jsonl")
     return tables if first.named or of_json else _with_headers(files, tables)
 
@@ -242,8 +250,9 @@ def _with_headers(files: _Files, tables: _Tables) -> _Tables:
     usual = any(name.lower() in HEADER_NAMES for name in first)
     if like_names and len(set(first)) == len(first) and (same or usual):
         for split, table in tables.items():
-            start = int(table.rows[0] == first)
-            tables[split] = Table(first, True, table.rows[start:], table.places[start:])
+            kept = [number for number, row in enumerate(table.rows) if row != first]
+            rows, places = [table.rows[n] for n in kept], [table.places[n] for n in kept]
+            tables[split] = Table(first, True, rows, places)
         return tables
     for column in (0, -1):
         later = [row[column] for table in tables.values() for row in table.rows[1:]]
