@@ -61,7 +61,7 @@ def _applies(target: Target) -> bool:
 
 
 def _trials(target: Target) -> Iterator[tuple[SplitRows, SplitRows]]:
-    return target.trials() if target.has_folds or len(target.parts) > 1 else target.halves()
+    return target.trials() if target.folds or len(target.parts) > 1 else target.halves()
 
 
 BASELINES = Gate("baselines", _measure, _applies)

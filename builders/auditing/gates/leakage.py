@@ -16,7 +16,7 @@ SEEN_IN_TRAIN = 0.001
 def _measure(target: Target) -> Iterator[Check]:
     """Count instances (texts in any order) in two splits or folds, and test sentences in train."""
     apart = target.apart()
-    folds = target.has_folds
+    folds = target.folds
     seen: dict[tuple[int, ...], dict[str, Place]] = {}
     for name, part in apart.items():
         for instance, place in zip(part.instances(), part.places, strict=True):
@@ -54,7 +54,7 @@ def _measure(target: Target) -> Iterator[Check]:
 def _tested(target: Target) -> list[SplitRows]:
     """Return the rows for testing: all folds, or the split."""
     split = target.parts.get(target.tested_on)
-    return [split] if split and not target.has_folds else list(target.parts.values())
+    return [split] if split and not target.folds else list(target.parts.values())
 
 
 def _repeated(

@@ -13,7 +13,7 @@ STATED_CORRELATION = 0.8
 def _measure(target: Target) -> Iterator[Check]:
     """State the size of the test and the standard error of a score on it."""
     rows = sum(len(part.texts) for part in target.tested())
-    what = "rows, each tested in one fold" if target.has_folds else "test rows"
+    what = "rows, each tested in one fold" if target.folds else "test rows"
     yield stated("size", what, rows)
     if target.kind == "nothing":
         return

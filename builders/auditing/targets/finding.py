@@ -11,6 +11,7 @@ from builders.auditing.targets.target import SPLIT_NAMES, Columns, Layout, Locat
 from builders.tasks import TASKS
 from corpora_recipes.records import KINDS, SPLITS, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LONGEST_ROW
 
 # Opening a pickle can run any code that its author put into it.
 PICKLES = (".pkl", ".pickle", ".p", ".pt", ".pth", ".joblib", ".npy", ".npz", ".dill")
@@ -228,7 +229,7 @@ def _check_sources(home: Path, splits: _Files) -> None:
 
 def _is_probing(path: Path) -> bool:
     with path.open("rb") as file:
-        return _PROBING.match(file.readline()) is not None
+        return _PROBING.match(file.readline(LONGEST_ROW)) is not None
 
 
 def _names(folder: Path, datasets: Sequence[_Dataset]) -> list[str]:

@@ -89,7 +89,14 @@ def repository_targets(
     configs = _configs(card, files)
     if not configs and not any(split_of(Path(name)) for name in files):
         info, files = _converted(repository, asked, folder, info)
-    _check_size(repository, info, files)
+    sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
+    if (size := sum(sizes[name] for name in files)) > LARGEST:
+        raise InputError(
+            f"the Hugging Face Hub, {repository}",
+            expected=f"at most {LARGEST:,} bytes of data",
+            found=f"{size:,} bytes in {len(files):,} files",
+            todo=f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub",
+        )
     if config:
         configs = {config: configs[config]} if config in configs else {}
         listed = {path for paths in configs.get(config, {}).values() for path in paths}
@@ -168,17 +175,6 @@ def _converted(
             todo="ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run",
         )
     return converted, files
-
-
-def _check_size(repository: str, info: DatasetInfo, files: Sequence[str]) -> None:
-    sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
-    if (size := sum(sizes[name] for name in files)) > LARGEST:
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected=f"at most {LARGEST:,} bytes of data",
-            found=f"{size:,} bytes in {len(files):,} files",
-            todo=f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub",
-        )
 
 
 def _language(repository: str, card: Mapping[str, Any]) -> str:

@@ -169,20 +169,21 @@ class Target:
     @property
     def has_test(self) -> bool:
         """Whether there is a test split, or folds."""
-        return self.has_folds or "test" in self.parts
+        return bool(self.folds) or "test" in self.parts
 
     @property
-    def has_folds(self) -> bool:
-        """Whether it has folds for cross-validation, instead of splits."""
+    def folds(self) -> "dict[str, np.ndarray[Any, np.dtype[np.bool_]]]":
+        """For each fold which rows of train are in it; empty if it has splits instead."""
         alone = list(self.parts) == ["train"]
-        return alone and len(set(self.parts["train"].columns.get("fold", ()))) > 1
+        numbers = np.array(self.parts["train"].columns.get("fold", ()) if alone else ())
+        folds = {f"fold {number}": numbers == number for number in np.unique(numbers)}
+        return folds if len(folds) > 1 else {}
 
     def apart(self) -> dict[str, SplitRows]:
         """Return the parts that must be disjoint, by name: its splits, or its folds."""
-        if not self.has_folds:
-            return {str(split): part for split, part in self.parts.items()}
-        part, folds = self._folds()
-        return {f"fold {number}": part.where(folds == number) for number in np.unique(folds)}
+        if folds := self.folds:
+            return {name: self.parts["train"].where(rows) for name, rows in folds.items()}
+        return {str(split): part for split, part in self.parts.items()}
 
     @property
     def tested_on(self) -> Split:
@@ -194,10 +195,9 @@ class Target:
 
         Nothing is yielded without train, or without test and validation.
         """
-        if self.has_folds:
-            part, folds = self._folds()
-            for number in np.unique(folds):
-                yield part.where(folds != number), part.where(folds == number)
+        if folds := self.folds:
+            part = self.parts["train"]
+            yield from ((part.where(~rows), part.where(rows)) for rows in folds.values())
         elif "train" in self.parts and self.tested_on in self.parts:
             yield self.parts["train"], self.parts[self.tested_on]
 
@@ -219,10 +219,6 @@ class Target:
     def tested(self) -> list[SplitRows]:
         """Return the rows for testing: test, or all parts of a dataset without a test."""
         return [self.parts["test"]] if "test" in self.parts else list(self.parts.values())
-
-    def _folds(self) -> "tuple[SplitRows, np.ndarray[Any, np.dtype[np.int64]]]":
-        part = self.parts["train"]
-        return part, np.array(part.columns["fold"], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
