@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from builders.auditing.targets.guessing import records_of, task_of
@@ -22,41 +22,29 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.detokenizing import detokenize
 
 Cell = Any  # str, int, float, None, or a list of strings
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """The rows of one split.
-
-    Attributes:
-        names: of the columns; "column 1", "column 2", … if the files do not name them.
-        named: whether they do.
-        rows: for each row its cells.
-        places: for each row where it stands.
-        further: further columns of our instances, by name.
-    """
-
-    names: Sequence[str]
-    named: bool
-    rows: list[Sequence[Cell]]
-    places: list[Place]
-    further: dict[str, list[Any]] = field(default_factory=dict)
+Row = tuple[Place, Sequence[Cell]]
+"""Where a row stands, and its cells."""
 
 
 def make_target(
     location: Location,
+    names: Sequence[str],
     roles: Columns,
-    tables: Mapping[Split, Table],
+    rows: Mapping[Split, Sequence[Row]],
+    *,
     classes: Sequence[str] = (),
+    further: Mapping[Split, Mapping[str, list[Any]]] = MappingProxyType({}),
     corpus: str = "",
 ) -> Target:
-    """Return the dataset of these tables.
+    """Return the dataset of these rows.
 
     Args:
         location: of the files.
+        names: of the columns.
         roles: the columns to take.
-        tables: split to its rows.
+        rows: split to its rows.
         classes: names of the classes in the order of their numbers; empty to sort what occurs.
+        further: split to the further columns of our instances.
         corpus: that of our instances, which are natural text; "" for datasets of others.
 
     Raises:
@@ -69,14 +57,13 @@ def make_target(
     width = 0
     read: dict[Split, tuple[list[list[str]], list[list[str]], list[str], list[float]]] = {}
     left: dict[Split, list[int]] = {}
-    order = list(next(iter(tables.values())).names)
-    columns = [(name, order.index(name)) for name in roles.texts]
-    at = order.index(answer) if answer else 0
-    for split, table in tables.items():
+    columns = [(name, names.index(name)) for name in roles.texts]
+    at = names.index(answer) if answer else 0
+    for split, of_split in rows.items():
         files = {path.name: path for path in location.files[split]}
         texts, sentences, labels, scores = read[split] = [], [], [], []
         left[split] = []
-        for row, place in zip(table.rows, table.places, strict=True):
+        for place, row in of_split:
             where = f"{files[place.file]}, {place.unit} {place.number}"
             if roles.label:
                 labels.append(_class_name(row[at], classes, where))
@@ -93,23 +80,23 @@ def make_target(
             if not 0 < len(texts[-1]) == width:
                 raise other_width(where, len(texts[-1]), width)
     units = any(texts != sentences for texts, sentences, _, _ in read.values())
-    names = list(classes) or _sorted({label for rows in read.values() for label in rows[2]})
+    label_names = list(classes) or _sorted({n for _, _, labels, _ in read.values() for n in labels})
     sides = units and len(roles.texts) == 2 and not corpus
     parts_of = {
         split: make_rows(
-            *rows,
-            names,
-            tables[split].further | ({LEFT_UNITS: left[split]} if sides else {}),
-            tables[split].places,
+            *of_split,
+            label_names,
+            {LEFT_UNITS: left[split]} if sides else {**further.get(split, {})},
+            [place for place, _ in rows[split]],
             location.files[split][0],
         )
-        for split, rows in read.items()
+        for split, of_split in read.items()
     }
     if not corpus:
-        task = task or task_of(location.folders, width, len(names), units)
+        task = task or task_of(location.folders, width, len(label_names), units)
     of_all = [row for part in parts_of.values() for row in part.texts]
     records = location.records or records_of(task, of_all, units, language)
-    known = (location.name, task, corpus, records, location.language, names, roles.texts)
+    known = (location.name, task, corpus, records, location.language, label_names, roles.texts)
     return Target(*known, parts_of, answer, location.layout != "classes")
 
 

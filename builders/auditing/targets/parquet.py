@@ -1,7 +1,7 @@
 """Reads Parquet files, ours and those of others, for the audit."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.types as types
 
 from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, choose
-from builders.auditing.targets.making import Cell, Table, check_filled, make_target
+from builders.auditing.targets.making import Cell, Row, check_filled, make_target
 from builders.auditing.targets.target import Columns, Location, Place, Target, no_rows
 from builders.store.opening import opened
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
+from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 
 # Optional columns of our instances that the audit uses.
@@ -52,8 +53,18 @@ def from_parquet(location: Location) -> Target:
             further += [c for c in FURTHER_COLUMNS if c in schema.names and c not in further]
     if not corpus:
         roles = _roles(location)
-    tables = {split: _table(paths, roles, further) for split, paths in location.files.items()}
-    return make_target(location, roles, tables, _class_names(schema, roles.label), corpus)
+    names = [name for name in (roles.label, roles.score, *roles.texts) if name]
+    columns: dict[Split, dict[str, list[Any]]] = {
+        split: {name: [] for name in further} for split in location.files
+    }
+    rows = {
+        split: [row for path in paths for row in _rows(path, names, roles, columns[split])]
+        for split, paths in location.files.items()
+    }
+    classes = _class_names(schema, roles.label)
+    return make_target(
+        location, names, roles, rows, classes=classes, further=columns, corpus=corpus
+    )
 
 
 def _roles(location: Location) -> Columns:
@@ -74,33 +85,31 @@ def _roles(location: Location) -> Columns:
     return choose(sample, columns, location.first, shown=_shown(schema))
 
 
-def _table(paths: Sequence[Path], roles: Columns, further: Sequence[str]) -> Table:
-    """Read the columns of a split that the audit needs: those with roles, and further ones."""
-    answers = [name for name in (roles.label, roles.score) if name]
-    table = Table((*answers, *roles.texts), True, [], [], {name: [] for name in further})
-    for path in paths:
-        with opened(path) as file:
-            schema = file.schema_arrow
-            there = {*_text_columns(schema), *set(further).intersection(schema.names)} - {*answers}
-            if not there.issuperset([*roles.texts, *further]) or not {*answers} <= {*schema.names}:
-                raise InputError(
-                    path,
-                    expected=f"the columns {', '.join([*table.names, *further])}",
-                    found=", ".join(_shown(schema)),
-                    todo="name the columns with --columns, rename them, or build the dataset again",
-                )
-            read = file.read(columns=[*table.names, *further])
-            cells = {name: read[name].to_pylist() for name in read.schema.names}
-            if classes := _class_names(schema, roles.label):
-                cells[roles.label] = [_named(value, classes) for value in cells[roles.label]]
-        for name in further:
-            for row, value in enumerate(cells[name] if name in FILLED_COLUMNS else ()):
-                check_filled(value, name, f"{path}, row {row}")
-            table.further[name].extend(cells[name])
-        table.rows.extend(zip(*(cells[name] for name in table.names), strict=True))
-        ids = cells["id"] if "id" in further else [""] * read.num_rows
-        table.places.extend(Place(path.name, row, name) for row, name in enumerate(ids))
-    return table
+def _rows(
+    path: Path, names: Sequence[str], roles: Columns, further: dict[str, list[Any]]
+) -> Iterator[Row]:
+    """Yield the rows of a file with the columns ``names``; its further columns are appended."""
+    with opened(path) as file:
+        schema = file.schema_arrow
+        no_text = {*roles.texts} - {*_text_columns(schema)}
+        if no_text or not {*names, *further} <= {*schema.names}:
+            raise InputError(
+                path,
+                expected=f"the columns {', '.join([*names, *further])}",
+                found=", ".join(_shown(schema)),
+                todo="name the columns with --columns, rename them, or build the dataset again",
+            )
+        table = file.read(columns=[*names, *further])
+        cells = {name: table[name].to_pylist() for name in table.schema.names}
+        if classes := _class_names(schema, roles.label):
+            cells[roles.label] = [_named(value, classes) for value in cells[roles.label]]
+    for name, values in further.items():
+        for row, value in enumerate(cells[name] if name in FILLED_COLUMNS else ()):
+            check_filled(value, name, f"{path}, row {row}")
+        values.extend(cells[name])
+    ids = cells["id"] if "id" in further else [""] * table.num_rows
+    places = (Place(path.name, row, name) for row, name in enumerate(ids))
+    yield from zip(places, zip(*(cells[name] for name in names), strict=True), strict=True)
 
 
 def _named(value: Cell, classes: Sequence[str]) -> Cell:

@@ -1,19 +1,18 @@
 """Reads files of others that are no Parquet: tab- and comma-separated text, JSON, parallel lines.
 
-The library ``datasets`` reads some of them otherwise: it fills up rows with too few fields, ends
-lines at carriage returns, and knows no JSON lists.
+The library ``datasets`` fills up rows with too few fields, takes carriage returns in plain text for
+line ends, and reads no JSON lists.
 """
 
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from builders.auditing.targets.guessing import HEADER_NAMES, choose, is_label
-from builders.auditing.targets.making import Cell, Table, make_target
+from builders.auditing.targets.making import Cell, Row, make_target
 from builders.auditing.targets.target import (
     NUMBER,
     SPLIT_NAMES,
@@ -35,7 +34,11 @@ _NAME = re.compile(r"#?\w[\w #/()-]{0,39}")
 _SAMPLE = 1000
 
 _Files = Mapping[Split, Sequence[Path]]
-_Tables = dict[Split, Table]
+# The split, the file, the number and the cells of a line.
+_Line = tuple[Split, Path, int, Sequence[Cell]]
+# The names of the columns, none if the files do not name them; and the lines.
+_Read = tuple[Sequence[str], Iterable[_Line]]
+_Rows = dict[Split, list[Row]]
 
 
 def from_files(location: Location) -> Target:
@@ -44,97 +47,93 @@ def from_files(location: Location) -> Target:
     Raises:
         InputError: a file is damaged, or its rows do not fit together.
     """
-    tables = _READERS[location.layout](location.files)
-    for split, table in tables.items():
-        if not table.rows:
+    names, lines = _READERS[location.layout](location.files)
+    width = len(names)
+    rows: _Rows = {split: [] for split in SPLITS if split in location.files}
+    for split, path, number, cells in lines:
+        width = width or len(cells)
+        if len(cells) != width:
+            raise other_width(f"{path}, line {number}", len(cells), width, "columns")
+        rows[split].append((Place(path.name, number), cells))
+    if location.layout == "probing":
+        rows = {split: of_split for split, of_split in rows.items() if of_split}
+    if location.layout == "table" and location.first.suffix not in (".json", ".jsonl"):
+        names = names or _take_header(location.files, rows)
+    for split, of_split in rows.items():
+        if not of_split:
             raise no_rows(location.files[split][0])
-    first = next(iter(tables.values()))
-    sample = {
-        name: [row[place] for table in tables.values() for row in islice(table.rows, _SAMPLE)]
-        for place, name in enumerate(first.names)
-    }
-    roles = choose(sample, location.columns, location.first, named=first.named)
-    return make_target(location, roles, tables)
+    named = bool(names)
+    names = names or [f"column {number}" for number in range(1, width + 1)]
+    looked = [row for of_split in rows.values() for _, row in of_split[:_SAMPLE]]
+    sample = dict(zip(names, zip(*looked, strict=True), strict=True))
+    roles = choose(sample, location.columns, location.first, named=named)
+    return make_target(location, names, roles, rows)
 
 
-def _tables(files: _Files) -> _Tables:
+def _tables(files: _Files) -> _Read:
     """Read files with all columns: lines with tabs, CSV, JSON, JSON Lines."""
-    read = {split: [_read(path) for path in paths] for split, paths in files.items()}
-    first = next(iter(read.values()))[0]
-    width = len(first.names)
-    tables = {}
-    for split, shards in read.items():
-        tables[split] = Table(first.names, first.named, [], [])
-        for path, table in zip(files[split], shards, strict=True):
-            for row, place in zip(table.rows, table.places, strict=True):
-                if len(row) != width:
-                    raise other_width(f"{path}, line {place.number}", len(row), width, "columns")
+    read = [(split, path, *_read(path)) for split, paths in files.items() for path in paths]
+    first = read[0][2]
+
+    def lines() -> Iterator[_Line]:
+        for split, path, names, rows in read:
             # The same columns may stand in another order, as keys of JSON do.
-            same = {*table.names} == {*first.names}
-            order = [table.names.index(name) for name in first.names] if same else range(width)
-            tables[split].rows.extend([row[column] for column in order] for row in table.rows)
-            tables[split].places.extend(table.places)
-    of_json = next(iter(files.values()))[0].suffix in (".json", ".jsonl")
-    return tables if first.named or of_json else _with_headers(files, tables)
+            moved = names != first and {*names} == {*first}
+            for number, cells in rows:
+                if moved and len(cells) == len(first):
+                    cells = [cells[names.index(name)] for name in first]
+                yield split, path, number, cells
+
+    return first, lines()
 
 
-def _probing(files: _Files) -> _Tables:
+def _probing(files: _Files) -> _Read:
     """Read a file of all splits, in the format of SentEval's probing tasks."""
-    tables: _Tables = {}
     path = next(iter(files.values()))[0]
     expected = "tr, va or te, a label and one or more texts, separated by tabs"
-    width = 0
-    for number, (name, *fields) in _fields(path, 3, expected):
-        if name not in ("tr", "va", "te"):
-            raise _wrong(path, number, expected, repr(name))
-        width = width or len(fields)
-        if len(fields) != width:
-            raise other_width(f"{path}, line {number}", len(fields), width, "columns")
-        table = tables.setdefault(SPLIT_NAMES[name], Table(_numbered(width), False, [], []))
-        table.rows.append(fields)
-        table.places.append(Place(path.name, number))
-    return {split: tables[split] for split in SPLITS if split in tables}
+
+    def lines() -> Iterator[_Line]:
+        for number, (name, *fields) in _fields(path, 3, expected):
+            if name not in ("tr", "va", "te"):
+                raise _wrong(path, number, expected, repr(name))
+            yield SPLIT_NAMES[name], path, number, fields
+
+    return (), lines()
 
 
-def _parallel(files: _Files) -> _Tables:
+def _parallel(files: _Files) -> _Read:
     """Read the files s1.SPLIT, s2.SPLIT and labels.SPLIT, whose lines belong together."""
-    tables = {}
-    for split, paths in files.items():
-        rows = _side_by_side(paths)
-        text = next(path for path in paths if not path.stem.startswith("label"))
-        places = [Place(text.name, number) for number in range(1, len(rows) + 1)]
-        tables[split] = Table([path.stem for path in paths], True, rows, places)
-    return tables
+    first = next(iter(files.values()))
+    return [path.stem for path in first], (
+        (split, next(path for path in paths if not path.stem.startswith("label")), number, row)
+        for split, paths in files.items()
+        for number, row in enumerate(_side_by_side(paths), 1)
+    )
 
 
-def _similarity(files: _Files) -> _Tables:
+def _similarity(files: _Files) -> _Read:
     """Read the files STS.input.SUBSET and STS.gs.SUBSET of SemEval; pairs without a score are left.
 
     Each file with pairs is followed by the file with its scores.
     """
-    table = Table(("sentence1", "sentence2", "score"), True, [], [])
-    for paths in zip(files["test"][::2], files["test"][1::2], strict=True):
-        for number, (line, score) in enumerate(_side_by_side(paths), 1):
-            fields = line.split("\t")
-            if len(fields) < 2:
-                raise other_width(f"{paths[0]}, line {number}", len(fields), 2, "columns")
-            if score.strip():
-                table.rows.append([*fields[:2], score.strip()])
-                table.places.append(Place(paths[0].name, number))
-    return {"test": table}
+    return ("sentence1", "sentence2", "score"), (
+        ("test", path, number, [*line.split("\t")[:2], score.strip()])
+        for path, gold in zip(files["test"][::2], files["test"][1::2], strict=True)
+        for number, (line, score) in enumerate(_side_by_side([path, gold]), 1)
+        if score.strip() or "\t" not in line
+    )
 
 
-def _classes(files: _Files) -> _Tables:
+def _classes(files: _Files) -> _Read:
     """Read the files NAME.CLASS, with one text a line."""
-    table = Table(("text", "label"), True, [], [])
-    for path in files["train"]:
-        for number, line in _lines(path):
-            table.rows.append([line, path.suffix.removeprefix(".")])
-            table.places.append(Place(path.name, number))
-    return {"train": table}
+    return ("text", "label"), (
+        ("train", path, number, [line, path.suffix.removeprefix(".")])
+        for path in files["train"]
+        for number, line in _lines(path)
+    )
 
 
-_READERS: Mapping[Layout, Callable[[_Files], _Tables]] = {
+_READERS: Mapping[Layout, Callable[[_Files], _Read]] = {
     "table": _tables,
     "probing": _probing,
     "parallel": _parallel,
@@ -156,8 +155,8 @@ def _side_by_side(paths: Sequence[Path]) -> list[Sequence[str]]:
     return list(zip(*columns, strict=True))
 
 
-def _read(path: Path) -> Table:
-    """Read one file, with at least one row."""
+def _read(path: Path) -> tuple[Sequence[str], list[tuple[int, Sequence[Cell]]]]:
+    """Return the names of the columns of a file, if it has them, and one or more rows."""
     lines = [] if path.suffix == ".json" else list(_lines(path))
     names: Sequence[str] = ()
     rows: list[tuple[int, Sequence[Cell]]]
@@ -173,9 +172,7 @@ def _read(path: Path) -> Table:
         rows = list(_fields(path, 2, expected))
     if not rows:
         raise no_rows(path)
-    named = bool(names)
-    places = [Place(path.name, number) for number, _ in rows]
-    return Table(names or _numbered(len(rows[0][1])), named, [row for _, row in rows], places)
+    return names, rows
 
 
 def _csv_rows(path: Path) -> list[tuple[int, Sequence[Cell]]]:
@@ -238,40 +235,33 @@ def _parsed(text: str, path: Path, number: int) -> Any:
         raise _wrong(path, number, "JSON", str(error)) from None
 
 
-def _with_headers(files: _Files, tables: _Tables) -> _Tables:
-    """Take the names of the columns from the first line, if it has them.
+def _take_header(files: _Files, rows: _Rows) -> Sequence[str]:
+    """Remove the header from the rows, and return it; nothing if there is none.
 
     A header is the same in all splits, or has a usual name of a column. What looks like one but is
     neither is refused: a label that is not a number and occurs only in the first line.
     """
-    first, *others = [table.rows[0] for table in tables.values()]
+    (first, *others) = [of_split[0][1] for of_split in rows.values()]
     like_names = all(_NAME.fullmatch(name) and not NUMBER.fullmatch(name) for name in first)
     same = bool(others) and all(row == first for row in others)
     usual = any(name.lower() in HEADER_NAMES for name in first)
     if like_names and len(set(first)) == len(first) and (same or usual):
-        for split, table in tables.items():
-            kept = [number for number, row in enumerate(table.rows) if row != first]
-            rows, places = [table.rows[n] for n in kept], [table.places[n] for n in kept]
-            tables[split] = Table(first, True, rows, places)
-        return tables
+        for split, of_split in rows.items():
+            rows[split] = [row for row in of_split if row[1] != first]
+        return first
     for column in (0, -1):
-        later = [row[column] for table in tables.values() for row in table.rows[1:]]
+        later = [row[column] for of_split in rows.values() for _, row in of_split[1:]]
         if later and is_label(later):
-            for split, table in tables.items():
-                label = table.rows[0][column]
-                if label not in later and not NUMBER.fullmatch(label):
+            for split, ((place, row), *_) in rows.items():
+                if row[column] not in later and not NUMBER.fullmatch(row[column]):
                     raise InputError(
-                        f"{files[split][0]}, line {table.places[0].number}",
+                        f"{files[split][0]}, line {place.number}",
                         expected="a label that occurs in other rows too",
-                        found=f"{label[:60]!r}, which occurs only in the first line",
+                        found=f"{row[column][:60]!r}, which occurs only in the first line",
                         todo="remove the header line, or the row",
                     )
             break
-    return tables
-
-
-def _numbered(width: int) -> list[str]:
-    return [f"column {number}" for number in range(1, width + 1)]
+    return ()
 
 
 def _fields(path: Path, least: int, expected: str) -> Iterator[tuple[int, list[str]]]:
