@@ -70,7 +70,7 @@ def choose(
         shown: all columns, for messages; the names in ``columns`` if left out.
 
     Returns:
-        The columns; the label and the score are "" if there are none.
+        The columns; the label and the score are "" if nothing was found.
 
     Raises:
         InputError: there is no column with text, or no column of a name that was given.
@@ -130,7 +130,8 @@ def _is_score(values: Sequence[Any]) -> bool:
 def _is_text(values: Sequence[Any]) -> bool:
     """Return whether most values are more than a word, or are lists of strings."""
     filled = [v for v in values if v]
-    return 2 * sum(isinstance(v, list) or not _is_word(v) for v in filled) >= max(1, len(filled))
+    texts = sum(isinstance(v, list) or not _is_word(str(v)) for v in filled)
+    return 2 * texts >= max(1, len(filled))
 
 
 def _is_word(value: str) -> bool:

@@ -236,7 +236,7 @@ def _parsed(text: str, path: Path, number: int) -> Any:
 
 
 def _take_header(files: _Files, rows: _Rows) -> Sequence[str]:
-    """Remove the header from the rows, and return it; nothing if there is none.
+    """Remove the header from the rows, and return it; nothing of files without one.
 
     A header is the same in all splits, or has a usual name of a column. What looks like one but is
     neither is refused: a label that is not a number and occurs only in the first line.

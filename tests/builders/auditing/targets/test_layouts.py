@@ -150,6 +150,11 @@ def test_columns_are_found_by_name_in_each_split(tmp_path) -> None:
     assert (named(target), named(target, "test")) == ([("b", SOL)], [("a", LLUVIA)])
 
 
+def test_numbers_may_stand_among_texts(tmp_path) -> None:
+    rows = f'{{"text": "{SOL}", "label": 1}}\n{{"text": 3, "label": 0}}\n'
+    assert named(load(write(tmp_path / "a", {"train.jsonl": rows})))[1] == ("0", "3")
+
+
 def test_scores_are_told_from_classes(tmp_path) -> None:
     rows = "".join(f"{SOL}\t{LLUVIA}\t{n / 4}\n" for n in range(16))
     target = load(write(tmp_path / "sts", {"sts-train.csv": rows}))
