@@ -10,10 +10,9 @@ import pytest
 from hub_server import commit, hub
 
 from builders.auditing.auditing import audit
-from builders.auditing.targets.mteb import mteb_targets
+from builders.auditing.targets.locating import locate
 from corpora_recipes.running.errors import InputError
 
-NONE = {"task": None, "language": None, "records": None, "columns": None}
 PAIRS = [("Llueve en la sierra.", "Cae agua en la sierra."), ("Nieva.", "Hace sol.")]
 
 
@@ -59,5 +58,5 @@ def test_a_task_tells_repository_revision_columns_and_language(tmp_path: Path, m
 )
 def test_tasks_that_cannot_be_audited(name: str, words: list[str]) -> None:
     with pytest.raises(InputError) as error:
-        mteb_targets(name, **NONE)
+        locate(name)
     assert all(word in str(error.value) for word in words), str(error.value)

@@ -23,7 +23,7 @@ def _measure(target: Target) -> Iterator[Check]:
     Each fold is predicted by a baseline fitted on the others; the score is over all rows. So it is
     with the halves of a dataset of one split. Without a test, validation is predicted.
     """
-    if target.scored:
+    if target.kind == "scores":
         pairs = [row for part in target.tested() for row in part.texts]
         scores = np.concatenate([part.scores for part in target.tested()])
         for name, correlation in trivial_similarities(pairs, scores).items():
@@ -41,7 +41,7 @@ def _measure(target: Target) -> Iterator[Check]:
         value = count / rows
         if not target.constructed:
             yield stated("baselines", name, value)
-        elif name == "length" and not target.asks_length:
+        elif name == "length" and not (target.task and target.task.asks_length):
             limit = 1 / classes + LENGTH_BEYOND_CHANCE
             yield share_check("baselines", name, value, limit, rows)
         else:
@@ -55,11 +55,13 @@ def _texts(part: SplitRows) -> Texts:
 
 
 def _applies(target: Target) -> bool:
-    return target.scored or (bool(target.labels) and any(True for _ in _trials(target)))
+    return target.kind == "scores" or (
+        target.kind == "classes" and any(True for _ in _trials(target))
+    )
 
 
 def _trials(target: Target) -> Iterator[tuple[SplitRows, SplitRows]]:
-    return target.trials() if target.has_folds or len(target.parts) > 1 else target.halves()
+    return target.trials() if target.folds or len(target.parts) > 1 else target.halves()
 
 
 BASELINES = Gate("baselines", _measure, _applies)

@@ -30,5 +30,5 @@ def _sizes(target: Target) -> Iterator[Check]:
     yield stated("size", "terms with a capital letter", capital)
 
 
-CLUSTERS = Gate("labels", _terms, lambda target: target.of_clusters)
-CLUSTER_SIZES = Gate("size", _sizes, lambda target: target.of_clusters and target.has_test)
+CLUSTERS = Gate("labels", _terms, lambda target: target.kind == "clusters")
+CLUSTER_SIZES = Gate("size", _sizes, lambda target: target.kind == "clusters" and target.has_test)

@@ -13,7 +13,7 @@ def _measure(target: Target) -> Iterator[Check]:
         for document in part.documents or ():
             holders.setdefault(document, set()).add(name)
     twice = {document: names for document, names in holders.items() if len(names) > 1}
-    folds = "folds" if target.has_folds else "splits"
+    folds = "folds" if target.folds else "splits"
     found = (
         (part, row, f"document {document} is in {', '.join(sorted(twice[document]))}")
         for part in target.apart().values()

@@ -17,11 +17,11 @@ def _measure(target: Target) -> Iterator[Check]:
         yield count_check("labels", "splits with unbalanced classes", uneven)
     given: dict[tuple[int, ...], dict[float, Place]] = {}
     for part in target.parts.values():
-        answers: list[float] = (part.scores if target.scored else part.labels).tolist()
+        answers: list[float] = (part.scores if target.kind == "scores" else part.labels).tolist()
         for row, answer, place in zip(part.text_marks(), answers, part.places, strict=True):
             given.setdefault(tuple(row), {}).setdefault(answer, place)
     conflicts = sum(len(answers) > 1 for answers in given.values())
-    answer_name = "scores" if target.scored else "labels"
+    answer_name = "scores" if target.kind == "scores" else "labels"
     what = f"instances with conflicting {answer_name}"
     yield count_check("labels", what, conflicts, _conflicting(target, given))
 
@@ -35,10 +35,10 @@ def _conflicting(
             answers = given[tuple(marks)]
             if len(answers) > 1 and next(iter(answers.values())) == place:
                 said = (
-                    f"{answer if target.scored else target.labels[int(answer)]} in {where}"
+                    f"{target.labels[int(answer)] if target.labels else answer} in {where}"
                     for answer, where in answers.items()
                 )
                 yield part, row, "; ".join(said)
 
 
-LABELS = Gate("labels", _measure, lambda target: target.answered)
+LABELS = Gate("labels", _measure, lambda target: target.kind in ("classes", "scores"))

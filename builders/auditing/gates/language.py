@@ -36,7 +36,7 @@ def _applies(target: Target) -> bool:
 
     The code of a language that no corpus has is a mistake: measuring says so.
     """
-    if target.of_words:
+    if target.task and target.task.unit == "word":
         return False
     code = target.language.partition("-")[0]
     return can_identify(code) or code not in corpora_by_language()

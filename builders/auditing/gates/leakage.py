@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
-from builders.auditing.targets.target import Place, SplitRows, Target
+from builders.auditing.targets.target import NEIGHBOURS, Place, SplitRows, Target
 
 # The limits of all gates lie just beyond the spread of a clean dataset: one leaked test sentence in
 # a thousand; two points above chance by sentence look-up or row order, five by length; damage in
@@ -16,7 +16,7 @@ SEEN_IN_TRAIN = 0.001
 def _measure(target: Target) -> Iterator[Check]:
     """Count instances (texts in any order) in two splits or folds, and test sentences in train."""
     apart = target.apart()
-    folds = target.has_folds
+    folds = target.folds
     seen: dict[tuple[int, ...], dict[str, Place]] = {}
     for name, part in apart.items():
         for instance, place in zip(part.instances(), part.places, strict=True):
@@ -54,7 +54,7 @@ def _measure(target: Target) -> Iterator[Check]:
 def _tested(target: Target) -> list[SplitRows]:
     """Return the rows for testing: all folds, or the split."""
     split = target.parts.get(target.tested_on)
-    return [split] if split and not target.has_folds else list(target.parts.values())
+    return [split] if split and not target.folds else list(target.parts.values())
 
 
 def _repeated(
@@ -68,4 +68,4 @@ def _repeated(
                 yield part, row, f"also {place}"
 
 
-LEAKAGE = Gate("leakage", _measure, applies=lambda target: not target.of_neighbours)
+LEAKAGE = Gate("leakage", _measure, applies=lambda target: target.kind not in NEIGHBOURS)

@@ -70,6 +70,6 @@ def _documents(target: Target) -> Iterator[Check]:
     yield count_check("documents", "positives from another document than their row", elsewhere)
 
 
-LINKS = Gate("labels", _links, lambda target: target.of_rankings)
-RANKING_SIZES = Gate("size", _sizes, lambda target: target.of_rankings and target.has_test)
-LINKED_DOCUMENTS = Gate("documents", _documents, lambda target: target.of_rankings)
+LINKS = Gate("labels", _links, lambda target: target.kind == "rankings")
+RANKING_SIZES = Gate("size", _sizes, lambda target: target.kind == "rankings" and target.has_test)
+LINKED_DOCUMENTS = Gate("documents", _documents, lambda target: target.kind == "rankings")

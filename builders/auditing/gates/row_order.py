@@ -26,13 +26,17 @@ def _measure(target: Target) -> Iterator[Check]:
     """
     classes = len(target.labels)
     lowest = 0
-    if target.scored:
+    if target.kind == "scores":
         scores = np.concatenate([part.scores for part in target.parts.values()]).round()
         lowest = int(scores.min())
         classes = int(scores.max()) - lowest + 1
 
     def answers(part: SplitRows) -> Labels:
-        return part.scores.round().astype(np.int64) - lowest if target.scored else part.labels
+        return (
+            part.scores.round().astype(np.int64) - lowest
+            if target.kind == "scores"
+            else part.labels
+        )
 
     numbers = {split: answers(part) for split, part in target.parts.items()}
     both = _CYCLES | _TENTHS
@@ -70,4 +74,6 @@ def _majority(known: Labels, asked: Labels) -> float:
     return float((asked == np.bincount(known).argmax()).mean())
 
 
-ROW_ORDER = Gate("row_order", _measure, lambda target: target.answered and target.ordered)
+ROW_ORDER = Gate(
+    "row_order", _measure, lambda target: target.kind in ("classes", "scores") and target.ordered
+)

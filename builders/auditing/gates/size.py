@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, stated
 from builders.auditing.standard_errors import correlation_error, standard_error
-from builders.auditing.targets.target import Target
+from builders.auditing.targets.target import NEIGHBOURS, Target
 
 # The correlation for which the standard error on a test is stated.
 STATED_CORRELATION = 0.8
@@ -13,11 +13,11 @@ STATED_CORRELATION = 0.8
 def _measure(target: Target) -> Iterator[Check]:
     """State the size of the test and the standard error of a score on it."""
     rows = sum(len(part.texts) for part in target.tested())
-    what = "rows, each tested in one fold" if target.has_folds else "test rows"
+    what = "rows, each tested in one fold" if target.folds else "test rows"
     yield stated("size", what, rows)
-    if not target.answered:
+    if target.kind == "nothing":
         return
-    if target.scored:
+    if target.kind == "scores":
         error = correlation_error(STATED_CORRELATION, rows)
         what = f"standard error of a correlation of {STATED_CORRELATION} on the test"
         yield stated("size", what, error, correlation=True)
@@ -36,5 +36,5 @@ def _different(target: Target) -> Iterator[Check]:
     yield stated("size", "different texts in all splits", len(texts))
 
 
-DIFFERENT = Gate("size", _different, lambda target: not target.of_neighbours)
-SIZE = Gate("size", _measure, lambda target: target.has_test and not target.of_neighbours)
+DIFFERENT = Gate("size", _different, lambda target: target.kind not in NEIGHBOURS)
+SIZE = Gate("size", _measure, lambda target: target.has_test and target.kind not in NEIGHBOURS)

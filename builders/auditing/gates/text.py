@@ -69,7 +69,7 @@ def _measure(target: Target) -> Iterator[Check]:
         if any(p.search(s) for s in row for p in target.boilerplate):
             boilerplate.append((part, number, ""))
     for group, words in _WORDS.items():
-        if target.of_words and group not in _OF_WORDS:
+        if target.task and target.task.unit == "word" and group not in _OF_WORDS:
             continue
         what, bad = f"rows with {words}", of_group[group]
         of_them = ", ".join(f"{name} {names[name]:,}" for name in FAULTS[group] if names[name])

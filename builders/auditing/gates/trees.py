@@ -52,11 +52,15 @@ def _sides(target: Target) -> Iterator[Check]:
         yield count_check("documents", what, len(lost), lost)
 
 
+def _of_trees(target: Target) -> bool:
+    return target.task is not None and target.task.records == ("trees",)
+
+
 # People annotated the relations, but the binary trees and the label map are made here.
 TREES = Gate(
     "documents",
     _measure,
-    applies=lambda target: target.has_documents and target.of_trees,
+    applies=lambda target: target.has_documents and _of_trees(target),
     our_fault="every",
 )
 # Trees of others, whose rows do not say where their units are.
@@ -64,6 +68,6 @@ SIDES = Gate(
     "documents",
     _sides,
     applies=lambda target: (
-        target.of_trees and all(LEFT_UNITS in part.columns for part in target.parts.values())
+        _of_trees(target) and all(LEFT_UNITS in part.columns for part in target.parts.values())
     ),
 )

@@ -2,17 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from builders.auditing.targets.foreign import from_files
 from builders.auditing.targets.parquet import from_parquet
+from builders.auditing.targets.tables import from_files
 from builders.auditing.targets.target import SPLIT_NAMES, Columns, Layout, Location, Target
 from builders.tasks import TASKS
 from corpora_recipes.records import KINDS, SPLITS, Split
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.limits import LONGEST_ROW
 
 # Opening a pickle can run any code that its author put into it.
 PICKLES = (".pkl", ".pickle", ".p", ".pt", ".pth", ".joblib", ".npy", ".npz", ".dill")
@@ -25,36 +24,14 @@ _SPLIT = re.compile(rf"(?:(.+)[_.-])?({'|'.join(SPLIT_NAMES)})", re.IGNORECASE)
 _TREC: dict[str, Split] = {"train_5500.label": "train", "TREC_10.label": "test"}
 _PROBING = re.compile(rb"(\xef\xbb\xbf)?(tr|va|te)\t[^\t]*\t")
 # Endings of files with one class each, such as .pos and .neg; others have other meanings.
-_CLASS = re.compile(r"\.[a-z]{3,12}")
-_NO_CLASSES = (
-    ".conllu",
-    ".label",
-    ".lock",
-    ".log",
-    ".rst",
-    ".yaml",
-    ".yml",
-    ".toml",
-    ".cfg",
-    ".ini",
-    ".xml",
-    ".html",
-    ".pdf",
-    ".png",
-    ".svg",
-    ".ipynb",
-    ".zip",
-    ".bin",
-    ".arrow",
+_CLASS = re.compile(
+    r"\.(?!(?:arrow|bin|cfg|conllu|csv|html|ini|ipynb|json|jsonl|label|lock|log|pdf|png|rst|svg"
+    r"|toml|tsv|txt|xml|yaml|yml|zip)$)[a-z]{3,12}"
 )
 
-
-class _Files(NamedTuple):
-    """The files of a dataset: how they hold the rows, those of each split, and what names them."""
-
-    layout: Layout
-    files: dict[Split, list[Path]]
-    called: Path
+_Files = dict[Split, list[Path]]
+# How files hold their rows, the files of each split, and what names them.
+_Dataset = tuple[Layout, _Files, Path]
 
 
 def find_targets(
@@ -87,12 +64,10 @@ def find_targets(
 
     Args:
         folder: where to look.
-        task: the task of files that do not state it, one with classes; None if it is not a task of
-            Probeta, or to tell it by the names of folders (SP, BSO, DC, SSP, RST).
-        language: the language of files that do not state it.
-        records: the kind of records of files that do not state it, one of ``KINDS``; None to tell
-            it by the task and the texts.
-        columns: the columns to take from files that do not describe themselves.
+        task: see ``Location``.
+        language: see ``Location``.
+        records: see ``Location``.
+        columns: see ``Location``.
 
     Raises:
         InputError: no dataset was found, a split or a name is ambiguous, or the task or the kind
@@ -100,42 +75,27 @@ def find_targets(
     """
     _check_known("--task", task, [name for name in TASKS if TASKS[name].target == "label"])
     _check_known("--records", records, KINDS)
-    paths = _files(folder)
-    of_folder: dict[Path, list[Path]] = {}
-    for path in paths:
-        of_folder.setdefault(_home(path), []).append(path)
-    datasets = [found for home, own in of_folder.items() for found in _datasets_of(home, own)]
+    homes: dict[Path, list[Path]] = {}
+    for path in _visible(folder):
+        if path.suffix.lower() not in PICKLES:
+            homes.setdefault(_home(path), []).append(path)
+    datasets = [dataset for home, paths in homes.items() for dataset in _datasets_of(home, paths)]
     if not datasets:
-        pickles = pickles_in(folder)
-        raise InputError(
-            folder,
-            expected="datasets: <dataset>/train-00000-of-00001.parquet or <dataset>/train.txt, and "
-            "the same for validation and test",
-            found=f"{pickles[0].name}, a pickle, which can run any code when it is opened"
-            if pickles
-            else "none"
-            if folder.is_dir()
-            else "no such folder",
-            todo="let its authors, or somebody who trusts them, write it as JSON Lines"
-            if pickles
-            else "name the folder that holds the datasets, in a layout that docs/audit.md lists",
-        )
+        found = "none" if folder.is_dir() else "no such folder"
+        todo = "name the folder that holds the datasets, in a layout that docs/audit.md lists"
+        for pickle in pickles_in(folder)[:1]:
+            found = f"{pickle.name}, a pickle, which can run any code when it is opened"
+            todo = "let its authors, or somebody who trusts them, write it as JSON Lines"
+        expected = "datasets: <dataset>/train-00000-of-00001.parquet or <dataset>/train.txt, and "
+        expected += "the same for validation and test"
+        raise InputError(folder, expected=expected, found=found, todo=todo)
+    stated = (task, language, records, columns or Columns())
+    top = folder.resolve().name
     locations = [
-        Location(
-            "",
-            found.files,
-            task,
-            language,
-            records,
-            columns or Columns(),
-            found.layout,
-            (folder.resolve().name, *found.called.relative_to(folder).parts),
-        )
-        for found in datasets
+        Location(name, files, *stated, layout, (top, *called.relative_to(folder).parts))
+        for name, (layout, files, called) in zip(_names(folder, datasets), datasets, strict=True)
     ]
-    names = _names(folder, datasets)
-    named = [replace(place, name=name) for place, name in zip(locations, names, strict=True)]
-    return sorted(named, key=lambda location: location.name)
+    return sorted(locations, key=lambda location: location.name)
 
 
 def pickles_in(folder: Path) -> list[Path]:
@@ -184,77 +144,68 @@ def _visible(folder: Path) -> list[Path]:
     )
 
 
-def _files(folder: Path) -> list[Path]:
-    return [path for path in _visible(folder) if path.suffix.lower() not in PICKLES]
-
-
 def _home(path: Path) -> Path:
     """Return the folder of a file's dataset, or of several: that of the split's folder, if any."""
     named = path.suffix == ".parquet" and path.stem.isdecimal()
     return path.parents[1] if named and path.parent.name in SPLIT_NAMES else path.parent
 
 
-def _datasets_of(home: Path, paths: Sequence[Path]) -> list[_Files]:
-    """Return the datasets among the files of a folder."""
-    found: list[_Files] = []
-    rest = list(paths)
-    together: list[tuple[Layout, dict[Split, list[Path]]]]
-    together = [("similarity", _similarity(rest)), ("parallel", _parallel(rest))]
-    for layout, files in together:
-        if files:
-            found.append(_Files(layout, files, home))
-            taken = {path for own in files.values() for path in own}
-            rest = [path for path in rest if path not in taken]
-    splits: dict[str, dict[Split, list[Path]]] = {}
-    for path in rest:
-        if (path.suffix in ("", ".label", ".parquet", *_TABLES)) and (of := split_of(path)):
-            prefix = "" if of[0].lower() == home.name.lower() else of[0]
-            splits.setdefault(prefix, {}).setdefault(of[1], []).append(path)
+def _datasets_of(home: Path, paths: Sequence[Path]) -> Iterator[_Dataset]:
+    """Yield the datasets among the files of a folder."""
+    pairs = _scored_pairs(paths)
+    if pairs:
+        yield "similarity", {"test": pairs}, home
+    parallel = _parallel([path for path in paths if path not in pairs])
+    if parallel:
+        yield "parallel", parallel, home
+    taken = {*pairs, *(path for files in parallel.values() for path in files)}
+    splits: dict[str, _Files] = {}
+    classes: dict[str, list[Path]] = {}
+    for path in paths:
+        of_split = split_of(path)
+        if path in taken:
+            continue
+        if of_split and path.suffix in ("", ".label", ".parquet", *_TABLES):
+            prefix = "" if of_split[0].lower() == home.name.lower() else of_split[0]
+            splits.setdefault(prefix, {}).setdefault(of_split[1], []).append(path)
+        elif of_split:
+            continue
+        elif path.suffix == ".txt" and _is_probing(path):
+            yield "probing", {split: [path] for split in SPLITS}, path.with_suffix("")
+        elif _CLASS.fullmatch(path.suffix):
+            classes.setdefault(path.stem, []).append(path)
     for prefix, files in splits.items():
         _check_sources(home, files)
-        ordered = {split: files[split] for split in SPLITS if split in files}
-        found.append(_Files("table", ordered, home / prefix))
-    rest = [path for path in rest if not split_of(path)]
-    found += [
-        _Files("probing", {split: [path] for split in SPLITS}, path.with_suffix(""))
-        for path in rest
-        if path.suffix == ".txt" and _is_probing(path)
-    ]
-    classes: dict[str, list[Path]] = {}
-    for path in rest:
-        if _CLASS.fullmatch(path.suffix) and path.suffix not in (*_NO_CLASSES, *_TABLES):
-            classes.setdefault(path.stem, []).append(path)
-    return found + [
-        _Files("classes", {"train": own}, home / stem)
-        for stem, own in classes.items()
-        if len(own) > 1
-    ]
+        yield "table", {split: files[split] for split in SPLITS if split in files}, home / prefix
+    for stem, files_of_classes in classes.items():
+        if len(files_of_classes) > 1:
+            yield "classes", {"train": files_of_classes}, home / stem
 
 
-def _similarity(paths: Sequence[Path]) -> dict[Split, list[Path]]:
-    pairs = [
-        (path, gold)
+def _scored_pairs(paths: Sequence[Path]) -> list[Path]:
+    """Return each file of SemEval with pairs, followed by that with their scores."""
+    scores = {path: path.with_name(path.name.replace("input", "gs", 1)) for path in paths}
+    return [
+        each
         for path in paths
-        if path.name.startswith("STS.input.")
-        and (gold := path.with_name(path.name.replace("input", "gs", 1))) in paths
+        if path.name.startswith("STS.input.") and scores[path] in scores
+        for each in (path, scores[path])
     ]
-    return {"test": [path for pair in pairs for path in pair]} if pairs else {}
 
 
-def _parallel(paths: Sequence[Path]) -> dict[Split, list[Path]]:
-    files: dict[Split, list[Path]] = {}
+def _parallel(paths: Sequence[Path]) -> _Files:
+    files: _Files = {split: [] for split in SPLITS}
     for path in paths:
         if split := SPLIT_NAMES.get(path.suffix.removeprefix(".")):
-            files.setdefault(split, []).append(path)
-    complete = {
-        split: own
-        for split in SPLITS
-        if len(own := files.get(split, [])) > 1 and any(p.stem.startswith("label") for p in own)
+            files[split].append(path)
+    return {
+        split: together
+        for split, together in files.items()
+        if len(together) > 1 and any(path.stem.startswith("label") for path in together)
     }
-    return complete
 
 
-def _check_sources(home: Path, splits: dict[Split, list[Path]]) -> None:
+def _check_sources(home: Path, splits: _Files) -> None:
     for split, paths in splits.items():
         # Shards are one source; two other files are not.
         sources = sorted({_SHARD.sub(r"-*\1", path.name) for path in paths})
@@ -278,25 +229,22 @@ def _check_sources(home: Path, splits: dict[Split, list[Path]]) -> None:
 
 def _is_probing(path: Path) -> bool:
     with path.open("rb") as file:
-        return _PROBING.match(file.readline()) is not None
+        return _PROBING.match(file.readline(LONGEST_ROW)) is not None
 
 
-def _names(folder: Path, datasets: Sequence[_Files]) -> list[str]:
+def _names(folder: Path, datasets: Sequence[_Dataset]) -> list[str]:
     """Return a name for each dataset: its folder's or file's, or the path if names repeat."""
     parts = [
-        found.called.relative_to(folder).parts or (found.called.resolve().name,)
-        for found in datasets
+        called.relative_to(folder).parts or (called.resolve().name,) for _, _, called in datasets
     ]
-    last = Counter(names[-1] for names in parts)
-    names = [
-        "_".join(folders) if last[folders[-1]] > 1 or _by_path(found) else folders[-1]
-        for found, folders in zip(datasets, parts, strict=True)
-    ]
+    last = Counter(folders[-1] for folders in parts)
+    names = []
+    for (layout, files, _), folders in zip(datasets, parts, strict=True):
+        plain = layout != "probing" and next(iter(files.values()))[0].suffix != ".parquet"
+        names.append("_".join(folders) if plain or last[folders[-1]] > 1 else folders[-1])
     for name, count in Counter(names).items():
         if count > 1:
-            same = [
-                str(d.called) for d, other in zip(datasets, names, strict=True) if other == name
-            ]
+            same = [str(d[2]) for d, other in zip(datasets, names, strict=True) if other == name]
             raise InputError(
                 folder,
                 expected="a name for each dataset",
@@ -304,8 +252,3 @@ def _names(folder: Path, datasets: Sequence[_Files]) -> list[str]:
                 todo="rename one of them",
             )
     return names
-
-
-def _by_path(found: _Files) -> bool:
-    first = next(iter(found.files.values()))[0]
-    return found.layout != "probing" and first.suffix != ".parquet"

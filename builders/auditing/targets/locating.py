@@ -1,11 +1,14 @@
 """Finds the datasets to audit, in a folder or by name."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from builders.auditing.targets import hub, mteb
 from builders.auditing.targets.finding import find_targets
-from builders.auditing.targets.hub import Source
 from builders.auditing.targets.target import Columns, Location
+
+if TYPE_CHECKING:
+    from builders.auditing.targets.hub import Source
 
 
 def locate(
@@ -15,7 +18,7 @@ def locate(
     language: str | None = None,
     records: str | None = None,
     columns: Columns | None = None,
-) -> tuple[Source | None, list[Location]]:
+) -> tuple["Source | None", list[Location]]:
     """Return the datasets of a folder, of ``hf://datasets/…`` or of ``mteb:TASK``.
 
     Args:
@@ -24,7 +27,7 @@ def locate(
         language: of files that do not state it; None for that of a card or a task, and Spanish in a
             folder.
         records: see ``find_targets``.
-        columns: see ``find_targets``.
+        columns: see ``find_targets``; a task of mteb has its own.
 
     Returns:
         Where they come from, None for a folder; and where their files are.
@@ -32,13 +35,21 @@ def locate(
     Raises:
         InputError: there are no datasets, or they cannot be downloaded.
     """
-    said = str(target)
-    if mteb.is_name(said):
-        found = mteb.mteb_targets
-    elif hub.is_name(said):
-        found = hub.hub_targets
+    name = str(target)
+    columns = columns or Columns()
+    if name.startswith("mteb:"):
+        from builders.auditing.targets.mteb import mteb_targets
+
+        source, locations = mteb_targets(name, language, columns)
+    elif name.startswith("hf://"):
+        from builders.auditing.targets.hub import hub_targets
+
+        source, locations = hub_targets(name, language)
+        locations = [replace(location, columns=columns) for location in locations]
     else:
         return None, find_targets(
             Path(target), task=task, language=language or "es", records=records, columns=columns
         )
-    return found(said, task=task, language=language, records=records, columns=columns)
+    return source, [
+        replace(location, task=task, records=records or location.records) for location in locations
+    ]

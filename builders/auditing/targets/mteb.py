@@ -8,72 +8,57 @@ from builders.auditing.targets.target import Columns, Location
 from corpora_recipes.language_codes import short_code
 from corpora_recipes.running.errors import InputError
 
-_PREFIX = "mteb:"
-
-
-def is_name(said: str) -> bool:
-    """Return whether a target is a task of mteb."""
-    return said.startswith(_PREFIX)
-
 
 def mteb_targets(
-    said: str,
-    *,
-    task: str | None,
-    language: str | None,
-    records: str | None,
-    columns: Columns | None,
+    name: str, language: str | None, columns: Columns
 ) -> tuple[Source, list[Location]]:
-    """Download the dataset of ``mteb:TASK``, as its authors published it.
+    """Download the dataset of ``mteb:TASK``, as its authors published it: labelled texts.
 
     What mteb does to the rows after loading them (``dataset_transform``) is not done.
 
     Args:
-        said: the name.
-        task: as for ``find_targets``.
+        name: the name.
         language: of a task in several languages, the one to audit.
-        records: as for ``find_targets``; labelled texts by default.
-        columns: as for ``find_targets``; those of the task by default.
+        columns: the columns to take; none for those of the task.
 
     Raises:
         InputError: mteb is not installed; it knows no such task; the task has no texts with labels
             or scores, or several languages; or the Hub fails, see ``hub_targets``.
     """
-    found = _task(said)
-    chosen = columns if columns not in (None, Columns()) else _columns(said, found)
-    config, code = _subset(said, found, language)
-    about = found.metadata.dataset
+    task = _task(name)
+    columns = columns if columns != Columns() else _columns(name, task)
+    config, language = _subset(name, task, language)
+    about = task.metadata.dataset
     source, locations = repository_targets(
-        about["path"], about["revision"], "", language=code, config=config or about.get("name", "")
+        about["path"], about["revision"], language=language, config=config or about.get("name", "")
     )
-    return replace(source, name=said), [
-        replace(place, task=task, records=records or "examples", columns=chosen)
-        for place in locations
+    return replace(source, name=name), [
+        replace(location, records="examples", columns=columns) for location in locations
     ]
 
 
-def _task(said: str) -> Any:
+def _task(name: str) -> Any:
     try:
         import mteb
     except ImportError:
         raise InputError(
-            said,
+            name,
             expected="the package mteb, which knows its tasks",
             found="it is not installed",
             todo="pip install 'probeta[mteb]' (in a checkout: uv sync --extra mteb)",
         ) from None
     try:
-        return mteb.get_task(said.removeprefix(_PREFIX))
+        return mteb.get_task(name.removeprefix("mteb:"))
     except KeyError as error:
         raise InputError(
-            said,
+            name,
             expected="a task that this version of mteb knows",
             found=" ".join(str(error).split()),
             todo="correct the name; `mteb available-tasks` lists them",
         ) from None
 
 
-def _columns(said: str, task: Any) -> Columns:
+def _columns(name: str, task: Any) -> Columns:
     kind = task.metadata.type
     if kind == "Classification":
         return Columns((task.input_column_name,), task.label_column_name)
@@ -83,7 +68,7 @@ def _columns(said: str, task: Any) -> Columns:
     if kind == "STS":
         return Columns(tuple(task.column_names), score="score")
     raise InputError(
-        said,
+        name,
         expected="a task of type Classification, PairClassification or STS",
         found=kind,
         todo="audit its dataset by name, with --columns: "
@@ -91,21 +76,21 @@ def _columns(said: str, task: Any) -> Columns:
     )
 
 
-def _subset(said: str, task: Any, language: str | None) -> tuple[str, str]:
+def _subset(name: str, task: Any, language: str | None) -> tuple[str, str]:
     """Return the configuration to audit ("" for the only one) and the language of its texts."""
     languages = task.metadata.eval_langs
     subsets = languages if isinstance(languages, dict) else {"": languages}
-    codes = {name: {short_code(one) for one in of_subset} for name, of_subset in subsets.items()}
+    codes = {config: {*map(short_code, of_subset)} for config, of_subset in subsets.items()}
     fits = [
-        (name, next(iter(own)))
-        for name, own in codes.items()
-        if len(own) == 1 and language in (None, *own)
+        (config, code)
+        for config, (code, *others) in codes.items()
+        if not others and language in (None, code)
     ]
     if len(fits) != 1:
         raise InputError(
-            said,
+            name,
             expected="one language",
-            found=", ".join(sorted({code for own in codes.values() for code in own})),
+            found=", ".join(sorted(set().union(*codes.values()))),
             todo="choose with --language, such as --language es",
         )
     return fits[0]

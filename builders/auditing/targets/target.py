@@ -1,7 +1,7 @@
 """A dataset to audit, and the location of its files."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
@@ -13,27 +13,22 @@ from builders.sampling.same_text import is_telling
 from builders.tasks.task import Task
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.detokenizing import detokenize
 from corpora_recipes.text.same_text import mark
 
 # The names of splits in SentEval, DiscoEval and their descendants, and on the Hub.
-SPLIT_NAMES: dict[str, Split] = {
-    "train": "train",
-    "training": "train",
-    "tr": "train",
-    "validation": "validation",
-    "valid": "validation",
-    "val": "validation",
-    "dev": "validation",
-    "development": "validation",
-    "trial": "validation",
-    "va": "validation",
-    "test": "test",
-    "te": "test",
+_NAMES: dict[Split, str] = {
+    "train": "train training tr",
+    "validation": "validation valid val dev development trial va",
+    "test": "test te",
 }
+SPLIT_NAMES = {name: split for split, names in _NAMES.items() for name in names.split()}
 # The column of trees of others with the number of units of a row's first text.
 LEFT_UNITS = "left_units"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+
+Kind = Literal["classes", "scores", "clusters", "rankings", "nothing"]
+"""What the answers of a dataset are; nearest neighbours are clusters or rankings."""
+NEIGHBOURS: tuple[Kind, ...] = ("clusters", "rankings")
 
 
 class Place(NamedTuple):
@@ -96,16 +91,20 @@ class SplitRows:
 
     def where(self, chosen: "np.ndarray[Any, np.dtype[np.bool_]]") -> "SplitRows":
         """Return the rows for which ``chosen``, bool [rows], is true."""
+
+        def kept(values: Sequence[Any]) -> list[Any]:
+            return list(compress(values, chosen))
+
         return SplitRows(
-            list(compress(self.texts, chosen)),
-            list(compress(self.sentences, chosen)),
-            list(compress(self.marks, chosen)),
-            list(compress(self.telling, chosen)),
+            kept(self.texts),
+            kept(self.sentences),
+            kept(self.marks),
+            kept(self.telling),
             self.labels[chosen] if len(self.labels) else self.labels,
             self.scores[chosen] if len(self.scores) else self.scores,
-            list(compress(self.places, chosen)),
-            None if self.documents is None else list(compress(self.documents, chosen)),
-            {name: list(compress(values, chosen)) for name, values in self.columns.items()},
+            kept(self.places),
+            None if self.documents is None else kept(self.documents),
+            {name: kept(values) for name, values in self.columns.items()},
         )
 
 
@@ -142,57 +141,25 @@ class Target:
     boilerplate: Sequence[re.Pattern[str]] = ()
 
     @property
+    def kind(self) -> Kind:
+        """What its answers are."""
+        if self.task is not None and self.task.target == "neighbours":
+            return "rankings" if self.task.lists_positives else "clusters"
+        if any(len(part.scores) for part in self.parts.values()):
+            return "scores"
+        return "classes" if self.labels else "nothing"
+
+    @property
     def constructed(self) -> bool:
         """Whether its labels come from how rows are built."""
         return self.task is not None and self.task.constructed
-
-    @property
-    def asks_length(self) -> bool:
-        """Whether the answer is the length of the text."""
-        return self.task is not None and self.task.asks_length
-
-    @property
-    def scored(self) -> bool:
-        """Whether the answers are scores, not classes."""
-        return any(len(part.scores) for part in self.parts.values())
-
-    @property
-    def answered(self) -> bool:
-        """Whether its rows have labels or scores."""
-        return bool(self.labels) or self.scored
-
-    @property
-    def of_neighbours(self) -> bool:
-        """Whether the answers are nearest neighbours, neither classes nor scores."""
-        return self.task is not None and self.task.target == "neighbours"
-
-    @property
-    def of_rankings(self) -> bool:
-        """Whether its rows list the rows that mean the same."""
-        return self.task is not None and self.task.lists_positives
-
-    @property
-    def of_clusters(self) -> bool:
-        """Whether its rows are clusters, with any number of texts."""
-        return self.of_neighbours and not self.of_rankings
-
-    @property
-    def of_trees(self) -> bool:
-        """Whether its rows are the inner nodes of discourse trees."""
-        return self.task is not None and self.task.records == ("trees",)
-
-    @property
-    def of_words(self) -> bool:
-        """Whether its texts are words, or terms of a few words."""
-        return self.task is not None and self.task.unit == "word"
 
     def as_in_source(self, part: SplitRows) -> Sequence[int]:
         """Return the numbers of the rows of a part whose text the task does not change."""
         if self.task is None or not self.task.unchanged:
             return range(len(part.texts))
         same = part.labels == self.labels.index(self.task.unchanged)
-        numbers: list[int] = np.flatnonzero(same).tolist()
-        return numbers
+        return list(compress(range(len(same)), same))
 
     @property
     def has_documents(self) -> bool:
@@ -202,20 +169,21 @@ class Target:
     @property
     def has_test(self) -> bool:
         """Whether there is a test split, or folds."""
-        return self.has_folds or "test" in self.parts
+        return bool(self.folds) or "test" in self.parts
 
     @property
-    def has_folds(self) -> bool:
-        """Whether it has folds for cross-validation, instead of splits."""
+    def folds(self) -> "dict[str, np.ndarray[Any, np.dtype[np.bool_]]]":
+        """For each fold which rows of train are in it; empty if it has splits instead."""
         alone = list(self.parts) == ["train"]
-        return alone and len(set(self.parts["train"].columns.get("fold", ()))) > 1
+        numbers = np.array(self.parts["train"].columns.get("fold", ()) if alone else ())
+        folds = {f"fold {number}": numbers == number for number in np.unique(numbers)}
+        return folds if len(folds) > 1 else {}
 
     def apart(self) -> dict[str, SplitRows]:
         """Return the parts that must be disjoint, by name: its splits, or its folds."""
-        if not self.has_folds:
-            return {str(split): part for split, part in self.parts.items()}
-        part, folds = self._folds()
-        return {f"fold {number}": part.where(folds == number) for number in np.unique(folds)}
+        if folds := self.folds:
+            return {name: self.parts["train"].where(rows) for name, rows in folds.items()}
+        return {str(split): part for split, part in self.parts.items()}
 
     @property
     def tested_on(self) -> Split:
@@ -227,10 +195,9 @@ class Target:
 
         Nothing is yielded without train, or without test and validation.
         """
-        if self.has_folds:
-            part, folds = self._folds()
-            for number in np.unique(folds):
-                yield part.where(folds != number), part.where(folds == number)
+        if folds := self.folds:
+            part = self.parts["train"]
+            yield from ((part.where(~rows), part.where(rows)) for rows in folds.values())
         elif "train" in self.parts and self.tested_on in self.parts:
             yield self.parts["train"], self.parts[self.tested_on]
 
@@ -252,10 +219,6 @@ class Target:
     def tested(self) -> list[SplitRows]:
         """Return the rows for testing: test, or all parts of a dataset without a test."""
         return [self.parts["test"]] if "test" in self.parts else list(self.parts.values())
-
-    def _folds(self) -> "tuple[SplitRows, np.ndarray[Any, np.dtype[np.int64]]]":
-        part = self.parts["train"]
-        return part, np.array(part.columns["fold"], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,9 +247,11 @@ class Location:
     Attributes:
         name: of its folder, or of the one file that holds all its splits.
         files: the files of each split, in order; a file of all splits is listed under each.
-        task: the task of files that do not state it; None if it is not a task of Probeta.
-        language: the language of files that do not state it.
-        records: the kind of records of files that do not state it; None to tell it by the texts.
+        task: of files that do not state it, one with classes; None if it is not a task of Probeta,
+            or to tell it by the names of folders (SP, BSO, DC, SSP, RST).
+        language: of files that do not state it.
+        records: the kind of records, one of ``KINDS``, of files that do not state it; None to tell
+            it by the task and the texts.
         columns: the columns to take from files that do not describe themselves.
         layout: how the files hold the rows.
         folders: the names of the folders that it is in, which may tell the task.
@@ -334,51 +299,13 @@ def make_rows(
     )
 
 
-def texts_of(cells: Sequence[str | list[str]]) -> tuple[list[str], list[str]]:
-    """Return the texts of a row, and the single sentences that they consist of.
-
-    A single column of lists holds all texts of a row; with several columns, each holds one text,
-    which may consist of several sentences or units.
-    """
-    parts = [[cell] if isinstance(cell, str) else cell for cell in cells]
-    sentences = [sentence for part in parts for sentence in part]
-    return [" ".join(part) for part in parts] if len(parts) > 1 else sentences, sentences
-
-
-def natural(cell: str | list[str], language: str) -> str | list[str]:
-    """Return natural text for a cell of tokenised text; natural text stays as it is."""
-    if isinstance(cell, list):
-        return [_joined(part, language) for part in cell]
-    return _joined(cell, language)
-
-
-def _joined(text: str, language: str) -> str:
-    # Line by line, as a line break is a fault that must not vanish.
-    return "\n".join(detokenize(line, language) for line in text.split("\n"))
-
-
-def sorted_labels(labels: Iterable[str]) -> list[str]:
-    """Return each label once: numbers by value, then the others by name."""
-
-    def key(label: str) -> tuple[bool, float, str]:
-        is_number = NUMBER.fullmatch(label) is not None
-        return not is_number, float(label) if is_number else 0.0, label
-
-    return sorted(set(labels), key=key)
-
-
 def no_rows(path: Path) -> InputError:
     """Return the error of a file without rows."""
-    return InputError(
-        path, expected="one row or more", found="none", todo="add rows, or remove the file"
-    )
+    todo = "add rows, or remove the file"
+    return InputError(path, expected="one row or more", found="none", todo=todo)
 
 
 def other_width(where: str, found: int, expected: int, what: str = "texts") -> InputError:
     """Return the error of a row whose number of texts, or columns, differs from the first row."""
-    return InputError(
-        where,
-        expected=f"{expected} {what}, as in the first row" if expected else "one text or more",
-        found=f"{found}",
-        todo="correct the row",
-    )
+    wanted = f"{expected} {what}, as in the first row" if expected else "one text or more"
+    return InputError(where, expected=wanted, found=str(found), todo="correct the row")

@@ -100,7 +100,7 @@ def test_scores_are_read_where_the_task_asks_for_them(write) -> None:
     rows = {"test": [row | {"label": n % 2} for n, row in enumerate(pairs(3))]}
     target = load(write("similarity", rows))
     part = target.parts["test"]
-    assert (target.scored, target.labels, target.records) == (True, [], "examples")
+    assert (target.kind, target.labels, target.records) == ("scores", [], "examples")
     assert part.scores.dtype == np.float64
     assert part.scores.tolist() == [row["score"] for row in rows["test"]]
     assert (len(part.labels), part.documents) == (0, ["test0", "test1", "test2"])
@@ -111,7 +111,7 @@ def test_scores_are_read_where_the_task_asks_for_them(write) -> None:
 def test_labels_are_read_where_the_task_asks_for_them(write) -> None:
     rows = {"train": [row | {"label": n % 2} for n, row in enumerate(pairs(3))]}
     target = load(write("pair_classification", rows))
-    assert (target.scored, target.labels, target.has_folds) == (False, LABELS, False)
+    assert (target.kind, target.labels, target.folds) == ("classes", LABELS, {})
     assert target.parts["train"].labels.tolist() == [0, 1, 0]
     assert len(target.parts["train"].scores) == 0
 
@@ -119,7 +119,6 @@ def test_labels_are_read_where_the_task_asks_for_them(write) -> None:
 def test_folds_stand_for_splits(write) -> None:
     rows = opinions(10, folds=5)
     target = load(write("sentence_classification", {"train": rows}))
-    assert target.has_folds
     apart = target.apart()
     assert list(apart) == [f"fold {number}" for number in range(5)]
     assert apart["fold 2"].texts == [[rows[2]["sentence"]], [rows[7]["sentence"]]]

@@ -28,7 +28,7 @@ configs:
   - {split: test, path: op/b.parquet}
 - config_name: frases
   data_files:
-  - {split: validation, path: frases.csv}
+  - {split: validation, path: "frases*.csv"}
 ---
 # Opiniones
 """
@@ -63,10 +63,8 @@ def serve(tmp_path: Path, monkeypatch, requests: list[str]) -> Iterator[Callable
         yield lambda: folder
 
 
-def find(said: str, **options: Any) -> Any:
-    return hub_targets(
-        said, **{"task": None, "language": None, "records": None, "columns": None} | options
-    )
+def find(name: str, language: str | None = None) -> Any:
+    return hub_targets(name, language)
 
 
 def test_the_configurations_of_the_card_are_datasets(serve, requests) -> None:
@@ -75,6 +73,7 @@ def test_the_configurations_of_the_card_are_datasets(serve, requests) -> None:
     parquet(folder / "op" / "a-1.parquet", "b", "m")
     parquet(folder / "op" / "b.parquet", "b", "m", "m")
     (folder / "frases.csv").write_text("texto,clase\nHoy llueve.,a\nHoy nieva.,b\n", "utf-8")
+    (folder / "frases2.csv").write_text("clase,texto\na,Hoy truena.\n", "utf-8")
     (folder / "script.py").write_text("raise SystemExit", "utf-8")
     (folder / "train.pkl").write_bytes(pickle.dumps([]))
     source, locations = find("hf://datasets/org/data")
@@ -86,6 +85,7 @@ def test_the_configurations_of_the_card_are_datasets(serve, requests) -> None:
         "test": 3,
     }
     assert (first.language, second.answer, second.texts) == ("es", "clase", ("texto",))
+    assert second.parts["validation"].texts[2] == ["Hoy truena."]
     loaded = " ".join(requests)
     assert "a-1.parquet" in loaded
     assert not any(name in loaded for name in ("script.py", "train.pkl"))

@@ -44,7 +44,7 @@ def test_labels_may_stand_last(tmp_path) -> None:
 
 def test_pairs_may_have_no_label(tmp_path) -> None:
     target = load(write(tmp_path, {"BSO/valid.txt": f"{SOL}\t{LLUVIA}\n{LLUVIA}\t{SOL}\n"}))
-    assert (target.answer, target.labels, target.answered) == ("", [], False)
+    assert (target.answer, target.labels, target.kind) == ("", [], "nothing")
     assert target.parts["validation"].texts == [[SOL, LLUVIA], [LLUVIA, SOL]]
     assert target.task is not None
     assert target.task.name == "sentence_ordering"
@@ -68,7 +68,7 @@ def test_a_header_tells_texts_from_ids_and_labels_from_scores(tmp_path) -> None:
     assert target.texts == ("sentence_A", "sentence_B")
     assert named(target) == [("NEUTRAL", SOL, LLUVIA), ("ENTAILMENT", LLUVIA, SOL)]
     scored = load(tmp_path, columns=Columns(score="relatedness_score"))
-    assert scored.scored
+    assert scored.kind == "scores"
     assert scored.parts["test"].scores.tolist() == [3.5, 4.0]
     assert scored.parts["test"].places[1] == ("SICK_test.txt", 3, "")
 
@@ -144,10 +144,21 @@ def test_values_may_be_quoted(tmp_path, delimiter: str) -> None:
     assert [place.number for place in target.parts["test"].places] == [3, 4]
 
 
+def test_columns_are_found_by_name_in_each_split(tmp_path) -> None:
+    files = {"a/train.csv": f"text,label\n{SOL},b\n", "a/test.csv": f"label,text\na,{LLUVIA}\n"}
+    target = load(write(tmp_path, files))
+    assert (named(target), named(target, "test")) == ([("b", SOL)], [("a", LLUVIA)])
+
+
+def test_numbers_may_stand_among_texts(tmp_path) -> None:
+    rows = f'{{"text": "{SOL}", "label": 1}}\n{{"text": 3, "label": 0}}\n'
+    assert named(load(write(tmp_path / "a", {"train.jsonl": rows})))[1] == ("0", "3")
+
+
 def test_scores_are_told_from_classes(tmp_path) -> None:
     rows = "".join(f"{SOL}\t{LLUVIA}\t{n / 4}\n" for n in range(16))
     target = load(write(tmp_path / "sts", {"sts-train.csv": rows}))
-    assert target.scored
+    assert target.kind == "scores"
     assert target.parts["train"].scores.tolist() == [n / 4 for n in range(16)]
 
 
@@ -167,7 +178,7 @@ def test_data_without_labels_are_read(tmp_path) -> None:
     table = pa.table({"id": ["1", "2"], "frase": [SOL, LLUVIA], "url": ["h", "i"]})
     pq.write_table(table, tmp_path / "a" / "train.parquet")
     target = load(tmp_path)
-    assert (target.texts, target.answer, target.answered) == (("frase",), "", False)
+    assert (target.texts, target.answer, target.kind) == (("frase",), "", "nothing")
 
 
 @pytest.mark.parametrize(
