@@ -54,7 +54,11 @@ def fetched(corpus: Corpus, sources: str) -> dict[str, str]:
     out, memo, origin = RAW / corpus.name, Memo("fetch"), origin_of(corpus, sources)
     try:
         local = origin != "upstream" or corpus.options.get("path") is not None
-        files = local_files(corpus, origin, out) if local else None
+        # Links are absolute: in a copy of a folder they lead to the files of the other one.
+        files = [
+            (name, str(path.resolve()))
+            for name, path in (local_files(corpus, origin, out)[1] if local else ())
+        ]
     except MissingCorpus:
         # The user may have put them there.
         files = None
