@@ -72,7 +72,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of the project, without git, in which `probeta repro` has run on the samples."""
+    """Return a copy of the project, without git, with a finished run on the samples."""
     return finished_run(tmp_path_factory.mktemp("project") / "probeta")
 
 

@@ -1,14 +1,12 @@
 """Calls in workers of a cluster, each of which must have what the driver has."""
 
-import platform
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from socket import gethostname
 from threading import Lock
 from typing import Any, TypeVar
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.environment import versions_of
+from corpora_recipes.running.errors import InputError, NoWorkers
 
 Result = TypeVar("Result")
 Facts = Mapping[str, Any]
@@ -39,7 +37,7 @@ def call_alike(
             found = find()
             for name, value in wanted.items():
                 if found.get(name) != value:
-                    raise InputError(
+                    raise NoWorkers(
                         "a worker",
                         expected=f"{name}: {value}, as the driver has",
                         found=str(found.get(name, "nothing of this name")),
@@ -48,7 +46,7 @@ def call_alike(
                     )
             return function(*arguments)
         except InputError as error:
-            raise InputError(
+            raise type(error)(
                 f"{error.where}, on {gethostname()}",
                 expected=error.expected,
                 found=error.found,
@@ -56,13 +54,9 @@ def call_alike(
             ) from None
 
 
-def versions_of(packages: Iterable[str]) -> dict[str, str]:
-    """Return the versions of Python and of the packages that are installed.
+def releases_of(packages: Iterable[str]) -> dict[str, str]:
+    """Return the versions of Python and of the packages that are installed, but not their builds.
 
-    Builds of a version, such as those of torch for different GPUs, are not distinguished.
+    Such as those of torch for different GPUs.
     """
-    versions = {"python": platform.python_version()}
-    for package in packages:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package).partition("+")[0]
-    return versions
+    return {name: found.partition("+")[0] for name, found in versions_of(packages).items()}

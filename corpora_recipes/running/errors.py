@@ -34,9 +34,9 @@ class InputError(Exception):
             f"  to do:    {self.todo}"
         )
 
-    def __reduce__(self) -> tuple[object, tuple[str, str, str, str]]:
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         # Keyword-only arguments do not survive the default pickling between processes.
-        return _rebuild, (self.where, self.expected, self.found, self.todo)
+        return _rebuild, (type(self), self.where, self.expected, self.found, self.todo)
 
 
 class LostWorkers(InputError):
@@ -67,5 +67,7 @@ def _shown(text: str, most: int) -> str:
     return "".join(shown)
 
 
-def _rebuild(where: str, expected: str, found: str, todo: str) -> InputError:
-    return InputError(where, expected=expected, found=found, todo=todo)
+def _rebuild(
+    kind: type[InputError], where: str, expected: str, found: str, todo: str
+) -> InputError:
+    return kind(where, expected=expected, found=found, todo=todo)

@@ -8,9 +8,9 @@ from hashlib import sha256
 from socket import gethostname
 from typing import Any
 
-from corpora_recipes.running.alike import call_alike, versions_of
+from corpora_recipes.running.alike import call_alike, releases_of
 from corpora_recipes.running.code import code_digest
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import NoWorkers
 from corpora_recipes.running.executors import Cluster, as_completed
 from evaluation.arrays import Floats
 from evaluation.embedding.checked import encode_checked
@@ -69,7 +69,7 @@ def encode_remotely(
     for number, found in as_completed(cluster, call_alike, calls):
         first = first or found
         if found.sample != first.sample:
-            raise InputError(
+            raise NoWorkers(
                 f"encoder {encoder.name}, on {found.machine} and {first.machine}",
                 expected="the same vectors of the same texts from all workers",
                 found="other ones, if only by rounding",
@@ -85,7 +85,7 @@ def _facts(encoder: Encoder) -> dict[str, Any]:
         **fingerprint(encoder),
         "layers": encoder.layers,
         "code": code_digest(__name__, "evaluation.encoders"),
-        **versions_of(["numpy", *encoder.packages]),
+        **releases_of(["numpy", *encoder.packages]),
     }
 
 

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
-from corpora_recipes.running import alike
-from corpora_recipes.running.alike import call_alike
+from corpora_recipes.running.alike import call_alike, releases_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError
@@ -303,7 +302,7 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
         f"the files of {dataset.folder}": files,
         f"the vectors in {store}": vectors,
         "code": code_digest(__name__),
-        **alike.versions_of(
+        **releases_of(
             ["numpy", "scipy", "pyarrow", *(["torch"] if engine == "torch" else [])]
         ),
     }
