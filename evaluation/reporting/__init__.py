@@ -1,7 +1,7 @@
 """The report: from results to a page, tables and figures.
 
 inputs      the results of a report, checked to be comparable
-comparison  pairs of encoders; downstream: scores without a probe against scores of probes
+downstream  scores without a probe against scores of probes
 layers      the scores over the layers of an encoder
 instances   the instances that the page shows, with each encoder's answer
 published   scores that papers report

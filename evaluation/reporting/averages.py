@@ -17,7 +17,7 @@ from builders.tasks.groups import GROUPS, Group
 from corpora_recipes.hashing import keyed_hash
 from evaluation.arrays import Doubles
 from evaluation.measures.intervals import COVERAGE, draw_scores
-from evaluation.reporting.comparison import Measured
+from evaluation.results.comparison import Measured
 from evaluation.results.probes import Score
 
 OWN = "own datasets"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import hypot
 
-from evaluation.reporting.comparison import Difference, Measured, around, subtract
+from evaluation.results.comparison import Difference, Measured, around, subtract
 
 # The encoder without any training, which cannot have seen a text.
 FLOOR = "char_hash"

@@ -19,15 +19,15 @@ from evaluation.reporting.averages import (
     mean_score,
     place,
 )
-from evaluation.reporting.comparison import (
+from evaluation.reporting.editions import FLOOR, Edition, compare_editions
+from evaluation.reporting.layout import spaced
+from evaluation.results.comparison import (
     Difference,
     compare,
     compare_paradigms,
     compare_ranks,
     measure_all,
 )
-from evaluation.reporting.editions import FLOOR, Edition, compare_editions
-from evaluation.reporting.layout import spaced
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results, Score
 from evaluation.results.rankings import RankingResults

@@ -7,7 +7,7 @@ from itertools import chain, count
 from typing import Literal
 
 from evaluation.measures.intervals import COVERAGE
-from evaluation.reporting.comparison import Difference
+from evaluation.results.comparison import Difference
 
 NONE = "–"
 # The coverage of all intervals.

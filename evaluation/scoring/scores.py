@@ -116,7 +116,7 @@ class Scores:
         """
         import pandas as pd
 
-        from evaluation.reporting.comparison import compare, measure_all
+        from evaluation.results.comparison import compare, measure_all
 
         self._check_comparable(other)
         groups: dict[str, list[str]] = {}

@@ -3,7 +3,6 @@
 from statistics import fmean
 
 from evaluation.reporting.averages import Average
-from evaluation.reporting.comparison import tied_with
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     COVERED,
@@ -20,6 +19,7 @@ from evaluation.reporting.notes import NOT_SHOWN, SAMPLE
 from evaluation.reporting.tables.marks import BOLD, best_marked, sampled
 from evaluation.reporting.tables.papers import published_means
 from evaluation.reporting.tables.scores import OF_SCALE, depends_on_scale, metric_of
+from evaluation.results.comparison import tied_with
 
 # Most encoders that a sentence lists, if there are two others or more.
 LISTED = 3

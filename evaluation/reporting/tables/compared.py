@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from builders.tasks.groups import Group
 from evaluation.reporting.averages import Average
-from evaluation.reporting.comparison import Difference
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     Cell,
@@ -17,6 +16,7 @@ from evaluation.reporting.layout import (
     unused_name,
 )
 from evaluation.reporting.tables.marks import dataset_cell, sampled
+from evaluation.results.comparison import Difference
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
 # easier task, so that its higher score is not better.

@@ -7,10 +7,10 @@ from builders.auditing.report import SMALL_TEST
 from builders.tasks.groups import Group
 from evaluation.measures.intervals import LEAST_DOCUMENTS
 from evaluation.reporting.averages import OWN
-from evaluation.reporting.comparison import Difference, tied_with
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Cell
 from evaluation.reporting.notes import FEW, LEAKS, SAMPLE, SMALL, TIED
+from evaluation.results.comparison import Difference, tied_with
 
 BOLD = (
     f"In bold is the best {{}}, if it is shown to beat chance; {TIED} marks what the paired test "

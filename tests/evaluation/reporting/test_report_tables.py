@@ -27,7 +27,6 @@ from builders.auditing.report import SURFACE_FORM
 from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting import layout
-from evaluation.reporting.comparison import Difference
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.latex import write_latex
 from evaluation.reporting.layers import profiles
@@ -45,6 +44,7 @@ from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
 from evaluation.reporting.tables.layers import layer_table
 from evaluation.reporting.tables.scores import group_tables, scores
+from evaluation.results.comparison import Difference
 from evaluation.results.probes import Results
 
 AVERAGES = "Averages: spanish_discoeval"

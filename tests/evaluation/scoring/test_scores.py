@@ -6,7 +6,7 @@ import pytest
 
 from corpora_recipes.running.errors import InputError
 from evaluation import Scores, score
-from evaluation.reporting.comparison import compare, measure_all
+from evaluation.results.comparison import compare, measure_all
 from evaluation.results.probes import read_results
 
 

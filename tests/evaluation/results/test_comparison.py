@@ -13,7 +13,7 @@ from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.errors import InputError
 from evaluation.measures.intervals import leave_out_means, reach
-from evaluation.reporting.comparison import (
+from evaluation.results.comparison import (
     Difference,
     compare,
     compare_paradigms,
