@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,8 @@ from evaluation.results.comparison import (
     measure_all,
 )
 from evaluation.results.paradigms import ParadigmResults
-from evaluation.results.probes import Results, Score
-from evaluation.results.rankings import RankingResults
+from evaluation.results.probes import Results, Score, read_predictions
+from evaluation.results.rankings import RankingResults, read_ranks
 
 AnyResults = Results | RankingResults | ParadigmResults
 
@@ -206,7 +207,7 @@ def read_inputs(
     tasks = {name: next(iter(own.values())).task for name, own in datasets.items()}
     benchmarks = {name: _benchmark(facts, name) for name in datasets}
     averages = averages_of(tasks, benchmarks)
-    measured = measure_all(ordered)
+    measured = measure_all([(own, partial(read_predictions, folder)) for own, folder in ordered])
     whole = [average for average in averages if average.group is None]
     shipped = tuple(name for name in datasets if benchmarks[name] != OWN)
     seed = encoders[0].seed
@@ -233,7 +234,10 @@ def read_inputs(
         samples=frozenset(samples) & facts.keys(),
         rankings=tuple(own for own, _ in ranked_first),
         paradigms=tuple(clustered),
-        neighbour_differences=(*compare_ranks(ranked_first), *compare_paradigms(clustered)),
+        neighbour_differences=(
+            *compare_ranks([(own, partial(read_ranks, folder)) for own, folder in ranked_first]),
+            *compare_paradigms(clustered),
+        ),
         # An audit of instances, which is not that of a package, has none.
         missing=audited.get("missing", {}),
         left_out=dict(left_out or {}),
