@@ -116,7 +116,7 @@ def place(group: Group) -> tuple[int, str]:
     return GROUPS.index(group) if group in GROUPS else len(GROUPS), group.abbreviation
 
 
-def mean_score(scores: Sequence[Score]) -> Mean:
+def mean_score(scores: Sequence[Score | Mean]) -> Mean:
     """Return the mean of scores on different datasets, taken as independent.
 
     Each end of its interval is as far away as the ends of the scores' intervals together (Zou and

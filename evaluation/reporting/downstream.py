@@ -6,9 +6,10 @@ score is that of the encoder's main layer.
 """
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +17,9 @@ from builders.tasks import TASKS
 from evaluation.measures.intervals import COVERAGE
 from evaluation.measures.metrics import spearman
 from evaluation.reporting.averages import Average
-from evaluation.results.paradigms import ParadigmResults
-from evaluation.results.probes import Results
-from evaluation.results.rankings import RankingResults
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Scores = dict[str, dict[str, float]]
 """Name of a score to encoder to score."""
@@ -77,10 +78,7 @@ def relate(one: Mapping[str, float], other: Mapping[str, float]) -> Relation | N
 
 
 def intrinsic_scores(
-    probed: Sequence[Results],
-    rankings: Sequence[RankingResults],
-    paradigms: Sequence[ParadigmResults],
-    averaged: Callable[[Iterable[str]], list[str]] = list,
+    scores: "pd.DataFrame", averaged: Callable[[Iterable[str]], list[str]] = list
 ) -> Scores:
     """Return all scores that need no probe, by name.
 
@@ -88,57 +86,60 @@ def intrinsic_scores(
     datasets that ``averaged`` returns;
     for EvalRank, the MRR by cosine of the vectors as they are; for ParaLex, suggestion and
     coherence with the shared vocabulary, in lower case if that was measured.
+
+    Args:
+        scores: a ``long_table``.
+        averaged: returns those datasets of some that count.
     """
-    similarities = _by_dataset(probed, trained=False)
-    found: Scores = {f"{dataset} Pearson": own for dataset, own in similarities.items()}
+    similarities = _of_probes(scores, trained=False)
+    intrinsic = {f"{dataset} Pearson": values for dataset, values in similarities.items()}
     names = averaged(similarities)
     if len(names) > 1:
-        found[SIMILARITY_MEAN] = _mean([similarities[name] for name in names])
-    ranks = [
-        (score.dataset, own.name, score.mrr)
-        for own in rankings
-        for score in own.plain
-        if score.similarity == "cosine"
+        intrinsic[SIMILARITY_MEAN] = _mean([similarities[name] for name in names])
+    casing = "lower" if scores.way.str.endswith(" lower").any() else "as_is"
+    others = scores[
+        ((scores.measure == "MRR") & (scores.way == "cosine")) | (scores.way == f"shared {casing}")
     ]
-    for dataset, name, value in sorted(ranks):
-        found.setdefault(f"{dataset} MRR", {})[name] = value
-    clusters = [(score.dataset, own.name, score) for own in paradigms for score in own.main]
-    casing = "lower" if any(score.casing == "lower" for *_, score in clusters) else "as_is"
-    for dataset, name, score in sorted(clusters, key=lambda own: own[:2]):
-        if (score.vocabulary, score.casing) == ("shared", casing):
-            found.setdefault(f"{dataset} suggestion", {})[name] = score.suggestion
-            found.setdefault(f"{dataset} coherence", {})[name] = score.coherence
-    return found
+    ranks = others.measure == "MRR"
+    for rows in (others[ranks], others[~ranks]):
+        ordered = rows.sort_values("dataset", kind="stable")
+        intrinsic |= _by_encoder(ordered, ordered.dataset + " " + ordered.measure)
+    return intrinsic
 
 
-def downstream_scores(probed: Sequence[Results]) -> Scores:
-    """Return the scores of all datasets that a probe is trained for, by dataset."""
-    return _by_dataset(probed, trained=True)
+def downstream_scores(scores: "pd.DataFrame") -> Scores:
+    """Return the scores of a ``long_table`` that a probe is trained for, by dataset."""
+    return _of_probes(scores, trained=True)
 
 
-def downstream_means(probed: Sequence[Results], averages: Iterable[Average]) -> Scores:
+def downstream_means(scores: "pd.DataFrame", averages: Iterable[Average]) -> Scores:
     """Return for each average over a group the mean over its datasets that a probe is trained for.
 
     An encoder that lacks one of the datasets has no mean.
     """
-    scores = downstream_scores(probed)
+    trained = downstream_scores(scores)
     members = {
-        average.what: [scores[name] for name in average.datasets if name in scores]
+        average.what: [trained[name] for name in average.datasets if name in trained]
         for average in averages
         if average.group
     }
-    return {what: _mean(own) for what, own in members.items() if own}
+    return {what: _mean(of_datasets) for what, of_datasets in members.items() if of_datasets}
 
 
-def _by_dataset(probed: Sequence[Results], *, trained: bool) -> Scores:
-    found: Scores = {}
-    for own in probed:
-        for score in own.main:
-            if TASKS[score.task].trained == trained:
-                found.setdefault(score.dataset, {})[own.name] = score.value
-    return dict(sorted(found.items()))
+def _of_probes(scores: "pd.DataFrame", *, trained: bool) -> Scores:
+    tasks = [name for name, task in TASKS.items() if task.trained == trained]
+    rows = scores[(scores.way == "") & scores.task.isin(tasks)]
+    return dict(sorted(_by_encoder(rows, rows.dataset).items()))
+
+
+def _by_encoder(rows: "pd.DataFrame", names: "pd.Series[str]") -> Scores:
+    """Return name to encoder to score; each row has a name."""
+    return {
+        name: dict(zip(rows.encoder, rows.value, strict=True))
+        for name, rows in rows.groupby(names, sort=False)
+    }
 
 
 def _mean(datasets: Collection[dict[str, float]]) -> dict[str, float]:
-    names = set.intersection(*(set(own) for own in datasets))
-    return {name: fmean(own[name] for own in datasets) for name in sorted(names)}
+    names = set.intersection(*map(set, datasets))
+    return {name: fmean(scores[name] for scores in datasets) for name in sorted(names)}

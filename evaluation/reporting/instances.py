@@ -89,9 +89,11 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, An
         )
     rows = _rows(dataset)
     predictions = {
-        own.name: _checked(read_predictions(folder, name, own.encoder["layer"]), rows, folder, name)
-        for own, folder in zip(inputs.encoders, inputs.folders, strict=True)
-        if own.name in inputs.datasets[name]
+        results.name: _read_checked(
+            inputs.folders[results.name], name, results.encoder["layer"], rows
+        )
+        for results in inputs.encoders
+        if results.name in inputs.datasets[name]
     }
     seed = inputs.encoders[0].seed
     drawn = draw(rows["id"].to_pylist(), seed, name)
@@ -257,15 +259,16 @@ def _rows(dataset: Dataset) -> pa.Table:
     return pa.concat_tables(table.replace_schema_metadata() for table in tables)
 
 
-def _checked(own: Predictions, rows: pa.Table, folder: Path, name: str) -> Predictions:
-    if rows["id"].to_pylist() != own.ids.tolist():
+def _read_checked(folder: Path, name: str, layer: str, rows: pa.Table) -> Predictions:
+    predictions = read_predictions(folder, name, layer)
+    if rows["id"].to_pylist() != predictions.ids.tolist():
         raise InputError(
             folder,
             expected=f"predictions for the {len(rows)} rows of {name}, in their order",
-            found=f"{len(own.ids)} rows, not the same ones",
+            found=f"{len(predictions.ids)} rows, not the same ones",
             todo="run `probeta probe` again for this encoder",
         )
-    return own
+    return predictions
 
 
 def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[list[Any]]:

@@ -6,17 +6,18 @@ made in another way than the others of its row is named, and in no average.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import pandas as pd
 
 from builders.tasks import TASKS
 from builders.tasks.groups import Group
 from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
-from evaluation.results.probes import Score
 
 # Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
-WAYS = (("shared", "lower"), ("shared", "as_is"), ("own", "lower"), ("own", "as_is"))
+WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +41,30 @@ class SharedTask:
     scores: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """A dataset that may stand in a row: its task, its language and all scores."""
-
-    dataset: str
-    task: str
-    language: str
-    measure: str
-    scores: Mapping[str, Mean]
-
-
 def shared_tasks(inputs: Inputs) -> list[SharedTask]:
     """Return all tasks that the report has in two languages or more, by group.
 
     An edition of another dataset stands in no row, and of several datasets in one language the one
     that is made as those in the other languages, or else the first.
     """
-    found: dict[tuple[str, ...], list[_Scored]] = {}
-    for scored in (*_probed(inputs), *_ranked(inputs), *_clustered(inputs)):
-        about = inputs.audit[scored.dataset]
-        making = about.get("made")
-        if making and not about.get("edition_of"):
-            probed = scored.dataset in inputs.datasets
-            key = (scored.task, scored.measure, *(making["from"] if probed else ()))
-            found.setdefault(key, []).append(scored)
-    rows = [_row(inputs, key, own) for key, own in found.items()]
-    return sorted(
-        (row for row in rows if len(row.datasets) > 1), key=lambda row: (place(row.group), row.name)
+    scores = _chosen(inputs.scores)
+    about = scores.dataset.map(inputs.audit)
+    scores = scores[[bool(facts.get("made")) and not facts.get("edition_of") for facts in about]]
+    made = scores.dataset.map(lambda dataset: inputs.audit[dataset]["made"])
+    sources = [
+        tuple(making["from"]) if dataset in inputs.datasets else ()
+        for dataset, making in zip(scores.dataset, made, strict=True)
+    ]
+    scores = scores.assign(
+        sources=pd.Series(sources, scores.index, object),
+        making=[repr((how["from"], sorted(how["options"].items()))) for how in made],
     )
+    tasks = [
+        _shared(inputs, rows)
+        for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
+        if rows.language.nunique() > 1
+    ]
+    return sorted(tasks, key=lambda task: (place(task.group), task.name))
 
 
 def languages_of(tasks: list[SharedTask]) -> list[str]:
@@ -87,92 +83,41 @@ def averaged(tasks: list[SharedTask], inputs: Inputs) -> list[SharedTask]:
     return [task for task in probed if len(task.datasets) == len(languages_of(probed))]
 
 
-def mean_over(tasks: list[SharedTask], inputs: Inputs, encoder: str, language: str) -> Mean | None:
-    """Return the mean score of an encoder in a language; None if it lacks one of the tasks."""
-    scores: list[Score] = []
-    for task in tasks:
-        score = inputs.datasets[task.datasets[language]].get(encoder)
-        if score is None:
-            return None
-        scores.append(score)
-    return mean_score(scores) if scores else None
+def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a ``long_table`` that are shown, their measures in words."""
+    probes = scores[scores.way == ""]
+    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
+    chosen = [probes, ranks.assign(measure="MRR, cosine")]
+    for way in WAYS:
+        clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
+        if clusters.language.nunique() > 1:
+            vocabulary, casing = way.split(" ")
+            words = f"suggestion, {vocabulary} words, {casing.replace('_', ' ')}"
+            chosen.append(clusters.assign(measure=words))
+            break
+    return pd.concat(chosen)
 
 
-def _row(inputs: Inputs, key: tuple[str, ...], candidates: list[_Scored]) -> SharedTask:
-    ways = {
-        own.dataset: repr(_sorted_making(inputs.audit[own.dataset]["made"])) for own in candidates
-    }
-    languages: dict[str, set[str]] = {}
-    for own in candidates:
-        languages.setdefault(ways[own.dataset], set()).add(own.language)
-    usual = max(languages, key=lambda way: len(languages[way]))
-    chosen: dict[str, _Scored] = {}
-    for own in sorted(candidates, key=lambda one: ways[one.dataset] != usual):
-        chosen.setdefault(own.language, own)
-    different = {language for language, own in chosen.items() if ways[own.dataset] != usual}
-    encoders = dict.fromkeys(name for own in chosen.values() for name in own.scores)
-    task, measure, *sources = key
-    words = ", ".join(sources).replace("_", " ")
+def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
+    """Return a task from the scores on all its datasets."""
+    first = rows.iloc[0]
+    languages = rows.groupby("making", sort=False).language.nunique()
+    usual = str(languages.idxmax())
+    shown = rows.assign(unusual=rows.making != usual).sort_values("unusual", kind="stable")
+    chosen = shown.drop_duplicates("language")
+    unusual = chosen[chosen.unusual] if languages[usual] > 1 else chosen
+    scores: dict[str, dict[str, Mean]] = {}
+    for row in shown[shown.dataset.isin(chosen.dataset)].to_dict("records"):
+        mean = Mean(row["value"], row["interval"])
+        of_encoder = scores.setdefault(row["encoder"], {})
+        of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
+    words = ", ".join(first.sources).replace("_", " ")
     return SharedTask(
-        name=task.replace("_", " ") + (f": {words}" if words else ""),
-        group=TASKS[task].group,
-        measure=measure,
-        datasets={language: chosen[language].dataset for language in sorted(chosen)},
+        name=first.task.replace("_", " ") + (f": {words}" if words else ""),
+        group=TASKS[first.task].group,
+        measure=first.measure,
+        datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
         # If no two are made in the same way, neither is the usual one.
-        different=frozenset(different if len(languages[usual]) > 1 else chosen),
-        scores={
-            name: {
-                language: own.scores[name] for language, own in chosen.items() if name in own.scores
-            }
-            for name in inputs.in_order(encoders)
-        },
+        different=frozenset(unusual.language),
+        scores={name: scores[name] for name in inputs.in_order(scores)},
     )
-
-
-def _sorted_making(made: Mapping[str, object]) -> list[tuple[str, object]]:
-    """Return how a dataset is made, in one order."""
-    options = made["options"]
-    assert isinstance(options, Mapping)
-    return [("from", made["from"]), *sorted(options.items())]
-
-
-def _probed(inputs: Inputs) -> Iterator[_Scored]:
-    for name, own in inputs.datasets.items():
-        score = inputs.any_score(name)
-        scores = {encoder: mean_score([its]) for encoder, its in own.items()}
-        yield _Scored(name, score.task, score.language, score.metric, scores)
-
-
-def _ranked(inputs: Inputs) -> Iterator[_Scored]:
-    own = [
-        (results.name, score)
-        for results in inputs.rankings
-        for score in results.plain
-        if score.similarity == "cosine"
-    ]
-    for name in dict.fromkeys(score.dataset for _, score in own):
-        its = [(encoder, score) for encoder, score in own if score.dataset == name]
-        scores = {encoder: Mean(score.mrr, score.interval) for encoder, score in its}
-        yield _Scored(name, its[0][1].task, its[0][1].language, "MRR, cosine", scores)
-
-
-def _clustered(inputs: Inputs) -> Iterator[_Scored]:
-    own = [(results.name, score) for results in inputs.paradigms for score in results.main]
-    for vocabulary, casing in WAYS:
-        its = [
-            (name, score)
-            for name, score in own
-            if (score.vocabulary, score.casing) == (vocabulary, casing)
-        ]
-        if len({score.language for _, score in its}) < 2:
-            continue
-        how = f"suggestion, {vocabulary} words, {casing.replace('_', ' ')}"
-        for dataset in dict.fromkeys(score.dataset for _, score in its):
-            scores = {
-                name: Mean(score.suggestion, score.suggestion_interval)
-                for name, score in its
-                if score.dataset == dataset
-            }
-            language = next(score.language for _, score in its if score.dataset == dataset)
-            yield _Scored(dataset, "paradigms", language, how, scores)
-        return

@@ -1,10 +1,11 @@
 """Tables independent of a format: their cells, and the format of numbers."""
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from evaluation.measures.intervals import COVERAGE
 from evaluation.results.comparison import Difference
@@ -84,6 +85,74 @@ class Table:
     caption: tuple[str, ...] = ()
 
 
+Content = Cell | str | float | None
+"""What stands in a cell: a text; a share or a correlation, shown × 100; or nothing."""
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        heading: its name.
+        cell: returns its content in the row about a subject.
+    """
+
+    heading: Cell | str
+    cell: Callable[[Any], Content]
+
+
+def columns_of(
+    items: Iterable[Item],
+    cell: Callable[[Item, Any], Content],
+    heading: Callable[[Item], Cell | str] = str,
+) -> list[Column]:
+    """Return a column for each item; ``cell`` takes the item, and what a row is about."""
+    return [Column(heading(item), partial(cell, item)) for item in items]
+
+
+def rows_of(
+    subjects: Iterable[Any],
+    columns: Sequence[Column],
+    kind: Kind = "fact",
+    group: Callable[[Any], str] = lambda subject: "",
+) -> tuple[Row, ...]:
+    """Return a row about each subject, of the group that ``group`` returns for it."""
+    return tuple(
+        Row(tuple(cell_of(column.cell(subject)) for column in columns), kind, group(subject))
+        for subject in subjects
+    )
+
+
+def lay_out(
+    name: str,
+    title: str,
+    subjects: Iterable[Any],
+    columns: Sequence[Column],
+    *about: str,
+    texts: int = 1,
+    caption: tuple[str, ...] = (),
+    kind: Kind = "fact",
+    group: Callable[[Any], str] = lambda subject: "",
+) -> Table:
+    """Return a table with a row about each subject; the other arguments are as of ``Table``."""
+    rows = rows_of(subjects, columns, kind, group)
+    return Table(name, title, headings(columns), rows, about, texts, caption)
+
+
+def headings(columns: Iterable[Column]) -> tuple[Cell, ...]:
+    """Return the names of columns."""
+    return tuple(cell_of(column.heading) for column in columns)
+
+
+def cell_of(content: Content) -> Cell:
+    """Return the cell with some content."""
+    if isinstance(content, Cell):
+        return content
+    return Cell(content) if isinstance(content, str) else percent_cell(content)
+
+
 def percent(value: float | None) -> str:
     """Return a share or a correlation × 100 with one decimal."""
     return NONE if value is None else f"{100 * value:z.1f}"
@@ -118,7 +187,7 @@ def difference_cell(difference: Difference | None) -> Cell:
         return Cell(NONE)
     return Cell(
         signed(difference.value),
-        bracketed(difference.interval, signed) + " tie" * difference.tie,
+        bracketed(difference.interval, signed) + (" tie" if difference.tie else ""),
         (),
         difference.value,
         not difference.tie,
@@ -147,11 +216,6 @@ def about_differences(unit: str) -> str:
         "interval is that of a single difference: of twenty ties, one is expected to look like a "
         "difference. Differences in bold are not ties."
     )
-
-
-def headings(*names: str) -> tuple[Cell, ...]:
-    """Return the names of columns."""
-    return tuple(map(Cell, names))
 
 
 def spaced(name: str) -> str:

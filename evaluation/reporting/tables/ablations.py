@@ -1,33 +1,40 @@
 """Scores with fewer features or a simpler probe, beside those with all."""
 
+from itertools import product
+
 from evaluation.probing.ablations import ABLATIONS
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Cell, Row, Table, headings, percent_cell
-from evaluation.reporting.tables.marks import dataset_cell
+from evaluation.reporting.layout import Column, Table, columns_of
+from evaluation.reporting.tables.marks import by_dataset
 
 
 def ablations(inputs: Inputs) -> list[Table]:
     """Return the ablations of the encoders that were probed with them."""
-    rows = []
-    for group, datasets in inputs.groups.items():
-        for dataset in datasets:
-            own = inputs.datasets[dataset]
-            ablation = ABLATIONS.get(inputs.any_score(dataset).task)
-            if ablation is None or not any(ablation.name in s.measures for s in own.values()):
-                continue
-            cells = []
-            for name in inputs.names:
-                score = own.get(name)
-                cells.append(percent_cell(score.value if score else None))
-                cells.append(percent_cell(score.measures.get(ablation.name) if score else None))
-            named = (dataset_cell(inputs, dataset), Cell(ablation.name))
-            rows.append(Row((*named, *cells), group=group.abbreviation))
-    columns = [f"{name}{what}" for name in inputs.names for what in ("", ": ablated")]
-    about = (
+    ablated = {
+        dataset: ablation.name
+        for dataset, scores in inputs.datasets.items()
+        if (ablation := ABLATIONS.get(inputs.any_score(dataset).task))
+        and any(ablation.name in score.measures for score in scores.values())
+    }
+
+    def share(column: tuple[str, str], dataset: str) -> float | None:
+        encoder, simpler = column
+        score = inputs.datasets[dataset].get(encoder)
+        if score is None:
+            return None
+        return score.measures.get(ablated[dataset]) if simpler else score.value
+
+    return by_dataset(
+        inputs,
+        "ablations",
+        "Ablations",
+        [
+            Column("Ablation", ablated.get),
+            *columns_of(product(inputs.names, ("", ": ablated")), share, "".join),
+        ],
         "Chen et al. (2019), Tables 4 and 6: sentence position without context sees only the moved "
         "sentence; discourse coherence without a hidden layer is probed by logistic regression on "
-        "the six embeddings. Test accuracy in per cent, before and after."
+        "the six embeddings. Test accuracy in per cent, before and after.",
+        rows=ablated,
+        texts=2,
     )
-    header = headings("Dataset", "Ablation", *columns)
-    table = Table("ablations", "Ablations", header, tuple(rows), (about,), texts=2)
-    return [table] if rows else []

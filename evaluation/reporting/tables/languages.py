@@ -1,29 +1,23 @@
 """The same task in several languages side by side, for each encoder."""
 
 from dataclasses import replace
-from statistics import fmean
 
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.languages import (
-    SharedTask,
-    averaged,
-    languages_of,
-    mean_over,
-    shared_tasks,
-)
+from evaluation.reporting.languages import SharedTask, averaged, languages_of, shared_tasks
 from evaluation.reporting.layout import (
     COVERED,
-    NONE,
     Cell,
+    Column,
     Row,
     Table,
     bracketed,
-    headings,
+    columns_of,
+    lay_out,
     named,
     percent_cell,
 )
 from evaluation.reporting.notes import DIFFERENT, NOT_SHOWN
-from evaluation.reporting.tables.marks import sampled
+from evaluation.reporting.tables.marks import given, mean_cell, sampled
 
 ABOUT = (
     "The same task in several languages: datasets of one task from the same recipes, with the same "
@@ -34,26 +28,38 @@ ABOUT = (
 
 def languages(inputs: Inputs) -> list[Table]:
     """Return each encoder's mean in each language, over the tasks that all languages have."""
-    tasks = shared_tasks(inputs)
-    means = averaged(tasks, inputs)
-    if not means:
+    tasks = averaged(shared_tasks(inputs), inputs)
+    if not tasks:
         return []
-    columns = languages_of(means)
-    datasets = {language: [task.datasets[language] for task in means] for language in columns}
-    rows = [
-        Row((named(encoder), *(_mean(inputs, means, encoder, one) for one in columns)), "encoder")
-        for encoder in inputs.names
-    ]
-    trivial = (percent_cell(fmean(map(inputs.trivial, datasets[one]))) for one in columns)
-    rows.append(Row((Cell("trivial baselines"), *trivial)))
-    about = (
+    datasets = {
+        language: [task.datasets[language] for task in tasks] for language in languages_of(tasks)
+    }
+
+    def mean(language: str, encoder: str) -> Cell:
+        names = datasets[language]
+        cell = mean_cell(inputs.mean(names, encoder), inputs.mean_trivial(names))
+        return sampled(inputs, names, cell)
+
+    table = lay_out(
+        "languages",
+        "Across languages",
+        inputs.names,
+        [
+            Column("Encoder", named),
+            *columns_of(
+                datasets,
+                mean,
+                lambda language: Cell(language, title=", ".join(datasets[language])),
+            ),
+        ],
         ABOUT,
         "Means over the tasks that all these languages have, made in the same way: "
-        f"{'; '.join(task.name for task in means)}. Trivial baselines: the means of Majority or "
+        f"{'; '.join(task.name for task in tasks)}. Trivial baselines: the means of Majority or "
         "Best trivial, whichever is higher.",
+        kind="encoder",
     )
-    header = (Cell("Encoder"), *(Cell(one, title=", ".join(datasets[one])) for one in columns))
-    return [Table("languages", "Across languages", header, tuple(rows), about)]
+    trivial = (percent_cell(inputs.mean_trivial(names)) for names in datasets.values())
+    return [replace(table, rows=(*table.rows, Row((Cell("trivial baselines"), *trivial))))]
 
 
 def tasks_in_languages(inputs: Inputs) -> list[Table]:
@@ -61,45 +67,31 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
     tasks = shared_tasks(inputs)
     if not tasks:
         return []
-    columns = languages_of(tasks)
-    rows = [
-        Row(
-            (
-                Cell(task.name, title=", ".join(task.datasets.values())),
-                Cell(task.measure),
-                Cell(encoder),
-                *(_score(inputs, task, encoder, one) for one in columns),
-            ),
-            group=task.group.abbreviation,
-        )
-        for task in tasks
-        for encoder in task.scores
+
+    def score(language: str, row: tuple[SharedTask, str]) -> Cell | None:
+        task, encoder = row
+        score = task.scores[encoder].get(language)
+        if score is None:
+            return None
+        dataset = task.datasets[language]
+        below = dataset in inputs.datasets and score.interval[0] <= inputs.trivial(dataset)
+        marks = given({NOT_SHOWN: below, DIFFERENT: language in task.different})
+        cell = percent_cell(score.value, bracketed(score.interval), marks)
+        return sampled(inputs, [dataset], replace(cell, title=dataset))
+
+    columns = [
+        Column("Task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
+        Column("Measure", lambda row: row[0].measure),
+        Column("Encoder", lambda row: row[1]),
+        *columns_of(languages_of(tasks), score),
     ]
-    header = headings("Task", "Measure", "Encoder", *columns)
-    about = () if averaged(tasks, inputs) else (ABOUT,)
-    title = "Tasks across languages"
-    return [Table("tasks-in-languages", title, header, tuple(rows), about, texts=3)]
-
-
-def _mean(inputs: Inputs, tasks: list[SharedTask], encoder: str, language: str) -> Cell:
-    mean = mean_over(tasks, inputs, encoder, language)
-    if mean is None:
-        return Cell(NONE)
-    datasets = [task.datasets[language] for task in tasks]
-    marks = () if mean.interval[0] > fmean(map(inputs.trivial, datasets)) else (NOT_SHOWN,)
-    return sampled(inputs, datasets, percent_cell(mean.value, bracketed(mean.interval), marks))
-
-
-def _score(inputs: Inputs, task: SharedTask, encoder: str, language: str) -> Cell:
-    score = task.scores[encoder].get(language)
-    if score is None:
-        return Cell(NONE)
-    dataset = task.datasets[language]
-    probed = dataset in inputs.datasets
-    marks = {
-        NOT_SHOWN: probed and score.interval[0] <= inputs.trivial(dataset),
-        DIFFERENT: language in task.different,
-    }
-    given = tuple(mark for mark, is_given in marks.items() if is_given)
-    cell = percent_cell(score.value, bracketed(score.interval), given)
-    return sampled(inputs, [dataset], replace(cell, title=dataset))
+    table = lay_out(
+        "tasks-in-languages",
+        "Tasks across languages",
+        [(task, encoder) for task in tasks for encoder in task.scores],
+        columns,
+        *(() if averaged(tasks, inputs) else (ABOUT,)),
+        texts=3,
+        group=lambda row: row[0].group.abbreviation,
+    )
+    return [table]

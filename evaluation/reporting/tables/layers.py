@@ -2,7 +2,7 @@
 
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layers import Profile, profiles
-from evaluation.reporting.layout import Cell, Row, Table, headings, percent_cell
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, percent_cell
 from evaluation.reporting.tables.scores import metric_of
 
 MEAN_OF_LAYERS = ", the mean of all layers' vectors,"
@@ -15,19 +15,21 @@ def layers(inputs: Inputs) -> list[Table]:
 
 def layer_table(profile: Profile) -> Table:
     """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
-    rows = []
-    for index, layer in enumerate(profile.rows):
-        cells = (
-            percent_cell(float(value), strong=index in best)
-            for value, best in zip(profile.values[index], profile.best, strict=True)
-        )
-        rows.append(Row((Cell(layer), *cells), "encoder"))
-    return Table(
+
+    def score(column: int, row: int) -> Cell:
+        best = row in profile.best[column]
+        return percent_cell(float(profile.values[row, column]), strong=best)
+
+    columns = columns_of(
+        range(len(profile.datasets)), score, lambda column: profile.datasets[column]
+    )
+    return lay_out(
         f"layers-{profile.name}",
         f"Layers of {profile.encoder}",
-        headings("Layer", *profile.datasets),
-        tuple(rows),
-        (about_layers(profile, "In bold"),),
+        range(len(profile.rows)),
+        [Column("Layer", lambda row: profile.rows[row]), *columns],
+        about_layers(profile, "In bold"),
+        kind="encoder",
         caption=(f"{metric_of(profile.groups)} on test.",),
     )
 

@@ -1,6 +1,7 @@
 """ParaLex: whether the words of a paradigm are each other's neighbours."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import groupby, product
 
 from builders.tasks.groups import PARALEX
 from evaluation.reporting import published
@@ -8,21 +9,26 @@ from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     COVERED,
-    NONE,
     Cell,
-    Row,
+    Column,
+    Content,
     Table,
     about_differences,
     bracketed,
-    headings,
+    columns_of,
+    lay_out,
     percent,
     percent_cell,
     spaced,
     unused_name,
 )
 from evaluation.reporting.tables.compared import ALIKE, alike, measure_differences
-from evaluation.reporting.tables.marks import BOLD, best_marked, dataset_cell, sampled
+from evaluation.reporting.tables.marks import BOLD, compared, dataset_cell
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
+
+COUNTS = "words / skipped / left out"
+Clusters = Mapping[tuple[str, str, str], Mapping[str, ClusterScore]]
+"""Cluster, vocabulary and casing to encoder to scores."""
 
 
 def paralex(inputs: Inputs) -> list[Table]:
@@ -30,19 +36,26 @@ def paralex(inputs: Inputs) -> list[Table]:
     scores, not_scored = _clustered(inputs), _not_scored(inputs)
     if not scores and not not_scored:
         return []
-    names = [own.name for own in inputs.paradigms if own.main]
-    rows = []
-    for (dataset, language, vocabulary, casing), own in scores.items():
-        named = dataset_cell(inputs, dataset)
-        cells = [named, Cell(language), Cell(vocabulary), Cell(spaced(casing))]
-        measured = {what: _measured(inputs, own, what) for what in MEASURES}
-        for name in names:
-            cells += (measured[what].get(name, Cell(NONE)) for what in MEASURES)
-            cells.append(_counts(own.get(name)))
-        rows.append(Row(tuple(cells)))
-    columns = []
-    for name in names:
-        columns += [f"{name}: {what}" for what in (*MEASURES, "words / skipped / left out")]
+    names = [results.name for results in inputs.paradigms if results.main]
+    cells = {
+        (way, what): _measured(inputs, of_way, what)
+        for way, of_way in scores.items()
+        for what in MEASURES
+    } | {
+        (way, COUNTS): {name: _counts(score) for name, score in of_way.items()}
+        for way, of_way in scores.items()
+    }
+    columns = [
+        Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
+        Column("Language", lambda way: way[1]),
+        Column("Vocabulary", lambda way: way[2]),
+        Column("Casing", lambda way: spaced(way[3])),
+        *columns_of(
+            product(names, (*MEASURES, COUNTS)),
+            lambda column, way: cells[way, column[1]].get(column[0]),
+            ": ".join,
+        ),
+    ]
     bold = (
         f" {BOLD.format('encoder of a row')} {ALIKE.format('words')}, since neighbours "
         "are found more easily among fewer words. The encoders' own vocabularies have different "
@@ -68,19 +81,18 @@ def paralex(inputs: Inputs) -> list[Table]:
         *_reported(inputs, ((dataset, language) for dataset, language, _, _ in scores)),
         *not_scored,
     )
-    header = headings("Dataset", "Language", "Vocabulary", "Casing", *columns)
-    return [Table("paralex", "ParaLex", header, tuple(rows), about, texts=4)]
+    return [lay_out("paralex", "ParaLex", scores, columns, *about, texts=4)]
 
 
 def paradigm_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
-    rows = {}
-    for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items():
-        score = next(iter(scores.values()))
-        for what in MEASURES:
-            rows[score.key(what)] = (dataset, vocabulary, spaced(casing), what)
+    rows = {
+        next(iter(scores.values())).key(what): (dataset, vocabulary, spaced(casing), what)
+        for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items()
+        for what in MEASURES
+    }
     return measure_differences(
-        inputs.neighbour_differences,
+        inputs,
         PARALEX,
         ("Dataset", "Vocabulary", "Casing", "Measure"),
         rows,
@@ -91,61 +103,62 @@ def paradigm_differences(inputs: Inputs) -> list[Table]:
 
 def clusters(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset of ParaLex: its clusters, with the terms left out."""
-    datasets: dict[str, dict[tuple[str, str], dict[str, ParadigmScore]]] = {}
-    for (dataset, _, vocabulary, casing), own in _clustered(inputs).items():
-        datasets.setdefault(dataset, {})[vocabulary, casing] = own
-    found: list[Table] = []
-    for dataset, ways in datasets.items():
-        names = inputs.in_order(set().union(*ways.values()))
-        rows = []
-        for (vocabulary, casing), own in ways.items():
-            by_name = {
-                name: {cluster.cluster: cluster for cluster in score.clusters}
-                for name, score in own.items()
+    tables: list[Table] = []
+    for dataset, ways in groupby(_clustered(inputs).items(), key=lambda way: way[0][0]):
+        by_cluster: dict[tuple[str, str, str], dict[str, ClusterScore]] = {}
+        for (_, _, vocabulary, casing), scores in ways:
+            found = {
+                (cluster.cluster, name): cluster
+                for name, score in scores.items()
+                for cluster in score.clusters
             }
-            for cluster in sorted(set().union(*by_name.values())):
-                cells = [Cell(cluster), Cell(vocabulary), Cell(spaced(casing))]
-                for name in names:
-                    cells += _cluster(by_name.get(name, {}).get(cluster))
-                rows.append(Row(tuple(cells)))
-        columns = (
-            f"{name}: {what}" for name in names for what in (*MEASURES, "terms left, of how many")
-        )
-        used = {table.name for table in found}
-        found.append(
-            Table(
-                unused_name(f"clusters-{dataset}", used),
+            for cluster, name in sorted(found):
+                row = by_cluster.setdefault((cluster, vocabulary, casing), {})
+                row[name] = found[cluster, name]
+        columns = [
+            Column("Cluster", lambda row: row[0]),
+            Column("Vocabulary", lambda row: row[1]),
+            Column("Casing", lambda row: spaced(row[2])),
+        ]
+        for name in inputs.in_order(set().union(*by_cluster.values())):
+            columns += _cluster_columns(name, by_cluster)
+        tables.append(
+            lay_out(
+                unused_name(f"clusters-{dataset}", {table.name for table in tables}),
                 f"Clusters of {dataset}",
-                headings("Cluster", "Vocabulary", "Casing", *columns),
-                tuple(rows),
+                by_cluster,
+                columns,
                 texts=3,
             )
         )
-    return found
+    return tables
 
 
 def _clustered(
     inputs: Inputs,
 ) -> dict[tuple[str, str, str, str], dict[str, ParadigmScore]]:
     """Return dataset, language, vocabulary and casing to encoder to score."""
-    found: dict[tuple[str, str, str, str], dict[str, ParadigmScore]] = {}
-    for own in inputs.paradigms:
-        for score in own.main:
-            key = (score.dataset, score.language, score.vocabulary, score.casing)
-            found.setdefault(key, {})[own.name] = score
-    return dict(sorted(found.items(), key=lambda one: (inputs.benchmark(one[0][0]) == OWN, one[0])))
+    ways: dict[tuple[str, str, str, str], dict[str, ParadigmScore]] = {}
+    for results in inputs.paradigms:
+        for score in results.main:
+            way = (score.dataset, score.language, score.vocabulary, score.casing)
+            ways.setdefault(way, {})[results.name] = score
+    return {
+        way: ways[way]
+        for way in sorted(ways, key=lambda way: (inputs.benchmark(way[0]) == OWN, way))
+    }
 
 
 def _not_scored(inputs: Inputs) -> list[str]:
     """Return which datasets of ParaLex an encoder has no scores for, and why, in a paragraph."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for own in inputs.paradigms:
-        for dataset, reason in own.left_out.items():
-            found.setdefault((own.name, reason), []).append(dataset)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for results in inputs.paradigms:
+        for dataset, reason in results.left_out.items():
+            reasons.setdefault((results.name, reason), []).append(dataset)
     parts = (
-        f"{', '.join(datasets)} with {name}, {reason}" for (name, reason), datasets in found.items()
+        f"{', '.join(datasets)} with {name}, {why}" for (name, why), datasets in reasons.items()
     )
-    return [f"Not scored: {'; '.join(parts)}."] if found else []
+    return [f"Not scored: {'; '.join(parts)}."] if reasons else []
 
 
 def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], what: str) -> dict[str, Cell]:
@@ -156,18 +169,15 @@ def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], what: str) ->
         for name, score in scores.items()
     }
     first = next(iter(scores.values()))
+    among: list[str] = []
     if first.vocabulary == "shared":
         among = alike({name: score.words for name, score in scores.items()})
-        # By chance, almost nothing is found.
-        beating = {name for name in among if intervals[name][0] > 0}
-        compared = {name: cells[name] for name in among}
-        cells |= best_marked(compared, first.key(what), inputs.neighbour_differences, beating)
-    return {name: sampled(inputs, [first.dataset], cell) for name, cell in cells.items()}
+    # By chance, almost nothing is found.
+    beating = {name for name in among if intervals[name][0] > 0}
+    return compared(inputs, [first.dataset], cells, first.key(what), beating, among)
 
 
-def _counts(score: ParadigmScore | None) -> Cell:
-    if score is None:
-        return Cell(NONE)
+def _counts(score: ParadigmScore) -> Cell:
     terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
     return Cell(
         f"{score.words:,} / {score.skipped} / {terms}",
@@ -176,16 +186,27 @@ def _counts(score: ParadigmScore | None) -> Cell:
     )
 
 
-def _cluster(cluster: ClusterScore | None) -> list[Cell]:
-    if cluster is None:
-        return [Cell(NONE)] * 3
+def _cluster_columns(encoder: str, clusters: Clusters) -> list[Column]:
+    """Return the columns of an encoder's scores of clusters."""
+    found = {row: scores[encoder] for row, scores in clusters.items() if encoder in scores}
+    contents: dict[str, Callable[[ClusterScore], Content]] = {
+        "suggestion": lambda cluster: Cell(
+            f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}",
+            value=cluster.suggestion,
+        ),
+        "coherence": lambda cluster: cluster.coherence,
+        "terms left, of how many": _terms_left,
+    }
+    return columns_of(
+        contents,
+        lambda what, row: contents[what](found[row]) if row in found else None,
+        lambda what: f"{encoder}: {what}",
+    )
+
+
+def _terms_left(cluster: ClusterScore) -> Cell:
     out = {reason: ", ".join(terms) for reason, terms in cluster.left_out.items() if terms}
-    spread = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
-    return [
-        Cell(spread, value=cluster.suggestion),
-        percent_cell(cluster.coherence),
-        Cell(f"{cluster.left} of {cluster.terms}", _reasons(out), value=cluster.left),
-    ]
+    return Cell(f"{cluster.left} of {cluster.terms}", _reasons(out), value=cluster.left)
 
 
 def _reasons(left_out: Mapping[str, str]) -> str:
@@ -199,7 +220,9 @@ def _reported(inputs: Inputs, datasets: Iterable[tuple[str, str]]) -> list[str]:
         inputs: what the report shows.
         datasets: names and languages.
     """
-    languages = dict.fromkeys(own for name, own in datasets if name not in inputs.samples)
+    languages = dict.fromkeys(
+        language for dataset, language in datasets if dataset not in inputs.samples
+    )
     shown = []
     for language in languages:
         scores = zip(published.VECTORS, published.PARALEX.get(language, ()), strict=False)

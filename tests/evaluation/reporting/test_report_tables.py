@@ -690,7 +690,7 @@ def test_audits_that_do_not_fit(
         ({"intervals": ONE.intervals | {"coverage": 0.9}}, "the intervals of char_hash"),
         ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),
         ({"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
-        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows that char_hash was scored on"),
+        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows of sp_wiki, SHA-256, of char_hash"),
     ],
 )
 def test_results_that_must_not_be_compared(
