@@ -1,18 +1,21 @@
 """Tables independent of a format: their cells, and the format of numbers."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
+from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.measures.intervals import COVERAGE
 from evaluation.results.comparison import Difference
 
 NONE = "–"
 # The coverage of all intervals.
 COVERED = f"{100 * COVERAGE:.0f} %"
+_TABLES: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
 
 Kind = Literal["fact", "encoder", "published"]
 Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
@@ -126,19 +129,48 @@ def rows_of(
 
 
 def lay_out(
-    name: str,
-    title: str,
+    key: str,
     subjects: Iterable[Any],
     columns: Sequence[Column],
-    *about: str,
-    texts: int = 1,
-    caption: tuple[str, ...] = (),
+    *,
+    name: str = "",
+    texts: int = 0,
+    more: Sequence[str] = (),
     kind: Kind = "fact",
     group: Callable[[Any], str] = lambda subject: "",
+    words: Mapping[str, object] | None = None,
 ) -> Table:
-    """Return a table with a row about each subject; the other arguments are as of ``Table``."""
-    rows = rows_of(subjects, columns, kind, group)
-    return Table(name, title, headings(columns), rows, about, texts, caption)
+    """Return a table with a row about each subject.
+
+    Args:
+        key: of the table in tables.yaml, which has its title and what explains it.
+        subjects: what the rows are about.
+        columns: those of the table.
+        name: of the table, if it is not ``key``.
+        texts: the number of text columns, if tables.yaml does not say it.
+        more: further paragraphs that explain it.
+        kind: of its rows.
+        group: returns the group of a row.
+        words: what stands in the braces of tables.yaml.
+    """
+    declared = _TABLES[key]
+    return Table(
+        name or key,
+        declared["title"].format(**(words or {})),
+        headings(columns),
+        rows_of(subjects, columns, kind, group),
+        (*paragraphs(key, words), *more),
+        texts or declared.get("texts", 1),
+        paragraphs(key, words, "caption"),
+    )
+
+
+def paragraphs(
+    key: str, words: Mapping[str, object] | None, what: str = "about"
+) -> tuple[str, ...]:
+    """Return what explains a table by tables.yaml, "about" it or as its "caption"."""
+    written = (text.format(covered=COVERED, **(words or {})) for text in _TABLES[key].get(what, ()))
+    return tuple(filter(None, written))
 
 
 def headings(columns: Iterable[Column]) -> tuple[Cell, ...]:

@@ -24,17 +24,5 @@ def ablations(inputs: Inputs) -> list[Table]:
             return None
         return score.measures.get(ablated[dataset]) if simpler else score.value
 
-    return by_dataset(
-        inputs,
-        "ablations",
-        "Ablations",
-        [
-            Column("Ablation", ablated.get),
-            *columns_of(product(inputs.names, ("", ": ablated")), share, "".join),
-        ],
-        "Chen et al. (2019), Tables 4 and 6: sentence position without context sees only the moved "
-        "sentence; discourse coherence without a hidden layer is probed by logistic regression on "
-        "the six embeddings. Test accuracy in per cent, before and after.",
-        rows=ablated,
-        texts=2,
-    )
+    columns = columns_of(product(inputs.names, ("", ": ablated")), share, "".join)
+    return by_dataset(inputs, "ablations", [Column("Ablation", ablated.get), *columns], ablated)

@@ -45,20 +45,8 @@ def verdicts(inputs: Inputs) -> list[Table]:
             verdict = max(verdict, SURFACE_FORM, key=_SEVERITY)
         return _verdict(verdict)
 
-    return by_dataset(
-        inputs,
-        "verdicts",
-        "Audit",
-        columns_of(GATES, worst, lambda gate: GATES[gate]),
-        "The worst verdict of each gate. Within chance: beyond the limit, but within chance for a "
-        "test of this size. Solved by surface form: a trivial baseline is 30 points above chance, "
-        "or 5 points above chance and at most 5 points below the best encoder of this report. "
-        "Inherited: the source has the fault; params.yaml declares the reason and the largest "
-        "value accepted. Undeclared: the source has the fault, but params.yaml "
-        "does not declare it. – marks a gate that does not apply.",
-        rows=_audited(inputs),
-        texts=1 + len(GATES),
-    )
+    columns = columns_of(GATES, worst, lambda gate: GATES[gate])
+    return by_dataset(inputs, "verdicts", columns, _audited(inputs), texts=1 + len(GATES))
 
 
 def _audited(inputs: Inputs) -> list[str]:
@@ -88,23 +76,14 @@ def inherited(inputs: Inputs) -> list[Table]:
         for gate, why in inherited_of(inputs.audit[dataset]).items()
     ]
     columns = [Column("Gate", lambda row: row[1]), Column("Reason", lambda row: row[2])]
-    title = "Inherited from the sources"
-    return by_dataset(inputs, "inherited", title, columns, rows=rows, texts=3)
+    return by_dataset(inputs, "inherited", columns, rows)
 
 
 def published(inputs: Inputs) -> list[Table]:
     """Return what is known of the rows that the sources publish: faults, differences from ours."""
     known = {dataset: inputs.audit[dataset].get("published") for dataset in _audited(inputs)}
-    return by_dataset(
-        inputs,
-        "published",
-        "Published rows",
-        [Column("Published rows", known.get)],
-        "What is known of the files that the sources publish, and how our rows differ. It is said "
-        "of the whole datasets, not of samples.",
-        rows=[dataset for dataset in known if known[dataset]],
-        texts=2,
-    )
+    rows = [dataset for dataset in known if known[dataset]]
+    return by_dataset(inputs, "published", [Column("Published rows", known.get)], rows)
 
 
 def measurements(inputs: Inputs) -> list[Table]:
@@ -123,16 +102,10 @@ def measurements(inputs: Inputs) -> list[Table]:
         Column("Value", lambda row: _measured(row[1], "value")),
         Column("Limit", lambda row: _measured(row[1], "limit")),
     ]
-    return [
-        lay_out(
-            "measurements",
-            "All measurements",
-            rows,
-            columns,
-            texts=4,
-            group=lambda row: inputs.group(row[0]).abbreviation,
-        )
-    ]
+    table = lay_out(
+        "measurements", rows, columns, group=lambda row: inputs.group(row[0]).abbreviation
+    )
+    return [table]
 
 
 def _judged(check: Mapping[str, Any]) -> Cell | None:

@@ -1,14 +1,11 @@
 """What stands first: a warning of samples, which encoder is best, and the averages."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from builders.tasks.groups import Group
 from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
     NONE,
     Cell,
     Column,
@@ -125,49 +122,43 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
         Column("Mean rank", rank),
         *columns_of(averages, lambda average, encoder: means[average.what][encoder], heading),
     ]
+    titles = [average.group for average in groups if average.group]
+    bold = f" {BOLD.format('encoder of a column')}"
+    missing = f"Not in this report, so not in the means: {', '.join(whole.missing)}."
     table = lay_out(
-        f"averages-{unused_name(benchmark, ())}",
-        f"Averages: {benchmark}",
+        "averages",
         names,
         columns,
-        *_about(inputs, whole, [average.group for average in groups if average.group]),
+        name=f"averages-{unused_name(benchmark, ())}",
+        more=_not_averaged(inputs, whole),
         kind="encoder",
-        caption=(
-            f"{metric_of(average.group for average in groups if average.group)} on test; probe "
-            f"protocol {inputs.protocol['name']}.",
-            *([OF_SCALE] if depends_on_scale(inputs) else ()),
-        ),
+        words={
+            "benchmark": benchmark,
+            "groups": ", ".join(f"{group.abbreviation} {group.title.lower()}" for group in titles),
+            "bold": bold if len(inputs.names) > 1 else "",
+            "missing": missing if whole.missing else "",
+            "metric": metric_of(titles),
+            "protocol": inputs.protocol["name"],
+            "of_scale": OF_SCALE if depends_on_scale(inputs) else "",
+        },
     )
     trivial = (percent_cell(inputs.mean_trivial(average.datasets)) for average in averages)
     last = Row((Cell("trivial baselines"), Cell(NONE), *trivial))
     return replace(table, rows=(*table.rows, *published_means(inputs, averages), last))
 
 
-def _about(inputs: Inputs, whole: Average, groups: Sequence[Group]) -> list[str]:
-    """Return the paragraphs that explain a benchmark's averages."""
-    about = (
-        "Means over the datasets of a group (their number in brackets), and over all of them; "
-        f"below, the {COVERED} interval. Mean rank: that of the encoder among those with "
-        "all datasets, where 1 is the best. Trivial baselines: the means of Majority or Best "
-        "trivial, whichever is higher. "
-        + ", ".join(f"{group.abbreviation} {group.title.lower()}" for group in groups)
-        + "."
-    )
-    if len(inputs.names) > 1:
-        about += f" {BOLD.format('encoder of a column')}"
+def _not_averaged(inputs: Inputs, whole: Average) -> list[str]:
+    """Return paragraphs on datasets that are withdrawn, or that encoders lack."""
+    withdrawn = [
+        f"Withdrawn, so in no mean, nor in those of papers: {name}; {why}."
+        for name, why in whole.withdrawn.items()
+    ]
     lacking = {
         name: [dataset for dataset in whole.datasets if name not in inputs.datasets[dataset]]
         for name in inputs.names
     }
-    missing = f"Not in this report, so not in the means: {', '.join(whole.missing)}."
-    return [
-        about,
-        *([missing] if whole.missing else ()),
-        *(
-            f"Withdrawn, so in no mean, nor in those of papers: {name}; {why}."
-            for name, why in whole.withdrawn.items()
-        ),
-        *(f"{name} lacks {', '.join(datasets)}." for name, datasets in lacking.items() if datasets),
+    return withdrawn + [
+        f"{name} lacks {', '.join(datasets)}." for name, datasets in lacking.items() if datasets
     ]
 
 

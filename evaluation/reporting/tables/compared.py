@@ -80,8 +80,9 @@ def _pairs(inputs: Inputs, of_datasets: Differences, of_groups: Differences) -> 
                 ),
             ),
         ]
-        name, title = f"pairs-{unused_name(benchmark, ())}", f"Encoders compared: {benchmark}"
-        tables.append(lay_out(name, title, tones, columns, *(() if tables else (about,))))
+        name = f"pairs-{unused_name(benchmark, ())}"
+        words = {"benchmark": benchmark, "differences": "" if tables else about}
+        tables.append(lay_out("pairs", tones, columns, name=name, words=words))
     return tables
 
 
@@ -93,17 +94,12 @@ def _counts(tones: Sequence[str]) -> Cell:
 def differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on every dataset."""
     found = _by_pair(inputs, "dataset")
-    return by_dataset(
-        inputs,
-        "differences",
-        "Encoders compared by dataset",
-        columns_of(
-            _pairs_of(found),
-            lambda pair, dataset: difference_cell(found.get((pair, dataset))),
-            _minus,
-        ),
-        rows=inputs.datasets if found else (),
+    columns = columns_of(
+        _pairs_of(found),
+        lambda pair, dataset: difference_cell(found.get((pair, dataset))),
+        _minus,
     )
+    return by_dataset(inputs, "differences", columns, inputs.datasets if found else ())
 
 
 def measure_differences(
@@ -122,7 +118,9 @@ def measure_differences(
         rows: key of a measure to what names its row.
         about: an explanation of them.
     """
-    found = {key: own for key, own in _by_pair(inputs, "measure").items() if key[1] in rows}
+    found = {
+        key: difference for key, difference in _by_pair(inputs, "measure").items() if key[1] in rows
+    }
     measured = {what for _, what in found}
     columns = [
         *columns_of(range(len(texts)), lambda place, what: rows[what][place], texts.__getitem__),
@@ -133,12 +131,12 @@ def measure_differences(
         ),
     ]
     table = lay_out(
-        f"differences-{group.abbreviation.lower()}",
-        f"{group.abbreviation}: encoders compared",
+        "measures",
         [what for what in rows if what in measured],
         columns,
-        about,
+        name=f"differences-{group.abbreviation.lower()}",
         texts=len(texts),
+        words={"abbreviation": group.abbreviation, "differences": about},
     )
     return [table] if table.rows else []
 

@@ -12,7 +12,6 @@ from evaluation.reporting.downstream import (
 )
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
     Cell,
     Column,
     Table,
@@ -35,11 +34,10 @@ def downstream(inputs: Inputs) -> list[Table]:
     datasets = downstream_scores(scores)
     if not intrinsic or not datasets:
         return []
-    title = "Which scores correlate with downstream tasks"
     if len(inputs.encoders) < LEAST:
         count = ("one", "two")[len(inputs.encoders) - 1]
         few = f"This table needs three probed encoders or more; this report has {count}."
-        return [lay_out("downstream", title, (), (), few)]
+        return [lay_out("downstream", (), (), words={"few": few})]
     means = downstream_means(scores, inputs.averages)
     averages = [average for average in inputs.averages if average.what in means]
     several = len({average.benchmark for average in averages}) > 1
@@ -58,20 +56,8 @@ def downstream(inputs: Inputs) -> list[Table]:
         ),
     ]
     mean = f" ({SIMILARITY_MEAN}: its average over datasets)"
-    about = (
-        "As in Wang, Kuo and Li (2022), Tables 3 and 6: Spearman's correlation × 100, over "
-        "encoders, between a score that needs no probe and the mean score of a group of tasks "
-        "(in brackets the number of its datasets that a probe is trained for). n is the "
-        f"number of encoders with both scores; in brackets the {COVERED} interval by Bonett and "
-        "Wright (2000), which needs six encoders or more, and orders neither equal nor opposite. "
-        "In bold are correlations whose interval excludes 0. Each interval is that of a single "
-        "correlation: of twenty unrelated pairs, one is expected to seem significant.",
-        "The score of similarity is Pearson's correlation"
-        + (mean if SIMILARITY_MEAN in intrinsic else "")
-        + "; of EvalRank, the MRR by cosine; of ParaLex, suggestion and coherence with the shared "
-        "vocabulary, in lower case if that was measured.",
-    )
-    return [lay_out("downstream", title, intrinsic, columns, *about)]
+    words = {"mean": mean if SIMILARITY_MEAN in intrinsic else ""}
+    return [lay_out("relations", intrinsic, columns, name="downstream", words=words)]
 
 
 def downstream_datasets(inputs: Inputs) -> list[Table]:
@@ -80,16 +66,11 @@ def downstream_datasets(inputs: Inputs) -> list[Table]:
     datasets = downstream_scores(inputs.scores)
     if len(inputs.encoders) < LEAST or not intrinsic:
         return []
-    return by_dataset(
-        inputs,
-        "downstream-datasets",
-        "Downstream tasks by dataset",
-        columns_of(
-            intrinsic,
-            lambda score, dataset: _relation(relate(intrinsic[score], datasets[dataset])),
-        ),
-        rows=[name for name in inputs.datasets if name in datasets],
+    columns = columns_of(
+        intrinsic, lambda score, dataset: _relation(relate(intrinsic[score], datasets[dataset]))
     )
+    rows = [name for name in inputs.datasets if name in datasets]
+    return by_dataset(inputs, "downstream-datasets", columns, rows)
 
 
 def _relation(relation: Relation | None) -> Cell | None:

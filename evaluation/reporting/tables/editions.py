@@ -3,7 +3,6 @@
 from evaluation.reporting.editions import FLOOR, Edition
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
     Cell,
     Column,
     Table,
@@ -17,36 +16,21 @@ from evaluation.reporting.tables.marks import sampled
 
 def editions(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset that is an edition of another one."""
-    tables: list[Table] = []
     editions_of: dict[tuple[str, str], list[Edition]] = {}
     for edition in inputs.editions:
         editions_of.setdefault((edition.new, edition.old), []).append(edition)
+    tables: list[Table] = []
     for (new, old), of_encoders in editions_of.items():
-        about = (
-            f"{new} has newer texts than {old}, and is made in the same way. The difference is "
-            f"given with its {COVERED} interval (jackknife over the documents of each, which are "
-            "taken as independent); a tie is a difference that may be 0. Newer texts may be harder "
-            f"or easier: the last column is the difference less that of {FLOOR}, which is not "
-            "trained on any text. Where it is negative and no tie, the encoder is better on the "
-            "older texts than on new ones: it may have seen them."
-        )
+        columns = [
+            Column("Encoder", lambda edition: named(edition.encoder)),
+            Column(sampled(inputs, (old,), Cell(old)), lambda edition: edition.old_score),
+            Column(sampled(inputs, (new,), Cell(new)), lambda edition: edition.new_score),
+            Column("New − old", lambda edition: difference_cell(edition.gap)),
+            Column(f"Less that of {FLOOR}", lambda edition: difference_cell(edition.beyond_floor)),
+        ]
+        name = unused_name(f"editions-{new}", [table.name for table in tables])
+        words = {"new": new, "old": old, "floor": FLOOR}
         tables.append(
-            lay_out(
-                unused_name(f"editions-{new}", [table.name for table in tables]),
-                f"Editions: {new} and {old}",
-                of_encoders,
-                [
-                    Column("Encoder", lambda edition: named(edition.encoder)),
-                    Column(sampled(inputs, (old,), Cell(old)), lambda edition: edition.old_score),
-                    Column(sampled(inputs, (new,), Cell(new)), lambda edition: edition.new_score),
-                    Column("New − old", lambda edition: difference_cell(edition.gap)),
-                    Column(
-                        f"Less that of {FLOOR}",
-                        lambda edition: difference_cell(edition.beyond_floor),
-                    ),
-                ],
-                about,
-                kind="encoder",
-            )
+            lay_out("editions", of_encoders, columns, name=name, kind="encoder", words=words)
         )
     return tables

@@ -27,7 +27,7 @@ def encoders(inputs: Inputs) -> list[Table]:
         Column("Options", _options),
         Column("Dimensions", _dimension),
     ]
-    return [lay_out("encoders", "Encoders", inputs.encoders, columns, texts=6, kind="encoder")]
+    return [lay_out("encoders", inputs.encoders, columns, kind="encoder")]
 
 
 def _layers(results: Results) -> str:
@@ -64,13 +64,5 @@ def vocabulary(inputs: Inputs) -> list[Table]:
         return percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
 
     names = list(dict.fromkeys(name for name, _ in coverage))
-    return by_dataset(
-        inputs,
-        "vocabulary",
-        "Words outside the vocabulary",
-        columns_of(names, unknown),
-        "Percentage of the tokens in a dataset's texts that are not in the encoder's vocabulary; "
-        "each distinct text counts once. With fastText's .bin such words still get a vector, from "
-        "their character n-grams; with other word vectors they are left out.",
-        rows=inputs.datasets if names else (),
-    )
+    rows = inputs.datasets if names else ()
+    return by_dataset(inputs, "vocabulary", columns_of(names, unknown), rows)

@@ -8,7 +8,6 @@ from builders.tasks.groups import EVALRANK
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
     Cell,
     Column,
     Table,
@@ -39,19 +38,7 @@ def evalrank(inputs: Inputs) -> list[Table]:
     datasets = _ranked(inputs)
     if not datasets:
         return []
-    about = (
-        "Wang, Kuo and Li (2022): each text of a paraphrase pair is the query once, and the other "
-        "text, its positive, is ranked among all texts of the dataset except the query and "
-        "its other positives. MRR is the mean of 1 / rank over the pairs; Hits@1 and Hits@3 are "
-        "the shares of pairs with a rank of at most 1 and 3, all in per cent; the median rank is "
-        "taken over the pairs. Each text with the same score as the positive counts as half a "
-        "rank above it.",
-        "Similarity is the cosine of two vectors, or l2, 1 / (1 + their Euclidean distance), which "
-        "is not shown where it gives all encoders the ranks of cosine; the vectors are as the "
-        f"encoder gives them. In brackets the {COVERED} interval (jackknife over the groups of "
-        "texts linked by positives).",
-    )
-    tables = [lay_out("evalrank", "EvalRank", (), (), *about)]
+    tables = [lay_out("evalrank", (), ())]
     for dataset, scores in datasets.items():
         name = unused_name(f"evalrank-{dataset}", {table.name for table in tables})
         tables.append(_ranks(inputs, dataset, scores, name))
@@ -82,19 +69,18 @@ def _ranks(inputs: Inputs, dataset: str, scores: Ranks, name: str) -> Table:
             for encoder, score in ranks.items()
         }
         columns.append(Column(f"{MEDIAN}, {similarity}", medians.get))
-    about = _about_ranks(scores)
-    if len(encoders) > 1:
-        about += f" {BOLD.format('encoder of a column')} {ALIKE.format('texts')}."
+    bold = f" {BOLD.format('encoder of a column')} {ALIKE.format('texts')}."
     return lay_out(
-        name,
-        f"EvalRank: {dataset}" + (f", {OWN}" if inputs.benchmark(dataset) == OWN else ""),
+        "ranks",
         encoders,
         columns,
-        about,
+        name=name,
         kind="encoder",
-        caption=(
-            f"MRR (mean reciprocal rank) and hits in per cent; in brackets the {COVERED} interval.",
-        ),
+        words={
+            "dataset": dataset + (f", {OWN}" if inputs.benchmark(dataset) == OWN else ""),
+            "counts": _about_ranks(scores),
+            "bold": bold if len(encoders) > 1 else "",
+        },
     )
 
 
@@ -198,45 +184,29 @@ def postprocessing(inputs: Inputs) -> list[Table]:
 
     on_average = []
     for done in dict.fromkeys(done for *_, done in ways):
-        words = []
-        for what, columns in (
+        phrases = []
+        for what, averaged in (
             ("Spearman's correlation", [shipped]),
             ("the MRR", [(dataset,) for dataset in ranked]),
         ):
-            changes = [change(own, way) for own in columns for way in ways if way[2] == done]
+            changes = [
+                change(datasets, way) for datasets in averaged for way in ways if way[2] == done
+            ]
             if known := [value for value in changes if value is not None]:
-                words.append(f"{what} by {signed(fmean(known))}")
-        if words:
-            on_average.append(f"{spaced(done)} changes {' and '.join(words)}")
-    about = (
-        "Does post-processing improve similarity, and ranks too? Mean Spearman's correlation × "
-        f"100 over the similarity datasets ({', '.join(shipped) or 'none'}) and MRR in per "
-        "cent; in brackets the difference from the vectors as they are. Post-processing is "
-        "fitted on the texts that are ranked, and for similarity on the texts of all its datasets "
-        "in one language. If there are fewer texts than dimensions, they are not whitened, since "
-        "all distances would be equal. Averaged over encoders, similarities and datasets, "
-        f"{'; '.join(on_average)}."
-    )
-    table = lay_out(
-        "postprocessing",
-        "EvalRank: post-processed vectors",
-        ways,
-        [
-            Column("Encoder", lambda way: named(way[0])),
-            Column("Similarity", lambda way: way[1]),
-            Column("Vectors", lambda way: spaced(way[2])),
-            Column(f"Similarity datasets ({len(shipped)})", partial(cell, shipped)),
-            *columns_of(
-                ranked,
-                lambda dataset, way: cell([dataset], way),
-                partial(dataset_cell, inputs),
-            ),
-        ],
-        about,
-        texts=3,
-        kind="encoder",
-    )
-    return [table]
+                phrases.append(f"{what} by {signed(fmean(known))}")
+        if phrases:
+            on_average.append(f"{spaced(done)} changes {' and '.join(phrases)}")
+    columns = [
+        Column("Encoder", lambda way: named(way[0])),
+        Column("Similarity", lambda way: way[1]),
+        Column("Vectors", lambda way: spaced(way[2])),
+        Column(f"Similarity datasets ({len(shipped)})", partial(cell, shipped)),
+        *columns_of(
+            ranked, lambda dataset, way: cell([dataset], way), partial(dataset_cell, inputs)
+        ),
+    ]
+    words = {"similar": ", ".join(shipped) or "none", "on_average": "; ".join(on_average)}
+    return [lay_out("postprocessing", ways, columns, kind="encoder", words=words)]
 
 
 def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:

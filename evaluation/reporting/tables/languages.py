@@ -42,7 +42,6 @@ def languages(inputs: Inputs) -> list[Table]:
 
     table = lay_out(
         "languages",
-        "Across languages",
         inputs.names,
         [
             Column("Encoder", named),
@@ -52,11 +51,8 @@ def languages(inputs: Inputs) -> list[Table]:
                 lambda language: Cell(language, title=", ".join(datasets[language])),
             ),
         ],
-        ABOUT,
-        "Means over the tasks that all these languages have, made in the same way: "
-        f"{'; '.join(task.name for task in tasks)}. Trivial baselines: the means of Majority or "
-        "Best trivial, whichever is higher.",
         kind="encoder",
+        words={"same_task": ABOUT, "tasks": "; ".join(task.name for task in tasks)},
     )
     trivial = (percent_cell(inputs.mean_trivial(names)) for names in datasets.values())
     return [replace(table, rows=(*table.rows, Row((Cell("trivial baselines"), *trivial))))]
@@ -87,11 +83,9 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
     ]
     table = lay_out(
         "tasks-in-languages",
-        "Tasks across languages",
         [(task, encoder) for task in tasks for encoder in task.scores],
         columns,
-        *(() if averaged(tasks, inputs) else (ABOUT,)),
-        texts=3,
         group=lambda row: row[0].group.abbreviation,
+        words={"same_task": "" if averaged(tasks, inputs) else ABOUT},
     )
     return [table]

@@ -2,7 +2,15 @@
 
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layers import Profile, profiles
-from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, percent_cell
+from evaluation.reporting.layout import (
+    Cell,
+    Column,
+    Table,
+    columns_of,
+    lay_out,
+    paragraphs,
+    percent_cell,
+)
 from evaluation.reporting.tables.scores import metric_of
 
 MEAN_OF_LAYERS = ", the mean of all layers' vectors,"
@@ -24,13 +32,12 @@ def layer_table(profile: Profile) -> Table:
         range(len(profile.datasets)), score, lambda column: profile.datasets[column]
     )
     return lay_out(
-        f"layers-{profile.name}",
-        f"Layers of {profile.encoder}",
+        "layers",
         range(len(profile.rows)),
         [Column("Layer", lambda row: profile.rows[row]), *columns],
-        about_layers(profile, "In bold"),
+        name=f"layers-{profile.name}",
         kind="encoder",
-        caption=(f"{metric_of(profile.groups)} on test.",),
+        words=_words(profile, "In bold"),
     )
 
 
@@ -41,16 +48,22 @@ def about_layers(profile: Profile, marked: str) -> str:
         profile: the scores.
         marked: the mark of the best layers, such as "In bold".
     """
+    return " ".join(paragraphs("layers", _words(profile, marked)))
+
+
+def _words(profile: Profile, marked: str) -> dict[str, str]:
     apart = "".join(
         f" {name}{MEAN_OF_LAYERS if name == 'avg' else ''} is separate: it is not marked, even "
         "where it is better, and does not count as a layer."
         for name in profile.apart
     )
-    return (
-        f"{marked} is the best numbered layer of each dataset, or all that share the best score "
-        f"(compared before rounding).{apart} {best_layers(profile)} Where layers share the best "
-        "score, the mean of their numbers counts."
-    )
+    return {
+        "encoder": profile.encoder,
+        "metric": metric_of(profile.groups),
+        "marked": marked,
+        "apart": apart,
+        "best_layers": best_layers(profile),
+    }
 
 
 def best_layers(profile: Profile) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from builders.auditing.report import SMALL_TEST
 from builders.tasks.groups import Group
@@ -53,38 +54,34 @@ def group_cell(group: Group) -> Cell:
 
 def by_dataset(
     inputs: Inputs,
-    name: str,
-    title: str,
+    key: str,
     columns: Sequence[Column],
-    *about: str,
     rows: Iterable[str | tuple[str, ...]] | None = None,
-    texts: int = 1,
+    *,
     dataset: Callable[[Inputs, str], Cell] = dataset_cell,
+    **how: Any,
 ) -> list[Table]:
     """Return a table whose rows are about datasets, named in a first column; none without rows.
 
     Args:
         inputs: the results.
-        name: of the table.
-        title: of the table.
+        key: of the table in tables.yaml.
         columns: those after the name of the dataset.
-        about: paragraphs that explain it.
         rows: datasets, or tuples that begin with one; by default all that were probed.
-        texts: as of ``Table``.
         dataset: returns the cell that names one.
+        how: as of ``lay_out``.
     """
 
     def of(row: str | tuple[str, ...]) -> str:
         return row if isinstance(row, str) else row[0]
 
+    first = Column("Dataset", lambda row: dataset(inputs, of(row)))
     table = lay_out(
-        name,
-        title,
+        key,
         inputs.datasets if rows is None else rows,
-        [Column("Dataset", lambda row: dataset(inputs, of(row))), *columns],
-        *about,
-        texts=texts,
+        [first, *columns],
         group=lambda row: inputs.group(of(row)).abbreviation,
+        **how,
     )
     return [table] if table.rows else []
 

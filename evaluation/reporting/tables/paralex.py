@@ -8,7 +8,6 @@ from evaluation.reporting import published
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
     Cell,
     Column,
     Content,
@@ -61,27 +60,19 @@ def paralex(inputs: Inputs) -> list[Table]:
         "are found more easily among fewer words. The encoders' own vocabularies have different "
         "words, so that no encoder is in bold there."
     )
-    about = (
-        "Sumbler et al. (2018): are the words of a paradigm, such as the days of the week, each "
-        "other's neighbours? Suggestion starts from two terms of a cluster and looks for the "
-        "other terms among the 30 nearest words of these seeds by cosine; up to three times, the "
-        "terms found, and the words that are neighbours of enough terms found so far "
-        f"({inputs.paradigms[0].coherence_threshold} or more), are added to the seeds. The score "
-        "is the share of the other terms that are found, averaged over all pairs of seeds. "
-        "Coherence is the share of ordered pairs of terms whose second term is among the 30 "
-        "nearest words of the first. "
-        f"Both are means over clusters in per cent, in brackets the {COVERED} interval "
-        "(jackknife over the clusters).",
-        "Vocabulary: own, the words of the encoder's file; shared, the same words for all "
-        "encoders, namely those of the language's word rankings and the terms. Casing: as is, or "
-        "lower, with terms and vocabulary in lower case. Words / skipped / left out: the words "
-        "among which neighbours are searched (and how many are excluded, and why), the clusters "
-        "with fewer than three terms left, which score 0, and the terms without a vector or not "
-        "in the vocabulary." + (bold if len(names) > 1 else ""),
-        *_reported(inputs, ((dataset, language) for dataset, language, _, _ in scores)),
-        *not_scored,
+    datasets = ((dataset, language) for dataset, language, _, _ in scores)
+    table = lay_out(
+        "paralex",
+        scores,
+        columns,
+        words={
+            "threshold": inputs.paradigms[0].coherence_threshold,
+            "bold": bold if len(names) > 1 else "",
+            "papers": _reported(inputs, datasets),
+            "not_scored": not_scored,
+        },
     )
-    return [lay_out("paralex", "ParaLex", scores, columns, *about, texts=4)]
+    return [table]
 
 
 def paradigm_differences(inputs: Inputs) -> list[Table]:
@@ -122,14 +113,9 @@ def clusters(inputs: Inputs) -> list[Table]:
         ]
         for name in inputs.in_order(set().union(*by_cluster.values())):
             columns += _cluster_columns(name, by_cluster)
+        name = unused_name(f"clusters-{dataset}", {table.name for table in tables})
         tables.append(
-            lay_out(
-                unused_name(f"clusters-{dataset}", {table.name for table in tables}),
-                f"Clusters of {dataset}",
-                by_cluster,
-                columns,
-                texts=3,
-            )
+            lay_out("clusters", by_cluster, columns, name=name, words={"dataset": dataset})
         )
     return tables
 
@@ -149,7 +135,7 @@ def _clustered(
     }
 
 
-def _not_scored(inputs: Inputs) -> list[str]:
+def _not_scored(inputs: Inputs) -> str:
     """Return which datasets of ParaLex an encoder has no scores for, and why, in a paragraph."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for results in inputs.paradigms:
@@ -158,7 +144,7 @@ def _not_scored(inputs: Inputs) -> list[str]:
     parts = (
         f"{', '.join(datasets)} with {name}, {why}" for (name, why), datasets in reasons.items()
     )
-    return [f"Not scored: {'; '.join(parts)}."] if reasons else []
+    return f"Not scored: {'; '.join(parts)}." if reasons else ""
 
 
 def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], what: str) -> dict[str, Cell]:
@@ -213,7 +199,7 @@ def _reasons(left_out: Mapping[str, str]) -> str:
     return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
 
 
-def _reported(inputs: Inputs, datasets: Iterable[tuple[str, str]]) -> list[str]:
+def _reported(inputs: Inputs, datasets: Iterable[tuple[str, str]]) -> str:
     """Return the paper's scores of the languages of whole datasets, in words.
 
     Args:
@@ -228,9 +214,8 @@ def _reported(inputs: Inputs, datasets: Iterable[tuple[str, str]]) -> list[str]:
         scores = zip(published.VECTORS, published.PARALEX.get(language, ()), strict=False)
         if known := [f"{name} {score}" for name, score in scores if score is not None]:
             shown.append(f"{language}: {', '.join(known)}")
-    if not shown:
-        return []
-    return [
+    about = (
         "Sumbler et al. (2018) report, with each one's own vocabulary and without saying for which "
         f"of the two measures: {'; '.join(shown)}."
-    ]
+    )
+    return about if shown else ""

@@ -20,6 +20,7 @@ from evaluation.reporting.layout import (
     columns_of,
     headings,
     named,
+    paragraphs,
     percent,
     percent_cell,
     rows_of,
@@ -49,7 +50,7 @@ OF_MODELS = (
 )
 
 
-def introduction(inputs: Inputs) -> list[str]:
+def introduction(inputs: Inputs) -> tuple[str, ...]:
     """Return the paragraphs that explain how to read the scores."""
     first = inputs.encoders[0]
     intervals, protocol = first.intervals, inputs.protocol
@@ -60,23 +61,22 @@ def introduction(inputs: Inputs) -> list[str]:
     )
     scores = chain.from_iterable(scores.values() for scores in inputs.datasets.values())
     random = any(score.deviation is not None for score in scores)
-    paragraphs = [
-        "Test accuracy in per cent; for semantic similarity, Pearson's correlation × 100. In "
-        f"brackets the {100 * intervals['coverage']:.0f} % interval ({intervals['method']} over "
-        "the test documents, or over the test rows if there are fewer than "
-        f"{intervals['least_documents']} documents)"
-        + (", after ± the standard deviation over random starts" if random else "")
-        + ". Majority is the accuracy of always predicting the most frequent class of train; Best "
-        "trivial is the best of the other baselines below. Probe protocol "
-        f"{protocol['name']}, version {protocol['version']}{options}; seed {first.seed}."
-        + (f" {OF_SCALE}" if depends_on_scale(inputs) else ""),
-        "In a dataset with folds, each fold is the test once and all rows are scored together; "
-        "Majority and the baselines are fitted per fold too. Similarity is the cosine of two "
-        "embeddings and needs no probe; all other tasks are probed.",
-    ]
-    if len(inputs.encoders) > 1:
-        paragraphs[1] += f" {BOLD.format('encoder on each dataset or average')}"
-    return paragraphs + ([OF_MODELS.format(", ".join(inputs.asked))] if inputs.asked else [])
+    models = OF_MODELS.format(", ".join(inputs.asked))
+    bold = f" {BOLD.format('encoder on each dataset or average')}"
+    return paragraphs(
+        "introduction",
+        {
+            **intervals,
+            **protocol,
+            "coverage": 100 * intervals["coverage"],
+            "random": ", after ± the standard deviation over random starts" if random else "",
+            "options": options,
+            "seed": first.seed,
+            "of_scale": f" {OF_SCALE}" if depends_on_scale(inputs) else "",
+            "bold": bold if len(inputs.encoders) > 1 else "",
+            "models": models if inputs.asked else "",
+        },
+    )
 
 
 def group_tables(inputs: Inputs) -> list[Table]:
@@ -160,13 +160,13 @@ def _benchmark_scores(inputs: Inputs, benchmark: str, about: Sequence[str]) -> l
     ]
     return by_dataset(
         inputs,
-        f"scores-{unused_name(benchmark, ())}",
-        f"Scores: {benchmark}",
+        "scores",
         columns,
-        *about,
-        rows=datasets,
-        texts=2,
+        datasets,
         dataset=scored_dataset_cell,
+        name=f"scores-{unused_name(benchmark, ())}",
+        words={"benchmark": benchmark},
+        more=about,
     )
 
 
@@ -188,35 +188,19 @@ def correlations(inputs: Inputs) -> list[Table]:
         cell = Cell(f"{percent(pearson)} / {percent(spearman)}", value=pearson)
         return sampled(inputs, [dataset], cell)
 
-    return by_dataset(
-        inputs,
-        "correlations",
-        "Correlations",
-        [
-            Column("Rows", lambda row: row[1].partition(", ")[2] or "all"),
-            *columns_of(inputs.names, both),
-        ],
-        "Pearson's / Spearman's correlation × 100, over all rows and per subset of the source.",
-        rows=rows,
-        texts=2,
-    )
+    subset = Column("Rows", lambda row: row[1].partition(", ")[2] or "all")
+    columns = [subset, *columns_of(inputs.names, both)]
+    return by_dataset(inputs, "correlations", columns, rows)
 
 
 def baselines(inputs: Inputs) -> list[Table]:
     """Return all trivial baselines."""
-    return by_dataset(
-        inputs,
-        "baselines",
-        "Trivial baselines",
-        columns_of(
-            dict.fromkeys(chain.from_iterable(inputs.baselines.values())),
-            lambda baseline, dataset: inputs.baselines[dataset].get(baseline),
-            titled,
-        ),
-        "Predictors without a sentence encoder, as measured by the audit (gate 4): test accuracy "
-        "in per cent; for semantic similarity, Pearson's correlation × 100. – marks a baseline "
-        "that does not apply.",
+    columns = columns_of(
+        dict.fromkeys(chain.from_iterable(inputs.baselines.values())),
+        lambda baseline, dataset: inputs.baselines[dataset].get(baseline),
+        titled,
     )
+    return by_dataset(inputs, "baselines", columns)
 
 
 def metric_of(groups: Iterable[Group]) -> str:
