@@ -8,9 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from evaluation.reporting.inputs import Datasets, Inputs
-from evaluation.reporting.layers import Profile
 from evaluation.reporting.layout import COVERED
-from evaluation.reporting.tables.layers import best_layers
+from evaluation.reporting.tables.layers import Profile, best_layers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

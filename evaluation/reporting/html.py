@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.reporting.figures import FARTHEST, inline
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layers import Profile, profiles
 from evaluation.reporting.layout import percent
 from evaluation.reporting.notes import TIED, notes_of
 from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
 from evaluation.reporting.tables.averages import answers, warning
 from evaluation.reporting.tables.compared import FEW_ENCODERS
-from evaluation.reporting.tables.layers import about_layers
+from evaluation.reporting.tables.layers import Profile, about_layers, profiles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from evaluation.reporting.html import write_html
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
 from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layers import profiles
 from evaluation.reporting.markdown import write_markdown
+from evaluation.reporting.tables.layers import profiles
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
 from evaluation.results.rankings import RankingResults

@@ -1,9 +1,20 @@
-"""The same task in several languages side by side, for each encoder."""
+"""The same task in several languages: which datasets stand side by side, and who scored what.
 
-from dataclasses import replace
+Of probes, these are datasets of one task from the same recipes and collection. EvalRank and ParaLex
+have sources of their own in each language, and stand side by side all the same. A dataset that is
+made in another way than the others of its row is named, and in no average.
+"""
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from builders.tasks import TASKS
+from builders.tasks.groups import Group
+from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.languages import SharedTask, averaged, languages_of, shared_tasks
 from evaluation.reporting.layout import (
     COVERED,
     Cell,
@@ -18,6 +29,113 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.notes import DIFFERENT, NOT_SHOWN
 from evaluation.reporting.tables.marks import given, mean_cell, sampled
+
+# Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
+WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTask:
+    """A task in two languages or more.
+
+    Attributes:
+        name: task, recipes and collection, in words.
+        group: of the task.
+        measure: what the scores are: "accuracy", "pearson", "MRR, cosine" …
+        datasets: language to dataset, in the order of the languages.
+        different: the languages whose dataset is made in another way than the most.
+        scores: encoder to language to its score, with the interval.
+    """
+
+    name: str
+    group: Group
+    measure: str
+    datasets: Mapping[str, str]
+    different: frozenset[str] = frozenset()
+    scores: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
+
+
+def shared_tasks(inputs: Inputs) -> list[SharedTask]:
+    """Return all tasks that the report has in two languages or more, by group.
+
+    An edition of another dataset stands in no row, and of several datasets in one language the one
+    that is made as those in the other languages, or else the first.
+    """
+    scores = _chosen(inputs.scores)
+    about = scores.dataset.map(inputs.audit)
+    scores = scores[[bool(facts.get("made")) and not facts.get("edition_of") for facts in about]]
+    made = scores.dataset.map(lambda dataset: inputs.audit[dataset]["made"])
+    sources = [
+        tuple(making["from"]) if dataset in inputs.datasets else ()
+        for dataset, making in zip(scores.dataset, made, strict=True)
+    ]
+    scores = scores.assign(
+        sources=pd.Series(sources, scores.index, object),
+        making=[repr((how["from"], sorted(how["options"].items()))) for how in made],
+    )
+    tasks = [
+        _shared(inputs, rows)
+        for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
+        if rows.language.nunique() > 1
+    ]
+    return sorted(tasks, key=lambda task: (place(task.group), task.name))
+
+
+def languages_of(tasks: list[SharedTask]) -> list[str]:
+    """Return the languages of some tasks: those with the most tasks first."""
+    counts = Counter(language for task in tasks for language in task.datasets)
+    return sorted(counts, key=lambda language: (-counts[language], language))
+
+
+def averaged(tasks: list[SharedTask], inputs: Inputs) -> list[SharedTask]:
+    """Return the probed tasks, made in the same way, that all languages with such tasks have."""
+    probed = [
+        task
+        for task in tasks
+        if not task.different and inputs.datasets.keys() >= {*task.datasets.values()}
+    ]
+    return [task for task in probed if len(task.datasets) == len(languages_of(probed))]
+
+
+def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a ``long_table`` that are shown, their measures in words."""
+    probes = scores[scores.way == ""]
+    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
+    chosen = [probes, ranks.assign(measure="MRR, cosine")]
+    for way in WAYS:
+        clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
+        if clusters.language.nunique() > 1:
+            vocabulary, casing = way.split(" ")
+            words = f"suggestion, {vocabulary} words, {casing.replace('_', ' ')}"
+            chosen.append(clusters.assign(measure=words))
+            break
+    return pd.concat(chosen)
+
+
+def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
+    """Return a task from the scores on all its datasets."""
+    first = rows.iloc[0]
+    languages = rows.groupby("making", sort=False).language.nunique()
+    usual = str(languages.idxmax())
+    shown = rows.assign(unusual=rows.making != usual).sort_values("unusual", kind="stable")
+    chosen = shown.drop_duplicates("language")
+    unusual = chosen[chosen.unusual] if languages[usual] > 1 else chosen
+    scores: dict[str, dict[str, Mean]] = {}
+    for row in shown[shown.dataset.isin(chosen.dataset)].to_dict("records"):
+        mean = Mean(row["value"], row["interval"])
+        of_encoder = scores.setdefault(row["encoder"], {})
+        of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
+    words = ", ".join(first.sources).replace("_", " ")
+    return SharedTask(
+        name=first.task.replace("_", " ") + (f": {words}" if words else ""),
+        group=TASKS[first.task].group,
+        measure=first.measure,
+        datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
+        # If no two are made in the same way, neither is the usual one.
+        different=frozenset(unusual.language),
+        scores={name: scores[name] for name in inputs.in_order(scores)},
+    )
+
 
 ABOUT = (
     "The same task in several languages: datasets of one task from the same recipes, with the same "

@@ -1,7 +1,19 @@
-"""Scores of an encoder's layers."""
+"""The scores over the layers of an encoder.
 
+As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the scores of each
+dataset are standardised over the layers, and its best layer is marked, or all layers that share
+the best score.
+"""
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from builders.tasks.groups import Group
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layers import Profile, profiles
+from evaluation.reporting.instances import FAR, LIMIT, LONGEST
 from evaluation.reporting.layout import (
     Cell,
     Column,
@@ -10,8 +22,101 @@ from evaluation.reporting.layout import (
     lay_out,
     paragraphs,
     percent_cell,
+    unused_name,
 )
 from evaluation.reporting.tables.scores import metric_of
+from evaluation.results.probes import Results
+
+Doubles = np.ndarray[Any, np.dtype[np.float64]]
+# Scores that differ by less are equal: they are means over random starts.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The scores of an encoder's layers.
+
+    Attributes:
+        encoder: its name.
+        name: the same in letters, digits and hyphens, unique in a report.
+        layers: the numbered layers, the lowest first.
+        apart: the other vectors that were probed, such as the layers' average.
+        datasets: those that every layer was probed on, group by group.
+        groups: the group of each of them.
+        benchmarks: the benchmark of each of them, or ``OWN``.
+        values: scores, float64 [layers, then apart; datasets].
+        standard: ``values`` minus the mean of the numbered layers, divided by their standard
+            deviation (0 where they do not differ).
+        best: for each dataset the indices of the numbered layers that share the best score.
+    """
+
+    encoder: str
+    name: str
+    layers: tuple[str, ...]
+    apart: tuple[str, ...]
+    datasets: tuple[str, ...]
+    groups: tuple[Group, ...]
+    benchmarks: tuple[str, ...]
+    values: Doubles
+    standard: Doubles
+    best: tuple[tuple[int, ...], ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the rows of ``values``."""
+        return self.layers + self.apart
+
+    def average_bests(self) -> dict[str, float]:
+        """Return benchmark to the mean number of the best layer over its datasets.
+
+        Chen et al. (2019), Table 6. Of layers that share the best score, the mean number counts.
+        """
+        best = [fmean(int(self.layers[index]) for index in own) for own in self.best]
+        return {
+            name: fmean(b for b, own in zip(best, self.benchmarks, strict=True) if own == name)
+            for name in dict.fromkeys(self.benchmarks)
+        }
+
+
+def profiles(inputs: Inputs) -> list[Profile]:
+    """Return the profile of every encoder that was probed on two numbered layers or more."""
+    found: dict[str, Profile] = {}
+    for own in inputs.encoders:
+        profile = _profile(own, unused_name(own.name, found), inputs)
+        if profile:
+            found[profile.name] = profile
+    return list(found.values())
+
+
+def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
+    names = own.encoder["layers"]
+    layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
+    if len(layers) < 2:
+        return None
+    apart = tuple(name for name in names if name not in layers)
+    scores = {(score.layer, score.dataset): score.value for score in own.scores}
+    groups = {name: group for group, of in inputs.groups.items() for name in of}
+    datasets = tuple(
+        name for name in groups if all((layer, name) in scores for layer in layers + apart)
+    )
+    values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
+    numbered = values[: len(layers)]
+    spread = numbered.std(axis=0)
+    spread[np.ptp(numbered, axis=0) < _SAME] = np.inf
+    shared = numbered > numbered.max(axis=0) - _SAME
+    return Profile(
+        encoder=own.name,
+        name=name,
+        layers=layers,
+        apart=apart,
+        datasets=datasets,
+        groups=tuple(groups[name] for name in datasets),
+        benchmarks=tuple(map(inputs.benchmark, datasets)),
+        values=values,
+        standard=(values - numbered.mean(axis=0)) / spread,
+        best=tuple(tuple(map(int, np.flatnonzero(own))) for own in shared.T),
+    )
+
 
 MEAN_OF_LAYERS = ", the mean of all layers' vectors,"
 
@@ -71,3 +176,19 @@ def best_layers(profile: Profile) -> str:
     found = (f"{value:.1f} over {name}" for name, value in profile.average_bests().items())
     last = profile.layers[-1]
     return f"Average best layer, of {profile.layers[0]} to {last}: {', '.join(found)}."
+
+
+def figure(inputs: Inputs) -> list[Table]:
+    """Return the heading of the figure of all scores."""
+    return [lay_out("figure", (), ())]
+
+
+def heatmaps(inputs: Inputs) -> list[Table]:
+    """Return the heading of the heatmaps of layers, if an encoder was probed on several."""
+    return [lay_out("by-layer", (), ())] if profiles(inputs) else []
+
+
+def browser(inputs: Inputs) -> list[Table]:
+    """Return the heading of the browser of instances."""
+    words = {"limit": LIMIT, "longest": LONGEST, "far": 100 * FAR}
+    return [lay_out("instances", (), (), words=words)]

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 
 from builders.tasks.groups import SS, Group
 from corpora_recipes.records import SPLITS
+from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
@@ -256,3 +257,23 @@ def _sizes(score: Score) -> str:
         return f"{score.asked:,} in {score.folds} folds"
     counts = (score.rows.get(split) for split in SPLITS)
     return " / ".join(NONE if count is None else f"{count:,}" for count in counts)
+
+
+def ablations(inputs: Inputs) -> list[Table]:
+    """Return the ablations of the encoders that were probed with them."""
+    ablated = {
+        dataset: ablation.name
+        for dataset, scores in inputs.datasets.items()
+        if (ablation := ABLATIONS.get(inputs.any_score(dataset).task))
+        and any(ablation.name in score.measures for score in scores.values())
+    }
+
+    def share(column: tuple[str, str], dataset: str) -> float | None:
+        encoder, simpler = column
+        score = inputs.datasets[dataset].get(encoder)
+        if score is None:
+            return None
+        return score.measures.get(ablated[dataset]) if simpler else score.value
+
+    columns = columns_of(product(inputs.names, ("", ": ablated")), share, "".join)
+    return by_dataset(inputs, "ablations", [Column("Ablation", ablated.get), *columns], ablated)

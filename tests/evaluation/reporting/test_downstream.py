@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.reporting.averages import averages_of
-from evaluation.reporting.downstream import (
+from evaluation.reporting.long import long_table
+from evaluation.reporting.tables.downstream import (
     downstream_means,
     downstream_scores,
     intrinsic_scores,
     relate,
 )
-from evaluation.reporting.long import long_table
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score
 from evaluation.results.rankings import RankingResults, RankScore

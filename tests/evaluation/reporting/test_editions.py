@@ -12,7 +12,7 @@ from evaluation.measures.intervals import leave_out_means, reach
 from evaluation.reporting.editions import compare_editions
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.tables.editions import editions
+from evaluation.reporting.tables.compared import editions
 from evaluation.results.comparison import Measured
 
 

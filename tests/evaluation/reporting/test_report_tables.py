@@ -29,7 +29,6 @@ from corpora_recipes.running.errors import InputError
 from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layers import profiles
 from evaluation.reporting.layout import (
     Cell,
     Row,
@@ -38,12 +37,11 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.markdown import table_lines, write_markdown
 from evaluation.reporting.published import PAPERS
-from evaluation.reporting.tables.ablations import ablations
 from evaluation.reporting.tables.audit import measurements, published, verdicts
 from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
-from evaluation.reporting.tables.layers import layer_table
-from evaluation.reporting.tables.scores import group_tables, scores
+from evaluation.reporting.tables.layers import layer_table, profiles
+from evaluation.reporting.tables.scores import ablations, group_tables, scores
 from evaluation.results.comparison import Difference
 from evaluation.results.probes import Results
 
