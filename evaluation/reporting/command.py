@@ -85,10 +85,10 @@ def run(options: argparse.Namespace) -> None:
     rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
     paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
     left_out = {
-        f"{stage.name} {name}": own.why
+        f"{stage.name} {name}": fault.why
         for stage in STAGES
-        for name, own in read_left_out(stage.name).items()
-        if not own.asked_for
+        for name, fault in read_left_out(stage.name).items()
+        if not fault.asked_for
     }
     with remembering(check=options.check):
         key = {

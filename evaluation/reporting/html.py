@@ -45,14 +45,14 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         lstrip_blocks=True,
     )
     script = (_FOLDER / "page.js").read_text("utf-8")
-    sections = groupby(sections_of(inputs, "page"), lambda own: own[0].chapter)
+    sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
     described = (
         f"Scores of {', '.join(inputs.names)} on {len(inputs.datasets)} datasets with intervals "
         "and baselines; the table of scores has the numbers."
     )
     return environment.get_template("page.html").render(
         inputs=inputs,
-        chapters=[(chapter, list(own)) for chapter, own in sections],
+        chapters=[(chapter, list(shown)) for chapter, shown in sections],
         titles={group.abbreviation: group.title for group in inputs.audited},
         warning=warning(inputs),
         answers=answers(inputs),
@@ -83,7 +83,7 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         "encoder": profile.encoder,
         "about": about_layers(profile, "Framed"),
-        "groups": [(group.abbreviation, len(list(own))) for group, own in groupby(profile.groups)],
+        "groups": [(group.abbreviation, len(list(of))) for group, of in groupby(profile.groups)],
         "datasets": profile.datasets,
         "rows": [
             {

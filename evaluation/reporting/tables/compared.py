@@ -95,13 +95,13 @@ def _counts(tones: Sequence[str]) -> Cell:
 
 def differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on every dataset."""
-    found = _by_pair(inputs, "dataset")
+    of_datasets = _by_pair(inputs, "dataset")
     columns = columns_of(
-        _pairs_of(found),
-        lambda pair, dataset: difference_cell(found.get((pair, dataset))),
+        _pairs_of(of_datasets),
+        lambda pair, dataset: difference_cell(of_datasets.get((pair, dataset))),
         _minus,
     )
-    return by_dataset(inputs, "differences", columns, inputs.datasets if found else ())
+    return by_dataset(inputs, "differences", columns, inputs.datasets if of_datasets else ())
 
 
 def measure_differences(
@@ -120,15 +120,15 @@ def measure_differences(
         rows: key of a measure to what names its row.
         about: an explanation of them.
     """
-    found = {
+    of_rows = {
         key: difference for key, difference in _by_pair(inputs, "measure").items() if key[1] in rows
     }
-    measured = {what for _, what in found}
+    measured = {what for _, what in of_rows}
     columns = [
         *columns_of(range(len(texts)), lambda place, what: rows[what][place], texts.__getitem__),
         *columns_of(
-            _pairs_of(found),
-            lambda pair, what: difference_cell(found.get((pair, what))),
+            _pairs_of(of_rows),
+            lambda pair, what: difference_cell(of_rows.get((pair, what))),
             _minus,
         ),
     ]

@@ -7,13 +7,12 @@ the best score.
 
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
 from builders.tasks.groups import Group
+from evaluation.arrays import Doubles
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.instances import FAR, LIMIT, LONGEST
 from evaluation.reporting.layout import (
     Cell,
     Column,
@@ -27,7 +26,6 @@ from evaluation.reporting.layout import (
 from evaluation.reporting.tables.scores import metric_of
 from evaluation.results.probes import Results
 
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
 # Scores that differ by less are equal: they are means over random starts.
 _SAME = 1e-9
 
@@ -71,33 +69,32 @@ class Profile:
 
         Chen et al. (2019), Table 6. Of layers that share the best score, the mean number counts.
         """
-        best = [fmean(int(self.layers[index]) for index in own) for own in self.best]
-        return {
-            name: fmean(b for b, own in zip(best, self.benchmarks, strict=True) if own == name)
-            for name in dict.fromkeys(self.benchmarks)
-        }
+        bests: dict[str, list[float]] = {}
+        for benchmark, best in zip(self.benchmarks, self.best, strict=True):
+            number = fmean(int(self.layers[index]) for index in best)
+            bests.setdefault(benchmark, []).append(number)
+        return {benchmark: fmean(numbers) for benchmark, numbers in bests.items()}
 
 
 def profiles(inputs: Inputs) -> list[Profile]:
     """Return the profile of every encoder that was probed on two numbered layers or more."""
-    found: dict[str, Profile] = {}
-    for own in inputs.encoders:
-        profile = _profile(own, unused_name(own.name, found), inputs)
+    by_name: dict[str, Profile] = {}
+    for results in inputs.encoders:
+        profile = _profile(results, unused_name(results.name, by_name), inputs)
         if profile:
-            found[profile.name] = profile
-    return list(found.values())
+            by_name[profile.name] = profile
+    return list(by_name.values())
 
 
-def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
-    names = own.encoder["layers"]
+def _profile(results: Results, name: str, inputs: Inputs) -> Profile | None:
+    names = results.encoder["layers"]
     layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
     if len(layers) < 2:
         return None
     apart = tuple(name for name in names if name not in layers)
-    scores = {(score.layer, score.dataset): score.value for score in own.scores}
-    groups = {name: group for group, of in inputs.groups.items() for name in of}
+    scores = {(score.layer, score.dataset): score.value for score in results.scores}
     datasets = tuple(
-        name for name in groups if all((layer, name) in scores for layer in layers + apart)
+        name for name in inputs.datasets if all((layer, name) in scores for layer in layers + apart)
     )
     values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
     numbered = values[: len(layers)]
@@ -105,16 +102,16 @@ def _profile(own: Results, name: str, inputs: Inputs) -> Profile | None:
     spread[np.ptp(numbered, axis=0) < _SAME] = np.inf
     shared = numbered > numbered.max(axis=0) - _SAME
     return Profile(
-        encoder=own.name,
+        encoder=results.name,
         name=name,
         layers=layers,
         apart=apart,
         datasets=datasets,
-        groups=tuple(groups[name] for name in datasets),
+        groups=tuple(map(inputs.group, datasets)),
         benchmarks=tuple(map(inputs.benchmark, datasets)),
         values=values,
         standard=(values - numbered.mean(axis=0)) / spread,
-        best=tuple(tuple(map(int, np.flatnonzero(own))) for own in shared.T),
+        best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
     )
 
 
@@ -173,22 +170,11 @@ def _words(profile: Profile, marked: str) -> dict[str, str]:
 
 def best_layers(profile: Profile) -> str:
     """Return a sentence on the average best layer."""
-    found = (f"{value:.1f} over {name}" for name, value in profile.average_bests().items())
+    means = (f"{value:.1f} over {name}" for name, value in profile.average_bests().items())
     last = profile.layers[-1]
-    return f"Average best layer, of {profile.layers[0]} to {last}: {', '.join(found)}."
-
-
-def figure(inputs: Inputs) -> list[Table]:
-    """Return the heading of the figure of all scores."""
-    return [lay_out("figure", (), ())]
+    return f"Average best layer, of {profile.layers[0]} to {last}: {', '.join(means)}."
 
 
 def heatmaps(inputs: Inputs) -> list[Table]:
     """Return the heading of the heatmaps of layers, if an encoder was probed on several."""
     return [lay_out("by-layer", (), ())] if profiles(inputs) else []
-
-
-def browser(inputs: Inputs) -> list[Table]:
-    """Return the heading of the browser of instances."""
-    words = {"limit": LIMIT, "longest": LONGEST, "far": 100 * FAR}
-    return [lay_out("instances", (), (), words=words)]

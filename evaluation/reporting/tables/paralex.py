@@ -98,14 +98,14 @@ def clusters(inputs: Inputs) -> list[Table]:
     for dataset, ways in groupby(_clustered(inputs).items(), key=lambda way: way[0][0]):
         by_cluster: dict[tuple[str, str, str], dict[str, ClusterScore]] = {}
         for (_, _, vocabulary, casing), scores in ways:
-            found = {
+            by_encoder = {
                 (cluster.cluster, name): cluster
                 for name, score in scores.items()
                 for cluster in score.clusters
             }
-            for cluster, name in sorted(found):
+            for cluster, name in sorted(by_encoder):
                 row = by_cluster.setdefault((cluster, vocabulary, casing), {})
-                row[name] = found[cluster, name]
+                row[name] = by_encoder[cluster, name]
         columns = [
             Column("Cluster", lambda row: row[0]),
             Column("Vocabulary", lambda row: row[1]),
@@ -174,7 +174,7 @@ def _counts(score: ParadigmScore) -> Cell:
 
 def _cluster_columns(encoder: str, clusters: Clusters) -> list[Column]:
     """Return the columns of an encoder's scores of clusters."""
-    found = {row: scores[encoder] for row, scores in clusters.items() if encoder in scores}
+    scored = {row: scores[encoder] for row, scores in clusters.items() if encoder in scores}
     contents: dict[str, Callable[[ClusterScore], Content]] = {
         "suggestion": lambda cluster: Cell(
             f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}",
@@ -185,7 +185,7 @@ def _cluster_columns(encoder: str, clusters: Clusters) -> list[Column]:
     }
     return columns_of(
         contents,
-        lambda what, row: contents[what](found[row]) if row in found else None,
+        lambda what, row: contents[what](scored[row]) if row in scored else None,
         lambda what: f"{encoder}: {what}",
     )
 

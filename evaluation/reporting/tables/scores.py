@@ -207,10 +207,10 @@ def baselines(inputs: Inputs) -> list[Table]:
 def metric_of(groups: Iterable[Group]) -> str:
     """Return what the scores of groups of tasks measure, in words."""
     correlation = "Pearson's correlation × 100"
-    found = set(groups)
-    if found == {SS}:
+    measured = set(groups)
+    if measured == {SS}:
         return correlation
-    return "Accuracy in per cent" + (f", of SS {correlation}," if SS in found else "")
+    return "Accuracy in per cent" + (f", of SS {correlation}," if SS in measured else "")
 
 
 def depends_on_scale(inputs: Inputs) -> bool:
