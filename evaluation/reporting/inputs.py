@@ -13,7 +13,6 @@ from builders.tasks import TASKS
 from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting.averages import OWN, Average, Mean, averages_of, mean_ranks, mean_score
-from evaluation.reporting.editions import FLOOR, Edition, compare_editions
 from evaluation.reporting.long import long_table, probed_scores
 from evaluation.results.comparison import (
     Difference,
@@ -22,6 +21,7 @@ from evaluation.results.comparison import (
     compare_ranks,
     measure_all,
 )
+from evaluation.results.editions import FLOOR, Edition, compare_editions
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score, read_predictions
 from evaluation.results.rankings import RankingResults, RankScore, SimilarityScore, read_ranks

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from builders.tasks.groups import Group
-from evaluation.reporting.editions import FLOOR, Edition
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     Cell,
@@ -20,6 +19,7 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.tables.marks import by_dataset, sampled
 from evaluation.results.comparison import Difference
+from evaluation.results.editions import FLOOR, Edition
 
 # As a share of the largest number of texts, or words, with vectors. An encoder with fewer has an
 # easier task, so that its higher score is not better.
