@@ -105,39 +105,31 @@ def _about_ranks(scores: Ranks) -> str:
     """Return the number of texts that are ranked, and the encoders' exceptions."""
     first = next(iter(scores.values()))
     texts = max(score.background for score in scores.values())
+    unknown = {name: s.without_vector for (name, _), s in scores.items() if s.without_vector}
+    fewer = {name: s.background for (name, _), s in scores.items() if s.background < texts}
+    ties = {f"{name} by {how}": score.ties for (name, how), score in scores.items() if score.ties}
+    remarks = {
+        "Pairs with a text without a vector, which get the rank of chance: {}.": unknown,
+        "With vectors of fewer texts: {}. Among fewer texts, ranks are better.": fewer,
+        "Pairs whose positive shares its score with another text: {}.": ties,
+    }
     parts = [f"{texts:,} texts, {first.queries:,} queries, {first.pairs:,} pairs."]
-    unknown = {encoder: s.without_vector for (encoder, _), s in scores.items() if s.without_vector}
-    ties = [
-        f"{encoder} by {similarity} {score.ties:,}"
-        for (encoder, similarity), score in scores.items()
-        if score.ties
-    ]
-    fewer = {e: s.background for (e, _), s in scores.items() if s.background < texts}
-    if unknown:
-        parts.append(
-            f"Pairs with a text without a vector, which get the rank of chance: {_counts(unknown)}."
-        )
-    if fewer:
-        parts.append(
-            f"With vectors of fewer texts: {_counts(fewer)}. Among fewer texts, ranks are better."
-        )
-    if ties:
-        parts.append(f"Pairs whose positive shares its score with another text: {', '.join(ties)}.")
+    for remark, counts in remarks.items():
+        if counts:
+            named_counts = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+            parts.append(remark.format(named_counts))
     return " ".join(parts)
-
-
-def _counts(of_encoders: Mapping[str, int]) -> str:
-    return ", ".join(f"{encoder} {count:,}" for encoder, count in of_encoders.items())
 
 
 def rank_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders' ranks."""
-    rows = {}
-    for dataset, scores in _ranked(inputs).items():
-        by_similarity = {score.similarity: score for score in scores.values()}
-        for similarity in _distinct(scores):
-            for what in MEASURES:
-                rows[by_similarity[similarity].key(what)] = (dataset, similarity, what)
+    rows = {
+        score.key(what): (dataset, score.similarity, what)
+        for dataset, scores in _ranked(inputs).items()
+        for score in scores.values()
+        for what in MEASURES
+        if score.similarity in _distinct(scores)
+    }
     return measure_differences(
         inputs,
         EVALRANK,

@@ -16,7 +16,6 @@ from builders.tasks.groups import Group
 from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
     Cell,
     Column,
     Row,
@@ -25,6 +24,7 @@ from evaluation.reporting.layout import (
     columns_of,
     lay_out,
     named,
+    paragraphs,
     percent_cell,
 )
 from evaluation.reporting.notes import DIFFERENT, NOT_SHOWN
@@ -137,13 +137,6 @@ def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
     )
 
 
-ABOUT = (
-    "The same task in several languages: datasets of one task from the same recipes, with the same "
-    "options. Texts differ from language to language, and so may their difficulty: compare a "
-    f"difference between languages with that of other encoders. In brackets the {COVERED} interval."
-)
-
-
 def languages(inputs: Inputs) -> list[Table]:
     """Return each encoder's mean in each language, over the tasks that all languages have."""
     tasks = averaged(shared_tasks(inputs), inputs)
@@ -170,7 +163,7 @@ def languages(inputs: Inputs) -> list[Table]:
             ),
         ],
         kind="encoder",
-        words={"same_task": ABOUT, "tasks": "; ".join(task.name for task in tasks)},
+        words={"tasks": "; ".join(task.name for task in tasks)},
     )
     trivial = (percent_cell(inputs.mean_trivial(names)) for names in datasets.values())
     return [replace(table, rows=(*table.rows, Row((Cell("trivial baselines"), *trivial))))]
@@ -204,6 +197,6 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         [(task, encoder) for task in tasks for encoder in task.scores],
         columns,
         group=lambda row: row[0].group.abbreviation,
-        words={"same_task": "" if averaged(tasks, inputs) else ABOUT},
+        more=() if averaged(tasks, inputs) else paragraphs("languages", {"tasks": ""})[:1],
     )
     return [table]
