@@ -134,17 +134,9 @@ def _draw_column(
     lowest = min(ends, default=0.0)
     axes.set_xlim(min(0, 100 * lowest), 100)
     metrics = {score.metric for score in any_score}
-    axes.set_xlabel(
-        " or ".join(
-            words
-            for metric, words in (
-                ("accuracy", "accuracy (%)"),
-                ("pearson", "Pearson correlation (× 100)"),
-            )
-            if metric in metrics
-        )
-        + f" on test, {COVERED} interval"
-    )
+    words = {"accuracy": "accuracy (%)", "pearson": "Pearson correlation (× 100)"}
+    shown = " or ".join(words[metric] for metric in words if metric in metrics)
+    axes.set_xlabel(f"{shown} on test, {COVERED} interval")
     axes.grid(axis="x", color="#dddddd")
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -204,9 +205,9 @@ def read_inputs(
             found="no results",
             todo="probe an encoder of params.yaml: `probeta repro`",
         )
-    probed = sorted((given for given, _ in results), key=_name)
-    ranked = sorted((given for given, _ in rankings), key=_name)
-    clustered = sorted(paradigms, key=_name)
+    probed = sorted((given for given, _ in results), key=attrgetter("name"))
+    ranked = sorted((given for given, _ in rankings), key=attrgetter("name"))
+    clustered = sorted(paradigms, key=attrgetter("name"))
     _check_comparable(probed, ranked, clustered)
     datasets, others = _by_dataset(probed), _without_probe(ranked, clustered)
     report = _read_audited(audit, datasets, list(chain.from_iterable(others.values())))
@@ -254,10 +255,6 @@ def read_inputs(
         missing=report.get("missing", {}),
         left_out=dict(left_out or {}),
     )
-
-
-def _name(results: AnyResults) -> str:
-    return results.name
 
 
 def _order(names: Sequence[str]) -> Callable[[str], tuple[int, str]]:

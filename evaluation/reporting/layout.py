@@ -240,14 +240,7 @@ def about_differences(unit: str) -> str:
     Args:
         unit: what is left out, such as "cluster".
     """
-    return (
-        "Score of the first encoder minus that of the second, in points, with the "
-        f"{COVERED} interval of the difference (paired jackknife: both are measured again without "
-        f"each {unit} in turn). "
-        "Where the interval contains 0 the two are tied: the test cannot distinguish them. Each "
-        "interval is that of a single difference: of twenty ties, one is expected to look like a "
-        "difference. Differences in bold are not ties."
-    )
+    return paragraphs("difference", {"unit": unit})[0]
 
 
 def spaced(name: str) -> str:

@@ -34,21 +34,8 @@ Differences = Mapping[tuple[Pair, str], Difference]
 
 
 def pairs(inputs: Inputs) -> list[Table]:
-    """Return the differences of every two encoders over groups of tasks."""
-    return _pairs(inputs, _by_pair(inputs, "dataset"), _by_pair(inputs, "group"))
-
-
-def best_pairs(inputs: Inputs) -> list[Table]:
-    """Return the same; of many encoders, only the pairs with the one that has the best rank."""
-    few = len(inputs.names) <= FEW_ENCODERS
-    best = tuple(
-        pair for pair in inputs.differences if few or inputs.names[0] in (pair.one, pair.other)
-    )
-    return pairs(replace(inputs, differences=best))
-
-
-def _pairs(inputs: Inputs, of_datasets: Differences, of_groups: Differences) -> list[Table]:
-    """Return a table for each benchmark, and one for the user's own datasets."""
+    """Return the differences of every two encoders over groups of tasks, by benchmark."""
+    of_datasets, of_groups = _by_pair(inputs, "dataset"), _by_pair(inputs, "group")
     compared = {what for _, what in of_groups}
     about = (
         f"{about_differences('test document')} For a group, the differences are averaged over its "
@@ -86,6 +73,15 @@ def _pairs(inputs: Inputs, of_datasets: Differences, of_groups: Differences) -> 
         words = {"benchmark": benchmark, "differences": "" if tables else about}
         tables.append(lay_out("pairs", tones, columns, name=name, words=words))
     return tables
+
+
+def best_pairs(inputs: Inputs) -> list[Table]:
+    """Return the same; of many encoders, only the pairs with the one that has the best rank."""
+    few = len(inputs.names) <= FEW_ENCODERS
+    best = tuple(
+        pair for pair in inputs.differences if few or inputs.names[0] in (pair.one, pair.other)
+    )
+    return pairs(replace(inputs, differences=best))
 
 
 def _counts(tones: Sequence[str]) -> Cell:

@@ -1,6 +1,7 @@
 """ParaLex: whether the words of a paradigm are each other's neighbours."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import groupby, product
 
 from builders.tasks.groups import PARALEX
@@ -26,8 +27,6 @@ from evaluation.reporting.tables.marks import BOLD, compared, dataset_cell
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
 
 COUNTS = "words / skipped / left out"
-Clusters = Mapping[tuple[str, str, str], Mapping[str, ClusterScore]]
-"""Cluster, vocabulary and casing to encoder to scores."""
 
 
 def paralex(inputs: Inputs) -> list[Table]:
@@ -39,10 +38,7 @@ def paralex(inputs: Inputs) -> list[Table]:
     cells = {
         (way, what): _measured(inputs, of_way, what)
         for way, of_way in scores.items()
-        for what in MEASURES
-    } | {
-        (way, COUNTS): {name: _counts(score) for name, score in of_way.items()}
-        for way, of_way in scores.items()
+        for what in (*MEASURES, COUNTS)
     }
     columns = [
         Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
@@ -98,21 +94,23 @@ def clusters(inputs: Inputs) -> list[Table]:
     for dataset, ways in groupby(_clustered(inputs).items(), key=lambda way: way[0][0]):
         by_cluster: dict[tuple[str, str, str], dict[str, ClusterScore]] = {}
         for (_, _, vocabulary, casing), scores in ways:
-            by_encoder = {
-                (cluster.cluster, name): cluster
+            every = [
+                (cluster.cluster, name, cluster)
                 for name, score in scores.items()
                 for cluster in score.clusters
-            }
-            for cluster, name in sorted(by_encoder):
-                row = by_cluster.setdefault((cluster, vocabulary, casing), {})
-                row[name] = by_encoder[cluster, name]
+            ]
+            for cluster, name, score in sorted(every, key=lambda row: row[0]):
+                by_cluster.setdefault((cluster, vocabulary, casing), {})[name] = score
         columns = [
             Column("Cluster", lambda row: row[0]),
             Column("Vocabulary", lambda row: row[1]),
             Column("Casing", lambda row: spaced(row[2])),
+            *columns_of(
+                product(inputs.in_order(set().union(*by_cluster.values())), _OF_CLUSTER),
+                partial(_of_cluster, by_cluster),
+                ": ".join,
+            ),
         ]
-        for name in inputs.in_order(set().union(*by_cluster.values())):
-            columns += _cluster_columns(name, by_cluster)
         name = unused_name(f"clusters-{dataset}", {table.name for table in tables})
         tables.append(
             lay_out("clusters", by_cluster, columns, name=name, words={"dataset": dataset})
@@ -148,7 +146,9 @@ def _not_scored(inputs: Inputs) -> str:
 
 
 def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], what: str) -> dict[str, Cell]:
-    """Return encoder to the cell of a measure, in one vocabulary and casing."""
+    """Return encoder to the cell of a measure, or of ``COUNTS``, in one vocabulary and casing."""
+    if what == COUNTS:
+        return {name: _counts(score) for name, score in scores.items()}
     intervals = {name: getattr(score, f"{what}_interval") for name, score in scores.items()}
     cells = {
         name: percent_cell(getattr(score, what), bracketed(intervals[name]))
@@ -172,22 +172,19 @@ def _counts(score: ParadigmScore) -> Cell:
     )
 
 
-def _cluster_columns(encoder: str, clusters: Clusters) -> list[Column]:
-    """Return the columns of an encoder's scores of clusters."""
-    scored = {row: scores[encoder] for row, scores in clusters.items() if encoder in scores}
-    contents: dict[str, Callable[[ClusterScore], Content]] = {
-        "suggestion": lambda cluster: Cell(
-            f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}",
-            value=cluster.suggestion,
-        ),
-        "coherence": lambda cluster: cluster.coherence,
-        "terms left, of how many": _terms_left,
-    }
-    return columns_of(
-        contents,
-        lambda what, row: contents[what](scored[row]) if row in scored else None,
-        lambda what: f"{encoder}: {what}",
-    )
+def _of_cluster(
+    clusters: Mapping[tuple[str, str, str], Mapping[str, ClusterScore]],
+    column: tuple[str, str],
+    row: tuple[str, str, str],
+) -> Content:
+    """Return what an encoder reached on a cluster, by one of ``_OF_CLUSTER``."""
+    encoder, what = column
+    return _OF_CLUSTER[what](clusters[row][encoder]) if encoder in clusters[row] else None
+
+
+def _spread(cluster: ClusterScore) -> Cell:
+    text = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
+    return Cell(text, value=cluster.suggestion)
 
 
 def _terms_left(cluster: ClusterScore) -> Cell:
@@ -197,6 +194,13 @@ def _terms_left(cluster: ClusterScore) -> Cell:
 
 def _reasons(left_out: Mapping[str, str]) -> str:
     return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
+
+
+_OF_CLUSTER: Mapping[str, Callable[[ClusterScore], Content]] = {
+    "suggestion": _spread,
+    "coherence": lambda cluster: cluster.coherence,
+    "terms left, of how many": _terms_left,
+}
 
 
 def _reported(inputs: Inputs, datasets: Iterable[tuple[str, str]]) -> str:
