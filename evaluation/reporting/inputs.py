@@ -7,7 +7,9 @@ from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from builders.auditing.report import baselines_of, read_audit
 from builders.tasks import TASKS
@@ -26,9 +28,6 @@ from evaluation.results.editions import FLOOR, Edition, compare_editions
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score, read_predictions
 from evaluation.results.rankings import RankingResults, RankScore, SimilarityScore, read_ranks
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AnyResults = Results | RankingResults | ParadigmResults
 
@@ -78,7 +77,7 @@ class Inputs:
     left_out: Mapping[str, str]
 
     @property
-    def scores(self) -> "pd.DataFrame":
+    def scores(self) -> pd.DataFrame:
         """All scores of main layers, see ``long_table``."""
         return long_table(self.encoders, self.rankings, self.paradigms)
 

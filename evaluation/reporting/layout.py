@@ -15,7 +15,8 @@ from evaluation.results.comparison import Difference
 NONE = "–"
 # The coverage of all intervals.
 COVERED = f"{100 * COVERAGE:.0f} %"
-_TABLES: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
+TABLES: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
+"""What is written above tables, by their names, and "notes": mark to its explanation."""
 
 Kind = Literal["fact", "encoder", "published"]
 Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
@@ -153,7 +154,7 @@ def lay_out(
         group: returns the group of a row.
         words: what stands in the braces of tables.yaml.
     """
-    declared = _TABLES[key]
+    declared = TABLES[key]
     return Table(
         name or key,
         declared["title"].format(**(words or {})),
@@ -169,7 +170,7 @@ def paragraphs(
     key: str, words: Mapping[str, object] | None, what: str = "about"
 ) -> tuple[str, ...]:
     """Return what explains a table by tables.yaml, "about" it or as its "caption"."""
-    written = (text.format(covered=COVERED, **(words or {})) for text in _TABLES[key].get(what, ()))
+    written = (text.format(covered=COVERED, **(words or {})) for text in TABLES[key].get(what, ()))
     return tuple(filter(None, written))
 
 

@@ -1,16 +1,14 @@
 """All scores in one table, a row each: what tables over several kinds of scores are made of."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from builders.tasks import TASKS
 from evaluation.reporting.averages import place
 from evaluation.results.paradigms import MEASURES, ParadigmResults
 from evaluation.results.probes import Results, Score
 from evaluation.results.rankings import RankingResults
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = ("encoder", "dataset", "task", "language", "measure", "way", "key", "value", "interval")
 
@@ -19,7 +17,7 @@ def long_table(
     encoders: Sequence[Results],
     rankings: Sequence[RankingResults],
     paradigms: Sequence[ParadigmResults],
-) -> "pd.DataFrame":
+) -> pd.DataFrame:
     """Return the scores of the main layers, of vectors as they are.
 
     Returns:
@@ -28,8 +26,6 @@ def long_table(
         (unique for an encoder: the dataset, or such as "evalrank_es mrr cosine"), value, interval
         (None if there is none). First probes by group and dataset, then EvalRank, then ParaLex.
     """
-    import pandas as pd
-
     rows: list[tuple[object, ...]] = [
         (name, s.dataset, s.task, s.language, s.metric, "", s.dataset, s.value, s.interval)
         for name, s in probed_scores(encoders)

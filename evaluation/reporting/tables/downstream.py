@@ -9,9 +9,9 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist, fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from builders.tasks import TASKS
 from evaluation.measures.intervals import COVERAGE
@@ -28,9 +28,6 @@ from evaluation.reporting.layout import (
     percent_cell,
 )
 from evaluation.reporting.tables.marks import by_dataset
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Scores = dict[str, dict[str, float]]
 """Name of a score to encoder to score."""
@@ -89,7 +86,7 @@ def relate(one: Mapping[str, float], other: Mapping[str, float]) -> Relation | N
 
 
 def intrinsic_scores(
-    scores: "pd.DataFrame", averaged: Callable[[Iterable[str]], list[str]] = list
+    scores: pd.DataFrame, averaged: Callable[[Iterable[str]], list[str]] = list
 ) -> Scores:
     """Return all scores that need no probe, by name.
 
@@ -118,12 +115,12 @@ def intrinsic_scores(
     return intrinsic
 
 
-def downstream_scores(scores: "pd.DataFrame") -> Scores:
+def downstream_scores(scores: pd.DataFrame) -> Scores:
     """Return the scores of a ``long_table`` that a probe is trained for, by dataset."""
     return _of_probes(scores, trained=True)
 
 
-def downstream_means(scores: "pd.DataFrame", averages: Iterable[Average]) -> Scores:
+def downstream_means(scores: pd.DataFrame, averages: Iterable[Average]) -> Scores:
     """Return for each average over a group the mean over its datasets that a probe is trained for.
 
     An encoder that lacks one of the datasets has no mean.
@@ -137,13 +134,13 @@ def downstream_means(scores: "pd.DataFrame", averages: Iterable[Average]) -> Sco
     return {what: _mean(of_datasets) for what, of_datasets in members.items() if of_datasets}
 
 
-def _of_probes(scores: "pd.DataFrame", *, trained: bool) -> Scores:
+def _of_probes(scores: pd.DataFrame, *, trained: bool) -> Scores:
     tasks = [name for name, task in TASKS.items() if task.trained == trained]
     rows = scores[(scores.way == "") & scores.task.isin(tasks)]
     return dict(sorted(_by_encoder(rows, rows.dataset).items()))
 
 
-def _by_encoder(rows: "pd.DataFrame", names: "pd.Series[str]") -> Scores:
+def _by_encoder(rows: pd.DataFrame, names: "pd.Series[str]") -> Scores:
     """Return name to encoder to score; each row has a name."""
     return {
         name: dict(zip(rows.encoder, rows.value, strict=True))
