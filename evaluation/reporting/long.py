@@ -24,7 +24,7 @@ def long_table(
         Columns encoder, dataset, task, language, measure ("accuracy", "pearson"; "MRR" …;
         "suggestion", "coherence"), way (similarity, or vocabulary and casing; "" of a probe), key
         (unique for an encoder: the dataset, or such as "evalrank_es mrr cosine"), value, interval
-        (None if there is none). First probes by group and dataset, then EvalRank, then ParaLex.
+        (or None). First probes by group and dataset, then EvalRank, then ParaLex.
     """
     rows: list[tuple[object, ...]] = [
         (name, s.dataset, s.task, s.language, s.metric, "", s.dataset, s.value, s.interval)
