@@ -20,7 +20,7 @@ LIBRARIES = {
     "probe": ("numpy", "pyarrow", "scipy"),
     "rank": ("numpy", "pyarrow", "scipy"),
     "paradigms": ("numpy", "pyarrow", "scipy"),
-    "report": ("jinja2", "matplotlib", "numpy", "pyarrow", "scipy"),
+    "report": ("jinja2", "matplotlib", "numpy", "pandas", "pyarrow", "scipy"),
 }
 """Stage to the libraries; encoders name their own (``packages``)."""
 # Those of the encoders, for DVC.

@@ -17,7 +17,7 @@ from builders.tasks.groups import GROUPS, Group
 from corpora_recipes.hashing import keyed_hash
 from evaluation.arrays import Doubles
 from evaluation.measures.intervals import COVERAGE, draw_scores
-from evaluation.reporting.comparison import Measured
+from evaluation.results.comparison import Measured
 from evaluation.results.probes import Score
 
 OWN = "own datasets"
@@ -86,29 +86,31 @@ def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list
         tasks: dataset to its task, in the order of the report.
         benchmarks: dataset to its benchmark; "" or nothing for the user's own.
     """
-    found = []
+    averages = []
     for benchmark in (*BENCHMARKS, OWN):
-        own = [name for name in tasks if (benchmarks.get(name) or OWN) == benchmark]
-        if not own:
+        members = [name for name in tasks if (benchmarks.get(name) or OWN) == benchmark]
+        if not members:
             continue
-        lacking = {
-            name: TASKS[entry["task"]].group
-            for name, entry in BENCHMARKS.get(benchmark, {}).items()
-            if name not in own
-        }
-        gone = {
-            name: (TASKS[entry["task"]].group, entry["withdrawn"])
-            for name, entry in WITHDRAWN.get(benchmark, {}).items()
-            if name not in own
-        }
-        for group in sorted({TASKS[tasks[name]].group for name in own}, key=place):
-            of_group = tuple(name for name in own if TASKS[tasks[name]].group == group)
-            missing = tuple(name for name, its in lacking.items() if its == group)
-            withdrawn = {name: why for name, (its, why) in gone.items() if its == group}
-            found.append(Average(benchmark, group, of_group, missing, withdrawn))
-        withdrawn = {name: why for name, (_, why) in gone.items()}
-        found.append(Average(benchmark, None, tuple(own), tuple(lacking), withdrawn))
-    return found
+        groups = sorted({TASKS[tasks[name]].group for name in members}, key=place)
+        for group in (*groups, None):
+            missing = _lacking(BENCHMARKS.get(benchmark, {}), members, group)
+            gone = _lacking(WITHDRAWN.get(benchmark, {}), members, group)
+            withdrawn = {name: entry["withdrawn"] for name, entry in gone.items()}
+            datasets = [name for name in members if group in (None, TASKS[tasks[name]].group)]
+            average = Average(benchmark, group, tuple(datasets), tuple(missing), withdrawn)
+            averages.append(average)
+    return averages
+
+
+def _lacking(
+    entries: Mapping[str, Mapping[str, str]], members: Sequence[str], group: Group | None
+) -> dict[str, Mapping[str, str]]:
+    """Return the entries of a group, or of all, that are not members."""
+    return {
+        name: entry
+        for name, entry in entries.items()
+        if name not in members and group in (None, TASKS[entry["task"]].group)
+    }
 
 
 def place(group: Group) -> tuple[int, str]:
@@ -116,7 +118,7 @@ def place(group: Group) -> tuple[int, str]:
     return GROUPS.index(group) if group in GROUPS else len(GROUPS), group.abbreviation
 
 
-def mean_score(scores: Sequence[Score]) -> Mean:
+def mean_score(scores: Sequence[Score | Mean]) -> Mean:
     """Return the mean of scores on different datasets, taken as independent.
 
     Each end of its interval is as far away as the ends of the scores' intervals together (Zou and
@@ -148,30 +150,28 @@ def mean_ranks(
         datasets: encoders that lack one of them are left out; without any, nobody has a rank.
         seed: the run's seed.
     """
-    names = sorted(name for name, own in measured.items() if own.keys() >= set(datasets))
+    names = sorted(name for name, scores in measured.items() if scores.keys() >= set(datasets))
     if not names or not datasets:
         return {}
     values, draws = [], []
     for dataset in datasets:
-        own = [measured[name][dataset] for name in names]
-        values.append(np.array([one.value for one in own]))
-        left_out = np.stack([one.left_out for one in own])
+        scores = [measured[name][dataset] for name in names]
+        values.append(np.array([score.value for score in scores]))
+        left_out = np.stack([score.left_out for score in scores])
         draws.append(draw_scores(values[-1], left_out, keyed_hash(seed, dataset, "mean rank")))
     reached = _ranks(np.stack(values, axis=1)).mean(axis=1)
     drawn = _ranks(np.stack(draws, axis=1)).mean(axis=1)
     low, high = np.quantile(drawn, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2], axis=1)
     far = np.maximum(reached - low, high - reached)
-    found = {
+    return {
         name: Mean(value, (max(1.0, value - reach), min(float(len(names)), value + reach)))
-        for name, value, reach in zip(names, reached.tolist(), far.tolist(), strict=True)
+        for value, name, reach in sorted(zip(reached.tolist(), names, far.tolist(), strict=True))
     }
-    return dict(sorted(found.items(), key=lambda one: (one[1].value, one[0])))
 
 
 def _ranks(scores: Doubles) -> Doubles:
     """Return the ranks over the first axis, 1 for the highest; equal ones share their mean."""
     rounded = scores.round(_DECIMALS)
-    found = np.empty(rounded.shape)
-    for index, own in enumerate(rounded):
-        found[index] = (rounded > own).sum(axis=0) + ((rounded == own).sum(axis=0) + 1) / 2
-    return found
+    higher = [(rounded > row).sum(axis=0) for row in rounded]
+    equal = [(rounded == row).sum(axis=0) for row in rounded]
+    return np.array(higher) + (np.array(equal) + 1) / 2

@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from corpora_recipes.params import load_params
 from corpora_recipes.running.code import code_digest
@@ -27,39 +28,17 @@ that needs no network, report.md, tables.tex, figures, and for DVC metrics.json 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta report`."""
-    parser.add_argument(
-        "results",
-        type=Path,
-        nargs="*",
-        metavar="DIR",
-        help="folders that probe or score wrote (default: those of the run)",
-    )
-    parser.add_argument(
-        "--instances",
-        type=Path,
-        default=PACKAGE,
-        metavar="DIR",
-        help="with results: folder of their datasets, with audit.json (default: dist/hub)",
-    )
-    parser.add_argument(
-        "--rankings",
-        type=Path,
-        nargs="*",
-        default=[],
-        metavar="DIR",
-        help="with results: folders that rank wrote",
-    )
-    parser.add_argument(
-        "--paradigms",
-        type=Path,
-        nargs="*",
-        default=[],
-        metavar="FILE.json",
-        help="with results: files that paradigms wrote",
-    )
-    parser.add_argument(
-        "--out", type=Path, default=REPORT, metavar="DIR", help="folder (default: reports)"
-    )
+
+    def add(name: str, metavar: str, told: str, **how: Any) -> None:
+        parser.add_argument(name, type=Path, metavar=metavar, help=told, **how)
+
+    many: dict[str, Any] = {"nargs": "*", "default": []}
+    add("results", "DIR", "folders that probe or score wrote (default: those of the run)", **many)
+    datasets = "with results: folder of their datasets, with audit.json (default: dist/hub)"
+    add("--instances", "DIR", datasets, default=PACKAGE)
+    add("--rankings", "DIR", "with results: folders that rank wrote", **many)
+    add("--paradigms", "FILE.json", "with results: files that paradigms wrote", **many)
+    add("--out", "DIR", "folder (default: reports)", default=REPORT)
     add_stage(parser)
 
 
@@ -85,10 +64,10 @@ def run(options: argparse.Namespace) -> None:
     rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
     paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
     left_out = {
-        f"{stage.name} {name}": own.why
+        f"{stage.name} {name}": fault.why
         for stage in STAGES
-        for name, own in read_left_out(stage.name).items()
-        if not own.asked_for
+        for name, fault in read_left_out(stage.name).items()
+        if not fault.asked_for
     }
     with remembering(check=options.check):
         key = {

@@ -8,9 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from evaluation.reporting.inputs import Datasets, Inputs
-from evaluation.reporting.layers import Profile
 from evaluation.reporting.layout import COVERED
-from evaluation.reporting.tables.layers import best_layers
+from evaluation.reporting.tables.layers import Profile, best_layers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,9 +45,9 @@ def draw_scores(inputs: Inputs) -> "Figure":
     height = 0.3 + 0.2 * len(encoders)
     figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
     for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
-        own = names[column * lines : (column + 1) * lines]
+        drawn = names[column * lines : (column + 1) * lines]
         explained = _draw_column(
-            axes, encoders, {name: datasets[name] for name in own}, trivial, lines
+            axes, encoders, {name: datasets[name] for name in drawn}, trivial, lines
         )
     if inputs.samples:
         figure.supxlabel(SAMPLE)
@@ -98,18 +97,18 @@ def _draw_column(
         explained.append((label, lines))
     for i, encoder in enumerate(encoders):
         offset = 0.6 * ((i + 0.5) / len(encoders) - 0.5)
-        own = [
+        on_lines = [
             (line, scores[encoder])
             for line, scores in enumerate(datasets.values())
             if encoder in scores
         ]
         dots = axes.errorbar(
-            [100 * score.value for _, score in own],
-            [line + offset for line, _ in own],
+            [100 * score.value for _, score in on_lines],
+            [line + offset for line, _ in on_lines],
             # The score can be just outside its interval.
             xerr=[
-                [100 * max(0.0, score.value - score.interval[0]) for _, score in own],
-                [100 * max(0.0, score.interval[1] - score.value) for _, score in own],
+                [100 * max(0.0, score.value - score.interval[0]) for _, score in on_lines],
+                [100 * max(0.0, score.interval[1] - score.value) for _, score in on_lines],
             ],
             # With more encoders than colours, those with the same colour differ by their markers.
             fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
@@ -122,7 +121,7 @@ def _draw_column(
         )
         for artist in dots.get_children():
             # An encoder without scores here must not take up space.
-            artist.set_in_layout(bool(own))
+            artist.set_in_layout(bool(on_lines))
         explained.append((encoder, dots))
     named = [
         f"{_plain(score.dataset)}\n({'in folds' if score.folds else 'test'}: {score.asked:,})"
@@ -135,17 +134,9 @@ def _draw_column(
     lowest = min(ends, default=0.0)
     axes.set_xlim(min(0, 100 * lowest), 100)
     metrics = {score.metric for score in any_score}
-    axes.set_xlabel(
-        " or ".join(
-            words
-            for metric, words in (
-                ("accuracy", "accuracy (%)"),
-                ("pearson", "Pearson correlation (× 100)"),
-            )
-            if metric in metrics
-        )
-        + f" on test, {COVERED} interval"
-    )
+    words = {"accuracy": "accuracy (%)", "pearson": "Pearson correlation (× 100)"}
+    shown = " or ".join(words[metric] for metric in words if metric in metrics)
+    axes.set_xlabel(f"{shown} on test, {COVERED} interval")
     axes.grid(axis="x", color="#dddddd")
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -211,8 +202,8 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
     names = list(map(_plain, profile.datasets))
     axes.set_xticks([i + 0.5 for i in range(len(names))], names, rotation=90)
     start = 0
-    for group, own in groupby(profile.groups):
-        width = len(list(own))
+    for group, datasets in groupby(profile.groups):
+        width = len(list(datasets))
         title = group.abbreviation
         axes.text(start + width / 2, count + 0.2, title, ha="center", va="bottom", fontsize=9)
         if start:

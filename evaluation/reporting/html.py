@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.reporting.figures import FARTHEST, inline
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layers import Profile, profiles
 from evaluation.reporting.layout import percent
 from evaluation.reporting.notes import TIED, notes_of
 from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
 from evaluation.reporting.tables.averages import answers, warning
 from evaluation.reporting.tables.compared import FEW_ENCODERS
-from evaluation.reporting.tables.layers import about_layers
+from evaluation.reporting.tables.layers import Profile, about_layers, profiles
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,14 +45,14 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         lstrip_blocks=True,
     )
     script = (_FOLDER / "page.js").read_text("utf-8")
-    sections = groupby(sections_of(inputs, "page"), lambda own: own[0].chapter)
+    sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
     described = (
         f"Scores of {', '.join(inputs.names)} on {len(inputs.datasets)} datasets with intervals "
         "and baselines; the table of scores has the numbers."
     )
     return environment.get_template("page.html").render(
         inputs=inputs,
-        chapters=[(chapter, list(own)) for chapter, own in sections],
+        chapters=[(chapter, list(shown)) for chapter, shown in sections],
         titles={group.abbreviation: group.title for group in inputs.audited},
         warning=warning(inputs),
         answers=answers(inputs),
@@ -84,7 +83,7 @@ def _heatmap(profile: Profile) -> dict[str, Any]:
         "name": profile.name,
         "encoder": profile.encoder,
         "about": about_layers(profile, "Framed"),
-        "groups": [(group.abbreviation, len(list(own))) for group, own in groupby(profile.groups)],
+        "groups": [(group.abbreviation, len(list(of))) for group, of in groupby(profile.groups)],
         "datasets": profile.datasets,
         "rows": [
             {

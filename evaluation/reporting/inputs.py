@@ -1,36 +1,33 @@
 """The results of a report: checks that all results and the audit are of the same rows."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any
+
+import pandas as pd
 
 from builders.auditing.report import baselines_of, read_audit
 from builders.tasks import TASKS
 from builders.tasks.groups import EVALRANK, PARALEX, Group
 from corpora_recipes.running.errors import InputError
-from evaluation.reporting.averages import (
-    OWN,
-    Average,
-    Mean,
-    averages_of,
-    mean_ranks,
-    mean_score,
-    place,
-)
-from evaluation.reporting.comparison import (
+from evaluation.reporting.averages import OWN, Average, Mean, averages_of, mean_ranks, mean_score
+from evaluation.reporting.long import long_table, probed_scores
+from evaluation.results.comparison import (
     Difference,
     compare,
     compare_paradigms,
     compare_ranks,
     measure_all,
 )
-from evaluation.reporting.editions import FLOOR, Edition, compare_editions
-from evaluation.reporting.layout import spaced
-from evaluation.results.paradigms import ParadigmResults
-from evaluation.results.probes import Results, Score
-from evaluation.results.rankings import RankingResults
+from evaluation.results.editions import FLOOR, Edition, compare_editions
+from evaluation.results.paradigms import ParadigmResults, ParadigmScore
+from evaluation.results.probes import Results, Score, read_predictions
+from evaluation.results.rankings import RankingResults, RankScore, SimilarityScore, read_ranks
 
 AnyResults = Results | RankingResults | ParadigmResults
 
@@ -48,92 +45,111 @@ class Inputs:
     Attributes:
         encoders: the results, of the same rows and seed, and of one protocol of probes; those with
             the best mean rank over all datasets of benchmarks first.
-        folders: those that the results were read from.
-        datasets: the scores of the main layers.
-        differences: every two encoders compared.
-        audit: dataset to its entry in the audit, for all datasets of the results.
-        baselines: dataset to trivial baseline to its score on test.
-        averages: the datasets that scores are averaged over.
-        ranks: benchmark to encoder to its mean rank, the best encoder first.
-        samples: the datasets whose texts are those of the small samples in the project.
+        folders: encoder to the folder that its results were read from.
         rankings: EvalRank's results, in the order of the encoders, of the same texts.
         paradigms: ParaLex's results, likewise.
-        neighbour_differences: every two encoders compared by them.
+        datasets: the scores of the main layers.
+        differences: every two encoders compared, by all results.
+        editions: every encoder's scores on a dataset and on the one that it is an edition of.
+        averages: the datasets that scores are averaged over.
+        ranks: benchmark to encoder to its mean rank, the best encoder first.
+        audit: dataset to its entry in the audit, for all datasets of the results.
+        baselines: dataset to trivial baseline to its score on test.
+        samples: the datasets whose texts are those of the small samples in the project.
         missing: the datasets of params.yaml whose corpora must be asked for and are not there, with
             how to get them.
         left_out: what stages have left out for a fault, such as "build mine", and the fault.
-        editions: every encoder's scores on a dataset and on the one that it is an edition of.
     """
 
     encoders: tuple[Results, ...]
-    folders: tuple[Path, ...]
+    folders: Mapping[str, Path]
+    rankings: tuple[RankingResults, ...]
+    paradigms: tuple[ParadigmResults, ...]
     datasets: Datasets
     differences: tuple[Difference, ...]
-    audit: Mapping[str, Mapping[str, Any]]
-    baselines: Mapping[str, Mapping[str, float]]
+    editions: tuple[Edition, ...]
     averages: tuple[Average, ...]
     ranks: Mapping[str, Mapping[str, Mean]]
+    audit: Mapping[str, Mapping[str, Any]]
+    baselines: Mapping[str, Mapping[str, float]]
     samples: frozenset[str]
-    rankings: tuple[RankingResults, ...] = ()
-    paradigms: tuple[ParadigmResults, ...] = ()
-    neighbour_differences: tuple[Difference, ...] = ()
-    missing: Mapping[str, str] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    editions: tuple[Edition, ...] = ()
+    missing: Mapping[str, str]
+    left_out: Mapping[str, str]
+
+    @property
+    def scores(self) -> pd.DataFrame:
+        """All scores of main layers, see ``long_table``."""
+        return long_table(self.encoders, self.rankings, self.paradigms)
 
     @property
     def groups(self) -> dict[Group, list[str]]:
         """Group of tasks to the names of its datasets, in the order of ``GROUPS``."""
         groups: dict[Group, list[str]] = {}
         for name in self.datasets:
-            groups.setdefault(TASKS[self.any_score(name).task].group, []).append(name)
+            groups.setdefault(self.group(name), []).append(name)
         return groups
 
     @property
     def audited(self) -> dict[Group, list[str]]:
         """``groups``, with the datasets of EvalRank and ParaLex."""
-        return self.groups | _neighbour_datasets(self.rankings, self.paradigms)
+        return self.groups | _without_probe(self.rankings, self.paradigms)
+
+    def group(self, dataset: str) -> Group:
+        """Return the group of a dataset's task."""
+        if dataset in self.datasets:
+            return TASKS[self.any_score(dataset).task].group
+        others = _without_probe(self.rankings, self.paradigms)
+        return next(group for group, names in others.items() if dataset in names)
 
     @property
     def protocol(self) -> Mapping[str, Any]:
         """The protocol of the probes; without probes, how language models were asked."""
-        probed = [own for own in self.encoders if own.probed]
+        probed = [results for results in self.encoders if results.probed]
         return (probed or self.encoders)[0].protocol
 
     @property
     def asked(self) -> list[str]:
         """The names of the language models."""
-        return [own.name for own in self.encoders if not own.probed]
+        return [results.name for results in self.encoders if not results.probed]
 
     @property
     def names(self) -> list[str]:
         """The names of the encoders."""
         return [results.name for results in self.encoders]
 
+    @property
+    def benchmarks(self) -> list[str]:
+        """The benchmarks that datasets belong to, ``OWN`` last."""
+        return list(dict.fromkeys(average.benchmark for average in self.averages))
+
     def benchmark(self, dataset: str) -> str:
         """Return the benchmark that a dataset belongs to, or ``OWN``."""
-        return _benchmark(self.audit, dataset)
+        return str(self.audit.get(dataset, {}).get("benchmark") or OWN)
 
     def shipped(self, names: Iterable[str]) -> list[str]:
         """Return those of some datasets that belong to a benchmark; all, if none does."""
-        found = list(names)
-        return [name for name in found if self.benchmark(name) != OWN] or found
+        datasets = list(names)
+        return [name for name in datasets if self.benchmark(name) != OWN] or datasets
 
     def in_order(self, names: Iterable[str]) -> list[str]:
         """Return names of encoders in the order of the report; those not probed come last."""
         return sorted(names, key=_order(self.names))
 
-    def mean(self, average: Average, encoder: str) -> Mean | None:
+    def mean(self, datasets: Sequence[str], encoder: str) -> Mean | None:
         """Return the mean score of an encoder; None if it lacks one of the datasets."""
-        scores = [self.datasets[name].get(encoder) for name in average.datasets]
-        there = [score for score in scores if score is not None]
-        return mean_score(there) if len(there) == len(scores) else None
+        scores = [self.datasets[name].get(encoder) for name in datasets]
+        known = [score for score in scores if score is not None]
+        return mean_score(known) if len(known) == len(scores) else None
 
     def trivial(self, dataset: str) -> float:
         """Return the highest score without an encoder: 0, majority, or the best baseline."""
         # Correlations have no majority.
         majority = self.any_score(dataset).majority or 0.0
         return max(majority, *self.baselines[dataset].values())
+
+    def mean_trivial(self, datasets: Iterable[str]) -> float:
+        """Return the mean over datasets of the highest score without an encoder."""
+        return fmean(map(self.trivial, datasets))
 
     def blind(self, dataset: str) -> float:
         """Return the score without looking at a text: chance or majority, 0 for correlations."""
@@ -146,15 +162,15 @@ class Inputs:
 
     def best_trivial(self, dataset: str) -> tuple[str, float]:
         """Return name and score of the best trivial baseline other than majority."""
-        own = {what: value for what, value in self.baselines[dataset].items() if what != MAJORITY}
-        name = max(own, key=lambda what: own[what])
-        return name, own[name]
+        scores = self.baselines[dataset]
+        name = max((what for what in scores if what != MAJORITY), key=lambda what: scores[what])
+        return name, scores[name]
 
     def leaks(self, dataset: str) -> bool:
         """Return whether the source of the dataset has the same texts in two splits."""
         checks = self.audit[dataset]["checks"]
-        found = {c["verdict"] for c in checks if c["gate"] == "leakage"}
-        return not found.isdisjoint(("inherited", "undeclared"))
+        verdicts = {check["verdict"] for check in checks if check["gate"] == "leakage"}
+        return not verdicts.isdisjoint(("inherited", "undeclared"))
 
 
 def read_inputs(
@@ -188,56 +204,55 @@ def read_inputs(
             found="no results",
             todo="probe an encoder of params.yaml: `probeta repro`",
         )
-    ordered = sorted(results, key=lambda own: own[0].name)
-    encoders = [own for own, _ in ordered]
-    ordered_ranks = sorted(rankings, key=lambda own: own[0].name)
-    ranked = [own for own, _ in ordered_ranks]
-    clustered = sorted(paradigms, key=lambda own: own.name)
-    _check_comparable(encoders, "seed", "intervals")
-    _check_comparable([own for own in encoders if own.probed], "protocol")
-    _check_comparable(ranked, "seed")
-    _check_comparable(clustered, "seed", "coherence_threshold")
-    _check_same_encoders([*encoders, *ranked, *clustered])
-    _check_same_rows([*encoders, *ranked, *clustered])
-    datasets = _by_dataset(encoders)
-    others = list(chain.from_iterable(_neighbour_datasets(ranked, clustered).values()))
-    audited = _read_audited(audit, datasets, others)
-    facts = {name: audited["datasets"][name] for name in (*datasets, *others)}
-    tasks = {name: next(iter(own.values())).task for name, own in datasets.items()}
-    benchmarks = {name: _benchmark(facts, name) for name in datasets}
-    averages = averages_of(tasks, benchmarks)
-    measured = measure_all(ordered)
-    whole = [average for average in averages if average.group is None]
-    shipped = tuple(name for name in datasets if benchmarks[name] != OWN)
-    seed = encoders[0].seed
-    order = _order(list(mean_ranks(measured, shipped or tuple(datasets), seed)))
-    by_rank = sorted(ordered, key=lambda own: order(own[0].name))
-    in_order = {own.name: measured[own.name] for own, _ in by_rank}
-    floor = next((own.name for own in encoders if own.encoder["encoder"] == FLOOR), None)
-    ranked_first = sorted(ordered_ranks, key=lambda own: order(own[0].name))
-    clustered.sort(key=lambda own: order(own.name))
+    probed = sorted((given for given, _ in results), key=attrgetter("name"))
+    ranked = sorted((given for given, _ in rankings), key=attrgetter("name"))
+    clustered = sorted(paradigms, key=attrgetter("name"))
+    _check_comparable(probed, ranked, clustered)
+    datasets, others = _by_dataset(probed), _without_probe(ranked, clustered)
+    report = _read_audited(audit, datasets, list(chain.from_iterable(others.values())))
+    audited = {name: report["datasets"][name] for name in chain(datasets, *others.values())}
+
+    folders = {given.name: folder for given, folder in results}
+    measured = measure_all(
+        [(given, partial(read_predictions, folders[given.name])) for given in probed]
+    )
+    tasks = {name: next(iter(scores.values())).task for name, scores in datasets.items()}
+    averages = averages_of(tasks, {name: audited[name].get("benchmark", "") for name in tasks})
+    seed = probed[0].seed
+    shipped = [name for name in tasks if audited[name].get("benchmark")]
+    order = _order(list(mean_ranks(measured, shipped or list(tasks), seed)))
+    by_rank = sorted(probed, key=lambda given: order(given.name))
+    ranked_pairs = sorted(rankings, key=lambda pair: order(pair[0].name))
+    clustered.sort(key=lambda given: order(given.name))
+
+    measured = {given.name: measured[given.name] for given in by_rank}
+    floor = next((given.name for given in probed if given.encoder["encoder"] == FLOOR), None)
     return Inputs(
-        encoders=tuple(own for own, _ in by_rank),
-        folders=tuple(folder for _, folder in by_rank),
-        datasets={
-            name: {own.name: scores[own.name] for own, _ in by_rank if own.name in scores}
-            for name, scores in datasets.items()
-        },
-        differences=tuple(
-            compare(in_order, {average.what: average.datasets for average in averages})
-        ),
-        audit=facts,
-        baselines={name: baselines_of(audited, name) for name in datasets},
-        averages=tuple(averages),
-        ranks={own.benchmark: mean_ranks(measured, own.datasets, seed) for own in whole},
-        samples=frozenset(samples) & facts.keys(),
-        rankings=tuple(own for own, _ in ranked_first),
+        encoders=tuple(by_rank),
+        folders=folders,
+        rankings=tuple(given for given, _ in ranked_pairs),
         paradigms=tuple(clustered),
-        neighbour_differences=(*compare_ranks(ranked_first), *compare_paradigms(clustered)),
+        datasets=_by_dataset(by_rank),
+        differences=(
+            *compare(measured, {average.what: average.datasets for average in averages}),
+            *compare_ranks(
+                [(given, partial(read_ranks, folder)) for given, folder in ranked_pairs]
+            ),
+            *compare_paradigms(clustered),
+        ),
+        editions=tuple(compare_editions(measured, _editions(audited, datasets), floor)),
+        averages=tuple(averages),
+        ranks={
+            average.benchmark: mean_ranks(measured, average.datasets, seed)
+            for average in averages
+            if average.group is None
+        },
+        audit=audited,
+        baselines={name: baselines_of(report, name) for name in datasets},
+        samples=frozenset(samples) & audited.keys(),
         # An audit of instances, which is not that of a package, has none.
-        missing=audited.get("missing", {}),
+        missing=report.get("missing", {}),
         left_out=dict(left_out or {}),
-        editions=tuple(compare_editions(in_order, _editions(facts, datasets), floor)),
     )
 
 
@@ -247,11 +262,6 @@ def _order(names: Sequence[str]) -> Callable[[str], tuple[int, str]]:
     return lambda name: (places.get(name, len(places)), name)
 
 
-def _benchmark(audit: Mapping[str, Mapping[str, Any]], dataset: str) -> str:
-    """Return the benchmark of a dataset; ``OWN`` where the package names none."""
-    return str(audit.get(dataset, {}).get("benchmark") or OWN)
-
-
 def _editions(audit: Mapping[str, Mapping[str, Any]], datasets: Datasets) -> dict[str, str]:
     """Return each probed dataset that is an edition of another probed one, and that other one."""
     named = {name: str(audit[name].get("edition_of", "")) for name in datasets}
@@ -259,86 +269,63 @@ def _editions(audit: Mapping[str, Mapping[str, Any]], datasets: Datasets) -> dic
 
 
 def _by_dataset(encoders: Sequence[Results]) -> Datasets:
-    scores = [(own.name, score) for own in encoders for score in own.main]
-    order = sorted({(*place(TASKS[score.task].group), score.dataset) for _, score in scores})
-    return {
-        dataset: {name: score for name, score in scores if score.dataset == dataset}
-        for *_, dataset in order
-    }
+    datasets: dict[str, dict[str, Score]] = {}
+    for name, score in probed_scores(encoders):
+        datasets.setdefault(score.dataset, {})[name] = score
+    return datasets
 
 
-def _neighbour_datasets(
+def _without_probe(
     rankings: Sequence[RankingResults], paradigms: Sequence[ParadigmResults]
 ) -> dict[Group, list[str]]:
     """Return group to the names of its datasets, for the groups without a probe."""
-    kinds: dict[Group, Sequence[RankingResults | ParadigmResults]] = {
-        EVALRANK: rankings,
-        PARALEX: paradigms,
+    names = {
+        EVALRANK: {score.dataset for results in rankings for score in results.scores},
+        PARALEX: {score.dataset for results in paradigms for score in results.scores},
     }
-    found = {
-        group: sorted({score.dataset for own in results for score in own.scores})
-        for group, results in kinds.items()
-    }
-    return {group: names for group, names in found.items() if names}
+    return {group: sorted(datasets) for group, datasets in names.items() if datasets}
 
 
-def _check_comparable(encoders: Sequence[AnyResults], *shared: str) -> None:
-    """Check that results of one kind are of different encoders, and made in the same way.
+def _check_comparable(*kinds: Sequence[AnyResults]) -> None:
+    """Check that results have the facts in common that they share by name.
 
     Args:
-        encoders: the results.
-        shared: names of the attributes that must be equal.
+        kinds: of probes, of EvalRank, of ParaLex; each of different encoders.
     """
-    names: set[str] = set()
-    for results in encoders:
-        if results.name in names:
-            raise _not_comparable(results.name, "the results of one run per encoder", "two runs")
-        names.add(results.name)
-        for what in shared:
-            own, first = (getattr(one, what) for one in (results, encoders[0]))
-            if own != first:
+    first: dict[str, tuple[Any, str]] = {}
+    for kind in kinds:
+        names = [results.name for results in kind]
+        for results in kind:
+            if names.count(results.name) > 1:
                 raise _not_comparable(
-                    results.name,
-                    f"the {spaced(what)} of {encoders[0].name}, {first}",
-                    str(own),
+                    results.name, "the results of one run per encoder", "several runs"
                 )
+            for what, value in _facts(results):
+                expected, other = first.setdefault(what, (value, results.name))
+                if value != expected:
+                    raise _not_comparable(
+                        results.name, f"the {what} of {other}, {expected}", str(value)
+                    )
 
 
-def _check_same_encoders(results: Sequence[AnyResults]) -> None:
-    """Check that results of several kinds have the same seed, and one encoder per name."""
-    first: dict[str, AnyResults] = {}
-    for own in results:
-        same = first.setdefault(own.name, own)
-        for what, expected, found in (
-            ("encoder", same.encoder, own.encoder),
-            ("seed", results[0].seed, own.seed),
-        ):
-            if expected != found:
-                raise _not_comparable(
-                    own.name, f"the same {what} in all its results, {expected}", str(found)
-                )
-
-
-def _check_same_rows(results: Sequence[AnyResults]) -> None:
-    """Check that results of several kinds were made from the same files of each dataset."""
-    digests: dict[str, tuple[str, str]] = {}
-    for own in results:
-        similarities = own.similarities if isinstance(own, RankingResults) else ()
-        of_rows = [(score.dataset, score.digest) for score in (*own.scores, *similarities)]
-        if isinstance(own, ParadigmResults):
-            of_rows += [
-                (f"{score.dataset} (vocabulary)", score.vocabulary_digest)
-                for score in own.scores
-                if score.vocabulary_digest
-            ]
-        for rows, found in of_rows:
-            digest, other = digests.setdefault(rows, (found, own.name))
-            if digest != found:
-                raise _not_comparable(
-                    f"{own.name}, dataset {rows}",
-                    f"the rows that {other} was scored on, SHA-256 {digest}",
-                    found,
-                )
+def _facts(results: AnyResults) -> Iterator[tuple[str, Any]]:
+    """Yield what must be the same in all results that have it, by its name."""
+    yield "seed", results.seed
+    yield f"encoder named {results.name}", results.encoder
+    scores: tuple[Score | RankScore | SimilarityScore | ParadigmScore, ...] = results.scores
+    if isinstance(results, RankingResults):
+        scores += results.similarities
+    elif isinstance(results, ParadigmResults):
+        yield "coherence threshold", results.coherence_threshold
+        for score in results.scores:
+            if score.vocabulary_digest:
+                yield f"vocabulary of {score.dataset}, SHA-256,", score.vocabulary_digest
+    else:
+        yield "intervals", results.intervals
+        if results.probed:
+            yield "protocol", results.protocol
+    for row in scores:
+        yield f"rows of {row.dataset}, SHA-256,", row.digest
 
 
 def _not_comparable(where: str, expected: str, found: str) -> InputError:

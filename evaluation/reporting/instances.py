@@ -1,7 +1,7 @@
 """The instances that the page shows: a sample of each test, with each encoder's answer."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
 from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
 from evaluation.results.probes import Predictions, read_predictions
 
@@ -69,9 +70,9 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list
         InputError: instances are missing or are not those that were probed, or predictions are of
             other rows.
     """
-    found = {dataset.name: dataset for dataset in datasets}
+    by_name = {dataset.name: dataset for dataset in datasets}
     return [
-        _dataset(inputs, found.get(name), name)
+        _dataset(inputs, by_name.get(name), name)
         | {"title": dataset_cell(inputs, name).title, "card": card and f"{card}#{name}"}
         for name in inputs.datasets
     ]
@@ -89,13 +90,15 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, An
         )
     rows = _rows(dataset)
     predictions = {
-        own.name: _checked(read_predictions(folder, name, own.encoder["layer"]), rows, folder, name)
-        for own, folder in zip(inputs.encoders, inputs.folders, strict=True)
-        if own.name in inputs.datasets[name]
+        results.name: _read_checked(
+            inputs.folders[results.name], name, results.encoder["layer"], rows
+        )
+        for results in inputs.encoders
+        if results.name in inputs.datasets[name]
     }
     seed = inputs.encoders[0].seed
     drawn = draw(rows["id"].to_pylist(), seed, name)
-    answers = [_answers(dataset, own, drawn) for own in predictions.values()]
+    answers = [_answers(dataset, predicted, drawn) for predicted in predictions.values()]
     told = _told(dataset, rows, drawn)
     columns = _provenance(dataset)
     shown = rows.take(np.array(drawn, np.int64)).to_pylist()
@@ -115,15 +118,15 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, An
                 "gold": row[dataset.target],
                 "told": told[place],
                 "values": [_written(dataset, column, row[column]) for column in columns],
-                "answers": [own[place] for own in answers],
+                "answers": [of_encoder[place] for of_encoder in answers],
             }
             for place, row in enumerate(shown)
         ],
     }
     if "left_first" in dataset.columns:
         content["trees"] = _trees(rows, {row["document_id"] for row in shown})
-        for row, own in zip(content["rows"], shown, strict=True):
-            row["tree"], row["node"] = own["document_id"], _node(own)
+        for row, values in zip(content["rows"], shown, strict=True):
+            row["tree"], row["node"] = values["document_id"], _node(values)
     return content
 
 
@@ -135,52 +138,44 @@ def draw(ids: Sequence[str], seed: int, dataset: str) -> list[int]:
 
 def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
     """Return the texts of an instance, with the changes that the task made."""
-    return _SHOWN.get(dataset.task, _texts)(dataset, row)
-
-
-def _texts(dataset: Dataset, row: Values) -> list[ShownText]:
     texts: list[str] = []
     for column in TASKS[dataset.task].texts:
         value = row[column.natural]
         texts += [value] if column.kind == "string" else value
-    if len(texts) == 1:
-        return [ShownText((_cut(texts[0]),))]
-    return [ShownText((_cut(text),), str(number)) for number, text in enumerate(texts, start=1)]
+    shown = [ShownText((_cut(text),), str(number)) for number, text in enumerate(texts, start=1)]
+    if len(shown) == 1:
+        shown = [replace(shown[0], tag="")]
+    column_of_change, note = _CHANGES.get(dataset.task, ("", ""))
+    if column_of_change and row[column_of_change] is not None:
+        return [replace(shown[0], note=note.format(**row), marked=True)]
+    return _SHOWN[dataset.task](dataset, row, shown) if dataset.task in _SHOWN else shown
 
 
-def _position(dataset: Dataset, row: Values) -> list[ShownText]:
+def _position(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     """The first sentence was moved to the front from the position that the class names."""
-    first, *others = row["sentences"]
-    places = [place for place in range(len(others) + 1) if place != row["label"]]
+    first, *others = shown
+    places = [place for place in range(len(shown)) if place != row["label"]]
     note = "moved to the front" if row["label"] else "at the front from the beginning"
     return [
-        ShownText((_cut(first),), str(row["label"] + 1), note, True),
-        *(
-            ShownText((_cut(sentence),), str(place + 1))
-            for place, sentence in zip(places, others, strict=True)
-        ),
+        replace(first, tag=str(row["label"] + 1), note=note, marked=True),
+        *(replace(text, tag=str(place + 1)) for place, text in zip(places, others, strict=True)),
     ]
 
 
-def _ordering(dataset: Dataset, row: Values) -> list[ShownText]:
-    swapped = dataset.labels[row["label"]] == "swapped"
-    tags = ("2", "1") if swapped else ("1", "2")
-    return [
-        ShownText((_cut(sentence),), tag, "", swapped)
-        for tag, sentence in zip(tags, row["sentences"], strict=True)
-    ]
+def _ordering(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
+    if dataset.labels[row["label"]] != "swapped":
+        return shown
+    return [replace(text, tag=tag, marked=True) for tag, text in zip("21", shown, strict=True)]
 
 
-def _coherence(dataset: Dataset, row: Values) -> list[ShownText]:
-    return [
-        ShownText((_cut(sentence),), str(place), f"put in from {row['donor_id']}", True)
-        if place == row["replaced_position"]
-        else ShownText((_cut(sentence),), str(place))
-        for place, sentence in enumerate(row["sentences"], start=1)
-    ]
+def _coherence(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
+    if (place := row["replaced_position"]) is not None:
+        put_in = replace(shown[place - 1], note=f"put in from {row['donor_id']}", marked=True)
+        shown[place - 1] = put_in
+    return shown
 
 
-def _relation(dataset: Dataset, row: Values) -> list[ShownText]:
+def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     """The two spans in the order of the text, which ``order`` has the roles of."""
     sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
     satellite = row["order"].find("S")
@@ -199,36 +194,21 @@ def _units(row: Values, side: str) -> str:
     return f"unit {first}" if first == last else f"units {first} to {last}"
 
 
-def _shift(dataset: Dataset, row: Values) -> list[ShownText]:
-    return _one_changed(row, row["swapped"], f"swapped from token {row['position']} on: {{}}")
-
-
-def _odd_word(dataset: Dataset, row: Values) -> list[ShownText]:
-    return _one_changed(row, row["original"], f"token {row['position']} was {{}}")
-
-
-def _inversion(dataset: Dataset, row: Values) -> list[ShownText]:
-    return _one_changed(row, row["first_tokens"], "the last {} words came first")
-
-
-def _one_changed(row: Values, what: object, note: str) -> list[ShownText]:
-    """Return the only text of a row, marked and with a note if something of it was changed."""
-    if what is None:
-        return [ShownText((_cut(row["sentence"]),))]
-    return [ShownText((_cut(row["sentence"]),), "", note.format(what), True)]
-
-
-_SHOWN: Mapping[str, Callable[[Dataset, Values], list[ShownText]]] = {
+_SHOWN: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText]]] = {
     "sentence_position": _position,
     "sentence_ordering": _ordering,
     "discourse_coherence": _coherence,
     "discourse_relations": _relation,
-    "bigram_shift": _shift,
-    "ngram_shift": _shift,
-    "odd_word": _odd_word,
-    "coordination_inversion": _inversion,
 }
-"""Task to the function that shows its texts; other tasks show their texts as they are."""
+"""Task to the function that marks what it changed in the texts; other tasks show them as is."""
+_SWAPPED = ("swapped", "swapped from token {position} on: {swapped}")
+_CHANGES = {
+    "bigram_shift": _SWAPPED,
+    "ngram_shift": _SWAPPED,
+    "odd_word": ("original", "token {position} was {original}"),
+    "coordination_inversion": ("first_tokens", "the last {first_tokens} words came first"),
+}
+"""Task of one text to the column that tells what was changed, if anything, and a note of it."""
 
 
 def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[str]]:
@@ -257,36 +237,37 @@ def _rows(dataset: Dataset) -> pa.Table:
     return pa.concat_tables(table.replace_schema_metadata() for table in tables)
 
 
-def _checked(own: Predictions, rows: pa.Table, folder: Path, name: str) -> Predictions:
-    if rows["id"].to_pylist() != own.ids.tolist():
+def _read_checked(folder: Path, name: str, layer: str, rows: pa.Table) -> Predictions:
+    predictions = read_predictions(folder, name, layer)
+    if rows["id"].to_pylist() != predictions.ids.tolist():
         raise InputError(
             folder,
             expected=f"predictions for the {len(rows)} rows of {name}, in their order",
-            found=f"{len(own.ids)} rows, not the same ones",
+            found=f"{len(predictions.ids)} rows, not the same ones",
             todo="run `probeta probe` again for this encoder",
         )
-    return own
+    return predictions
 
 
-def _answers(dataset: Dataset, own: Predictions, drawn: Sequence[int]) -> list[list[Any]]:
+def _answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -> list[list[Any]]:
     """Return for each drawn row the answer, whether it is wrong, and a remark beside it."""
     if dataset.target == "label":
-        starts = len(own.predicted)
+        starts = len(predictions.predicted)
         votes = np.stack(
-            [(own.predicted == label).sum(axis=0) for label in range(len(dataset.labels))]
+            [(predictions.predicted == label).sum(axis=0) for label in range(len(dataset.labels))]
         )
         # Ties go to the first label.
         answers = votes.argmax(axis=0)
         return [
             [
                 int(answers[i]),
-                bool(answers[i] != own.gold[i]),
+                bool(answers[i] != predictions.gold[i]),
                 f"{votes[answers[i], i]} of {starts} starts" if starts > 1 else "",
             ]
             for i in drawn
         ]
-    predicted = own.predicted.mean(axis=0)
-    asked, given = _ranks(own.gold), _ranks(predicted)
+    predicted = predictions.predicted.mean(axis=0)
+    asked, given = _ranks(predictions.gold), _ranks(predicted)
     return [
         [
             round(float(predicted[i]), 3),
@@ -329,3 +310,9 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
     if column == "label":
         return dataset.labels[int(value)]
     return "–" if value in (None, "") else str(value)
+
+
+def browser(inputs: Inputs) -> list[Table]:
+    """Return the heading of the browser of instances."""
+    words = {"limit": LIMIT, "longest": LONGEST, "far": 100 * FAR}
+    return [lay_out("instances", (), (), words=words)]

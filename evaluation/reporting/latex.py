@@ -50,12 +50,12 @@ def write_latex(inputs: Inputs) -> str:
     about = "".join(
         f"% {one_line(text)}\n" for text in (*map(" ".join, answers(inputs)), *introduction(inputs))
     )
-    found = [table for _, tables in sections_of(inputs, "latex") for table in tables]
+    shown = [table for _, tables in sections_of(inputs, "latex") for table in tables]
     warned = warning(inputs)
     banner = [
         rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{\textbf{{{written(warned)}}}}}}}\par"
     ]
-    tables = (latex(table) for table in found if table.rows)
+    tables = (latex(table) for table in shown if table.rows)
     return "\n".join([_HEAD + about, *(banner if warned else []), *tables])
 
 
@@ -101,7 +101,7 @@ def _lines(row: Row) -> list[str]:
     lines = [_line(row.cells)]
     if any(cell.detail for cell in row.cells):
         details = (written(cell.detail) for cell in row.cells)
-        small = " & ".join(rf"{{\scriptsize {own}}}" if own else "" for own in details)
+        small = " & ".join(rf"{{\scriptsize {detail}}}" if detail else "" for detail in details)
         lines.append(rf"{small} \\")
     return lines
 

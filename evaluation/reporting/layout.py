@@ -1,17 +1,22 @@
 """Tables independent of a format: their cells, and the format of numbers."""
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
+from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.measures.intervals import COVERAGE
-from evaluation.reporting.comparison import Difference
+from evaluation.results.comparison import Difference
 
 NONE = "–"
 # The coverage of all intervals.
 COVERED = f"{100 * COVERAGE:.0f} %"
+TABLES: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
+"""What is written above tables, by their names, and "notes": mark to its explanation."""
 
 Kind = Literal["fact", "encoder", "published"]
 Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
@@ -84,6 +89,103 @@ class Table:
     caption: tuple[str, ...] = ()
 
 
+Content = Cell | str | float | None
+"""What stands in a cell: a text; a share or a correlation, shown × 100; or nothing."""
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        heading: its name.
+        cell: returns its content in the row about a subject.
+    """
+
+    heading: Cell | str
+    cell: Callable[[Any], Content]
+
+
+def columns_of(
+    items: Iterable[Item],
+    cell: Callable[[Item, Any], Content],
+    heading: Callable[[Item], Cell | str] = str,
+) -> list[Column]:
+    """Return a column for each item; ``cell`` takes the item, and what a row is about."""
+    return [Column(heading(item), partial(cell, item)) for item in items]
+
+
+def rows_of(
+    subjects: Iterable[Any],
+    columns: Sequence[Column],
+    kind: Kind = "fact",
+    group: Callable[[Any], str] = lambda subject: "",
+) -> tuple[Row, ...]:
+    """Return a row about each subject, of the group that ``group`` returns for it."""
+    return tuple(
+        Row(tuple(cell_of(column.cell(subject)) for column in columns), kind, group(subject))
+        for subject in subjects
+    )
+
+
+def lay_out(
+    key: str,
+    subjects: Iterable[Any],
+    columns: Sequence[Column],
+    *,
+    name: str = "",
+    texts: int = 0,
+    more: Sequence[str] = (),
+    kind: Kind = "fact",
+    group: Callable[[Any], str] = lambda subject: "",
+    words: Mapping[str, object] | None = None,
+) -> Table:
+    """Return a table with a row about each subject.
+
+    Args:
+        key: of the table in tables.yaml, which has its title and what explains it.
+        subjects: what the rows are about.
+        columns: those of the table.
+        name: of the table, if it is not ``key``.
+        texts: the number of text columns, if tables.yaml does not say it.
+        more: further paragraphs that explain it.
+        kind: of its rows.
+        group: returns the group of a row.
+        words: what stands in the braces of tables.yaml.
+    """
+    declared = TABLES[key]
+    return Table(
+        name or key,
+        declared["title"].format(**(words or {})),
+        headings(columns),
+        rows_of(subjects, columns, kind, group),
+        (*paragraphs(key, words), *more),
+        texts or declared.get("texts", 1),
+        paragraphs(key, words, "caption"),
+    )
+
+
+def paragraphs(
+    key: str, words: Mapping[str, object] | None, what: str = "about"
+) -> tuple[str, ...]:
+    """Return what explains a table by tables.yaml, "about" it or as its "caption"."""
+    written = (text.format(covered=COVERED, **(words or {})) for text in TABLES[key].get(what, ()))
+    return tuple(filter(None, written))
+
+
+def headings(columns: Iterable[Column]) -> tuple[Cell, ...]:
+    """Return the names of columns."""
+    return tuple(cell_of(column.heading) for column in columns)
+
+
+def cell_of(content: Content) -> Cell:
+    """Return the cell with some content."""
+    if isinstance(content, Cell):
+        return content
+    return Cell(content) if isinstance(content, str) else percent_cell(content)
+
+
 def percent(value: float | None) -> str:
     """Return a share or a correlation × 100 with one decimal."""
     return NONE if value is None else f"{100 * value:z.1f}"
@@ -118,7 +220,7 @@ def difference_cell(difference: Difference | None) -> Cell:
         return Cell(NONE)
     return Cell(
         signed(difference.value),
-        bracketed(difference.interval, signed) + " tie" * difference.tie,
+        bracketed(difference.interval, signed) + (" tie" if difference.tie else ""),
         (),
         difference.value,
         not difference.tie,
@@ -139,19 +241,7 @@ def about_differences(unit: str) -> str:
     Args:
         unit: what is left out, such as "cluster".
     """
-    return (
-        "Score of the first encoder minus that of the second, in points, with the "
-        f"{COVERED} interval of the difference (paired jackknife: both are measured again without "
-        f"each {unit} in turn). "
-        "Where the interval contains 0 the two are tied: the test cannot distinguish them. Each "
-        "interval is that of a single difference: of twenty ties, one is expected to look like a "
-        "difference. Differences in bold are not ties."
-    )
-
-
-def headings(*names: str) -> tuple[Cell, ...]:
-    """Return the names of columns."""
-    return tuple(map(Cell, names))
+    return paragraphs("difference", {"unit": unit})[0]
 
 
 def spaced(name: str) -> str:

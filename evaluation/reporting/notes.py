@@ -4,29 +4,17 @@ from collections.abc import Iterable
 
 from builders.auditing.report import SMALL_TEST
 from evaluation.measures.intervals import LEAST_DOCUMENTS
-from evaluation.reporting.layout import Table
+from evaluation.reporting.layout import TABLES, Table
 from evaluation.reporting.published import PAPERS
 
 SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
 TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
-NOTES = {
-    SMALL: f"The test has fewer than {SMALL_TEST:,} rows: differences of a few points may be "
-    "chance.",
-    TIED: "Not the best, but the paired test cannot distinguish it from the best one, in bold.",
-    NOT_SHOWN: "Not shown to beat a trivial baseline: the interval is not above both "
-    "Majority (for a correlation, 0) and Best trivial; of an average, not above their mean.",
-    FEW: f"The test has fewer than {LEAST_DOCUMENTS} documents: the interval is one over rows, and "
-    "says nothing about other documents.",
-    OTHERS: "As reported, on other rows and with another probe: "
-    + ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS)
-    + ".",
-    LEAKS: "In the source, some test texts also occur in train or validation; the audit says how "
-    "many.",
-    SAMPLE: "Do not report: measured on the small sample that is part of Probeta to try it out, "
-    "not on the corpus.",
-    DIFFERENT: "Made from other sources or with other options than in the other languages, so that "
-    "scores cannot be compared: in no mean over languages.",
+_VALUES = {
+    "small_test": SMALL_TEST,
+    "least_documents": LEAST_DOCUMENTS,
+    "papers": ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS),
 }
+NOTES = {mark: text.format(**_VALUES) for mark, text in TABLES["notes"].items()}
 """Mark to its explanation."""
 
 

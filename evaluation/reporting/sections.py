@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import Table
-from evaluation.reporting.tables.ablations import ablations
+from evaluation.reporting.instances import browser
+from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.audit import (
     inherited,
     measurements,
@@ -17,16 +17,15 @@ from evaluation.reporting.tables.audit import (
     verdicts,
 )
 from evaluation.reporting.tables.averages import averages
-from evaluation.reporting.tables.compared import best_pairs, differences, pairs
+from evaluation.reporting.tables.compared import best_pairs, differences, editions, pairs
 from evaluation.reporting.tables.downstream import downstream, downstream_datasets
-from evaluation.reporting.tables.drawn import browser, figure, heatmaps
-from evaluation.reporting.tables.editions import editions
 from evaluation.reporting.tables.encoders import encoders, vocabulary
 from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
 from evaluation.reporting.tables.languages import languages, tasks_in_languages
-from evaluation.reporting.tables.layers import layers
+from evaluation.reporting.tables.layers import heatmaps, layers
 from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
 from evaluation.reporting.tables.scores import (
+    ablations,
     baselines,
     correlations,
     group_tables,
@@ -73,7 +72,7 @@ SECTIONS = (
     Section("groups", "Scores", group_tables, TEXTS, figure="scores"),
     Section("correlations", "Scores", correlations),
     Section("ablations", "Scores", ablations),
-    Section("figure", "Figure", figure, PAGE),
+    Section("figure", "Figure", lambda inputs: [lay_out("figure", (), ())], PAGE),
     Section("heatmaps", "Layers", heatmaps, PAGE),
     Section("layers", "Layers", layers, TEXTS, figure="layers"),
     Section("pairs", "Compared", pairs, PAGE, filters="pair"),

@@ -13,9 +13,9 @@ from evaluation.reporting.html import write_html
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
 from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layers import profiles
 from evaluation.reporting.markdown import write_markdown
-from evaluation.results.paradigms import MEASURES, ParadigmResults
+from evaluation.reporting.tables.layers import profiles
+from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
 from evaluation.results.rankings import RankingResults
 
@@ -88,7 +88,9 @@ def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
     """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
     return {
         average.benchmark: {
-            name: mean.value for name in inputs.names if (mean := inputs.mean(average, name))
+            name: mean.value
+            for name in inputs.names
+            if (mean := inputs.mean(average.datasets, name))
         }
         for average in inputs.averages
         if average.group is None
@@ -102,15 +104,8 @@ def plotted(inputs: Inputs) -> list[dict[str, str | float]]:
     as they are), such as "evalrank_es mrr cosine", and for ParaLex such as "paralex_es suggestion
     shared lower".
     """
-    found = [
-        (name, dataset, score.value)
-        for dataset, scores in inputs.datasets.items()
-        for name, score in scores.items()
+    scores = inputs.scores
+    return [
+        {"encoder": encoder, "dataset": key, "score": value}
+        for encoder, key, value in zip(scores.encoder, scores.key, scores.value, strict=True)
     ]
-    for ranked in inputs.rankings:
-        for rank in ranked.plain:
-            found += [(ranked.name, rank.key(what), value) for what, value in rank.measures.items()]
-    for clustered in inputs.paradigms:
-        for score in clustered.main:
-            found += [(clustered.name, score.key(what), getattr(score, what)) for what in MEASURES]
-    return [{"encoder": name, "dataset": what, "score": value} for name, what, value in found]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from evaluation.results.probes import Results, Score
+    from evaluation.results.probes import Predictions, Results, Score
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +115,7 @@ class Scores:
         """
         import pandas as pd
 
-        from evaluation.reporting.comparison import compare, measure_all
+        from evaluation.results.comparison import compare, measure_all
 
         self._check_comparable(other)
         groups: dict[str, list[str]] = {}
@@ -124,25 +123,18 @@ class Scores:
             {s.dataset: s for s in (*self.results.main, *other.results.main)}.items()
         ):
             groups.setdefault(_group(score), []).append(name)
-        with TemporaryDirectory() as folder:
-            pair = [
-                (own.results, Path(folder, side)) for own, side in ((self, "one"), (other, "other"))
-            ]
-            self.save(pair[0][1])
-            other.save(pair[1][1])
-            found = compare(
-                measure_all(pair), {name: sorted(groups[name]) for name in sorted(groups)}
-            )
+        measured = measure_all([(scores.results, scores._answers) for scores in (self, other)])
+        differences = compare(measured, {name: sorted(groups[name]) for name in sorted(groups)})
         return pd.DataFrame(
             {
-                "level": own.level,
-                "what": own.what,
-                "difference": own.value,
-                "low": own.interval[0],
-                "high": own.interval[1],
-                "tie": own.tie,
+                "level": difference.level,
+                "what": difference.what,
+                "difference": difference.value,
+                "low": difference.interval[0],
+                "high": difference.interval[1],
+                "tie": difference.tie,
             }
-            for own in found
+            for difference in differences
         )
 
     def save(self, folder: str | Path) -> None:
@@ -166,6 +158,15 @@ class Scores:
                 todo="name another folder",
             )
         write_results(self.results, self.predictions, folder)
+
+    def _answers(self, dataset: str, layer: str) -> "Predictions":
+        """Return what was answered on a dataset from a layer."""
+        from evaluation.results.probes import predictions_of
+
+        for score, table in zip(self.results.scores, self.predictions, strict=True):
+            if (score.dataset, score.layer) == (dataset, layer):
+                return predictions_of(table, Path(self.results.name))
+        raise KeyError(dataset, layer)
 
     def _row(self, score: "Score") -> tuple[str, ...]:
         name, value = self.trivial.get(score.dataset, ("", None))
@@ -196,12 +197,12 @@ class Scores:
         if one.probed and two.probed:
             facts.append(("protocol", one.protocol, two.protocol))
         facts += [(f"rows of {name}", self[name].digest, other[name].digest) for name in shared]
-        for what, own, others in facts:
-            if own != others:
+        for what, ours, theirs in facts:
+            if ours != theirs:
                 raise InputError(
                     f"scores of {one.name} and {two.name}",
                     expected=f"the same {what}",
-                    found=f"{own} and {others}",
+                    found=f"{ours} and {theirs}",
                     todo="score both on the same data in the same way",
                 )
         if not shared:

@@ -4,7 +4,7 @@
 
 Prints the table in the docstring of `evaluation/measures/intervals.py`: the coverage of
 `score_interval` for a true accuracy of .5, .7, .9 and a true correlation of .5, .9; then the type I
-error of the tie rule of `evaluation/reporting/comparison.py`, for encoders with the same true
+error of the tie rule of `evaluation/results/comparison.py`, for encoders with the same true
 accuracy. Rows are one per document ("1"), or ten that are independent ("10") or have an intraclass
 correlation of .3: all encoders find the same documents hard ("10 alike"), or each its own ones, so
 that documents differ in the difference ("10 differ"). Each simulation is of four encoders, so that

@@ -1,6 +1,7 @@
 """The verdicts and measurements of the audit."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from builders.auditing.report import GATES, SURFACE_FORM, inherited_of, verdict_of
@@ -9,13 +10,14 @@ from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
     NONE,
     Cell,
-    Row,
+    Column,
     Table,
     Tone,
-    headings,
+    columns_of,
+    lay_out,
     spaced,
 )
-from evaluation.reporting.tables.marks import dataset_cell
+from evaluation.reporting.tables.marks import by_dataset
 
 TONES: Mapping[str, Tone] = {
     "pass": "pass",
@@ -28,32 +30,31 @@ TONES: Mapping[str, Tone] = {
 """Verdict of the audit to its cell's tone."""
 # A trivial baseline is near an encoder, or above chance, by this difference of accuracies.
 NEAR = 0.05
-_BASELINES = list(GATES).index("baselines")
 _SEVERITY = list(TONES).index
 
 
 def verdicts(inputs: Inputs) -> list[Table]:
     """Return the audit's verdict on every dataset and gate."""
-    titles = list(GATES.values())
-    rows = []
-    for group, datasets in inputs.audited.items():
-        for dataset in datasets:
-            checks = inputs.audit[dataset]["checks"]
-            found = [_verdict(checks, gate) for gate in GATES]
-            if _trivial_is_near(inputs, dataset):
-                found[_BASELINES] = max(found[_BASELINES], SURFACE_FORM, key=_SEVERITY)
-            cells = (Cell(v if v in TONES else NONE, tone=TONES.get(v, "")) for v in found)
-            rows.append(Row((dataset_cell(inputs, dataset), *cells), group=group.abbreviation))
-    about = (
-        "The worst verdict of each gate. Within chance: beyond the limit, but within chance for a "
-        "test of this size. Solved by surface form: a trivial baseline is 30 points above chance, "
-        "or 5 points above chance and at most 5 points below the best encoder of this report. "
-        "Inherited: the source has the fault; params.yaml declares the reason and the largest "
-        "value accepted. Undeclared: the source has the fault, but params.yaml "
-        "does not declare it. – marks a gate that does not apply."
-    )
-    header = headings("Dataset", *titles)
-    return [Table("verdicts", "Audit", header, tuple(rows), (about,), texts=len(header))]
+
+    def worst(gate: str, dataset: str) -> Cell:
+        checks = inputs.audit[dataset]["checks"]
+        verdict = NONE
+        if any(check["gate"] == gate for check in checks):
+            verdict = verdict_of(checks, gate)
+        if gate == "baselines" and _trivial_is_near(inputs, dataset):
+            verdict = max(verdict, SURFACE_FORM, key=_SEVERITY)
+        return _verdict(verdict)
+
+    columns = columns_of(GATES, worst, lambda gate: GATES[gate])
+    return by_dataset(inputs, "verdicts", columns, _audited(inputs), texts=1 + len(GATES))
+
+
+def _audited(inputs: Inputs) -> list[str]:
+    return list(chain.from_iterable(inputs.audited.values()))
+
+
+def _verdict(verdict: str) -> Cell:
+    return Cell(verdict if verdict in TONES else NONE, tone=TONES.get(verdict, ""))
 
 
 def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
@@ -69,69 +70,55 @@ def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
 
 def inherited(inputs: Inputs) -> list[Table]:
     """Return the declared reasons for the gates that datasets miss because of their source."""
-    rows = []
-    for group, datasets in inputs.audited.items():
-        for dataset in datasets:
-            rows += [
-                Row(
-                    (dataset_cell(inputs, dataset), Cell(GATES[gate]), Cell(why)),
-                    group=group.abbreviation,
-                )
-                for gate, why in inherited_of(inputs.audit[dataset]).items()
-            ]
-    header = headings("Dataset", "Gate", "Reason")
-    table = Table("inherited", "Inherited from the sources", header, tuple(rows), texts=3)
-    return [table] if rows else []
+    rows = [
+        (dataset, GATES[gate], why)
+        for dataset in _audited(inputs)
+        for gate, why in inherited_of(inputs.audit[dataset]).items()
+    ]
+    columns = [Column("Gate", lambda row: row[1]), Column("Reason", lambda row: row[2])]
+    return by_dataset(inputs, "inherited", columns, rows)
 
 
 def published(inputs: Inputs) -> list[Table]:
     """Return what is known of the rows that the sources publish: faults, differences from ours."""
-    rows = [
-        Row((dataset_cell(inputs, dataset), Cell(said)), group=group.abbreviation)
-        for group, datasets in inputs.audited.items()
-        for dataset in datasets
-        if (said := inputs.audit[dataset].get("published"))
-    ]
-    about = (
-        "What is known of the files that the sources publish, and how our rows differ. It is said "
-        "of the whole datasets, not of samples."
-    )
-    header = headings("Dataset", "Published rows")
-    table = Table("published", "Published rows", header, tuple(rows), (about,), texts=2)
-    return [table] if rows else []
+    known = {dataset: inputs.audit[dataset].get("published") for dataset in _audited(inputs)}
+    rows = [dataset for dataset in known if known[dataset]]
+    return by_dataset(inputs, "published", [Column("Published rows", known.get)], rows)
 
 
 def measurements(inputs: Inputs) -> list[Table]:
     """Return everything that the audit measured."""
-    rows = []
-    for group, datasets in inputs.audited.items():
-        for dataset in datasets:
-            for check in inputs.audit[dataset]["checks"]:
-                if check["verdict"] == "not applicable":
-                    continue
-                verdict, limit = Cell(NONE), Cell(NONE)
-                if check["limit"] is not None:
-                    verdict = Cell(check["verdict"], tone=TONES[check["verdict"]])
-                    limit = _measured(check["limit"], check["correlation"])
-                cells = (
-                    Cell(dataset),
-                    Cell(GATES[check["gate"]]),
-                    Cell(spaced(check["what"])),
-                    verdict,
-                    _measured(check["value"], check["correlation"]),
-                    limit,
-                )
-                rows.append(Row(cells, group=group.abbreviation))
-    header = headings("Dataset", "Gate", "Measured", "Verdict", "Value", "Limit")
-    return [Table("measurements", "All measurements", header, tuple(rows), texts=4)]
+    rows = [
+        (dataset, check)
+        for dataset in _audited(inputs)
+        for check in inputs.audit[dataset]["checks"]
+        if check["verdict"] != "not applicable"
+    ]
+    columns = [
+        Column("Dataset", lambda row: row[0]),
+        Column("Gate", lambda row: GATES[row[1]["gate"]]),
+        Column("Measured", lambda row: spaced(row[1]["what"])),
+        Column("Verdict", lambda row: _judged(row[1])),
+        Column("Value", lambda row: _measured(row[1], "value")),
+        Column("Limit", lambda row: _measured(row[1], "limit")),
+    ]
+    table = lay_out(
+        "measurements", rows, columns, group=lambda row: inputs.group(row[0]).abbreviation
+    )
+    return [table]
 
 
-def _verdict(checks: Sequence[Mapping[str, Any]], gate: str) -> str:
-    return verdict_of(checks, gate) if any(c["gate"] == gate for c in checks) else NONE
+def _judged(check: Mapping[str, Any]) -> Cell | None:
+    """Return the cell of a measurement's verdict; None if it has no limit."""
+    return None if check["limit"] is None else _verdict(check["verdict"])
 
 
-def _measured(value: float, correlation: bool) -> Cell:
-    if correlation:
+def _measured(check: Mapping[str, Any], what: str) -> Cell | None:
+    """Return the cell of a measurement's "value" or "limit"."""
+    value = check[what]
+    if value is None:
+        return None
+    if check["correlation"]:
         return Cell(f"{value:z.3f}", value=value, unit="correlation")
     if isinstance(value, int):
         return Cell(f"{value:,}", value=value, unit="count")

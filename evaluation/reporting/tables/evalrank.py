@@ -1,20 +1,20 @@
 """EvalRank: how highly paraphrases are ranked among all texts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from statistics import fmean
 
 from builders.tasks.groups import EVALRANK
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import (
-    COVERED,
-    NONE,
     Cell,
-    Row,
+    Column,
     Table,
     about_differences,
     bracketed,
-    headings,
+    columns_of,
+    lay_out,
     named,
     percent_cell,
     signed,
@@ -22,9 +22,11 @@ from evaluation.reporting.layout import (
     unused_name,
 )
 from evaluation.reporting.tables.compared import ALIKE, alike, measure_differences
-from evaluation.reporting.tables.marks import BOLD, best_marked, dataset_cell, sampled
+from evaluation.reporting.tables.marks import BOLD, compared, dataset_cell, sampled
 from evaluation.results.rankings import MEASURES, PLAIN, RankScore
 
+Ranks = Mapping[tuple[str, str], RankScore]
+"""Encoder and similarity to the score on a dataset of the vectors as they are."""
 MEDIAN = "Median rank"
 
 
@@ -36,89 +38,62 @@ def evalrank(inputs: Inputs) -> list[Table]:
     datasets = _ranked(inputs)
     if not datasets:
         return []
-    about = (
-        "Wang, Kuo and Li (2022): each text of a paraphrase pair is the query once, and the other "
-        "text, its positive, is ranked among all texts of the dataset except the query and "
-        "its other positives. MRR is the mean of 1 / rank over the pairs; Hits@1 and Hits@3 are "
-        "the shares of pairs with a rank of at most 1 and 3, all in per cent; the median rank is "
-        "taken over the pairs. Each text with the same score as the positive counts as half a "
-        "rank above it.",
-        "Similarity is the cosine of two vectors, or l2, 1 / (1 + their Euclidean distance), which "
-        "is not shown where it gives all encoders the ranks of cosine; the vectors are as the "
-        f"encoder gives them. In brackets the {COVERED} interval (jackknife over the groups of "
-        "texts linked by positives).",
-    )
-    found = [Table("evalrank", "EvalRank", (), (), about)]
+    tables = [lay_out("evalrank", (), ())]
     for dataset, scores in datasets.items():
-        used = {table.name for table in found}
-        name = unused_name(f"evalrank-{dataset}", used)
-        found.append(_ranks(inputs, dataset, scores, name))
-    return found
+        name = unused_name(f"evalrank-{dataset}", {table.name for table in tables})
+        tables.append(_ranks(inputs, dataset, scores, name))
+    return tables
 
 
-def _ranks(
-    inputs: Inputs, dataset: str, scores: Mapping[tuple[str, str], RankScore], name: str
-) -> Table:
+def _ranks(inputs: Inputs, dataset: str, scores: Ranks, name: str) -> Table:
     encoders = inputs.in_order({encoder for encoder, _ in scores})
-    similarities = _distinct(scores)
-    columns: list[Mapping[str, Cell]] = []
-    for similarity in similarities:
-        own = {encoder: score for (encoder, by), score in scores.items() if by == similarity}
-        key = next(iter(own.values())).key
-        among = alike({encoder: score.background for encoder, score in own.items()})
-        beating = {encoder for encoder in among if own[encoder].interval[0] > _chance(own[encoder])}
+    columns = [Column("Encoder", named)]
+    for similarity in _distinct(scores):
+        ranks = {encoder: score for (encoder, by), score in scores.items() if by == similarity}
+        among = alike({encoder: score.background for encoder, score in ranks.items()})
+        beating = {name for name in among if ranks[name].interval[0] > _chance(ranks[name])}
         for what in MEASURES:
             cells = {
                 encoder: percent_cell(
                     score.measures[what], bracketed(score.interval) if what == "MRR" else ""
                 )
-                for encoder, score in own.items()
+                for encoder, score in ranks.items()
             }
-            compared = {encoder: cells[encoder] for encoder in among}
-            marked = best_marked(compared, key(what), inputs.neighbour_differences, beating)
-            columns.append(cells | marked)
-        columns.append(
-            {
-                encoder: Cell(f"{score.median_rank:,.1f}", value=score.median_rank)
-                for encoder, score in own.items()
-            }
-        )
-    rows = [
-        Row(
-            (
-                named(encoder),
-                *(sampled(inputs, [dataset], own.get(encoder, Cell(NONE))) for own in columns),
-            ),
-            "encoder",
-        )
-        for encoder in encoders
-    ]
-    header = (
-        f"{what}, {similarity}" for similarity in similarities for what in (*MEASURES, MEDIAN)
-    )
-    bold = f"{BOLD.format('encoder of a column')} {ALIKE.format('texts')}."
-    return Table(
-        name,
-        f"EvalRank: {dataset}" + f", {OWN}" * (inputs.benchmark(dataset) == OWN),
-        headings("Encoder", *header),
-        tuple(rows),
-        (_about_ranks(scores) + (f" {bold}" if len(encoders) > 1 else ""),),
-        caption=(
-            f"MRR (mean reciprocal rank) and hits in per cent; in brackets the {COVERED} interval.",
-        ),
+            key = next(iter(ranks.values())).key(what)
+            marked = compared(inputs, [dataset], cells, key, beating, among)
+            columns.append(Column(f"{what}, {similarity}", marked.get))
+        medians = {
+            encoder: sampled(
+                inputs, [dataset], Cell(f"{score.median_rank:,.1f}", value=score.median_rank)
+            )
+            for encoder, score in ranks.items()
+        }
+        columns.append(Column(f"{MEDIAN}, {similarity}", medians.get))
+    bold = f" {BOLD.format('encoder of a column')} {ALIKE.format('texts')}."
+    return lay_out(
+        "ranks",
+        encoders,
+        columns,
+        name=name,
+        kind="encoder",
+        words={
+            "dataset": dataset + (f", {OWN}" if inputs.benchmark(dataset) == OWN else ""),
+            "counts": _about_ranks(scores),
+            "bold": bold if len(encoders) > 1 else "",
+        },
     )
 
 
-def _distinct(scores: Mapping[tuple[str, str], RankScore]) -> list[str]:
+def _distinct(scores: Ranks) -> list[str]:
     """Return the similarities, without l2 if it ranks as cosine does, for all encoders."""
-    found = list(dict.fromkeys(similarity for _, similarity in scores))
+    similarities = dict.fromkeys(similarity for _, similarity in scores)
     same = all(
         (cosine := scores.get((encoder, "cosine"))) is not None
         and (cosine.measures, cosine.median_rank) == (score.measures, score.median_rank)
         for (encoder, similarity), score in scores.items()
         if similarity == "l2"
     )
-    return [one for one in found if one != "l2" or not same]
+    return [similarity for similarity in similarities if similarity != "l2" or not same]
 
 
 def _chance(score: RankScore) -> float:
@@ -126,45 +101,37 @@ def _chance(score: RankScore) -> float:
     return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
 
 
-def _about_ranks(scores: Mapping[tuple[str, str], RankScore]) -> str:
+def _about_ranks(scores: Ranks) -> str:
     """Return the number of texts that are ranked, and the encoders' exceptions."""
     first = next(iter(scores.values()))
     texts = max(score.background for score in scores.values())
+    unknown = {name: s.without_vector for (name, _), s in scores.items() if s.without_vector}
+    fewer = {name: s.background for (name, _), s in scores.items() if s.background < texts}
+    ties = {f"{name} by {how}": score.ties for (name, how), score in scores.items() if score.ties}
+    remarks = {
+        "Pairs with a text without a vector, which get the rank of chance: {}.": unknown,
+        "With vectors of fewer texts: {}. Among fewer texts, ranks are better.": fewer,
+        "Pairs whose positive shares its score with another text: {}.": ties,
+    }
     parts = [f"{texts:,} texts, {first.queries:,} queries, {first.pairs:,} pairs."]
-    unknown = {encoder: s.without_vector for (encoder, _), s in scores.items() if s.without_vector}
-    ties = [
-        f"{encoder} by {similarity} {score.ties:,}"
-        for (encoder, similarity), score in scores.items()
-        if score.ties
-    ]
-    fewer = {e: s.background for (e, _), s in scores.items() if s.background < texts}
-    if unknown:
-        parts.append(
-            f"Pairs with a text without a vector, which get the rank of chance: {_counts(unknown)}."
-        )
-    if fewer:
-        parts.append(
-            f"With vectors of fewer texts: {_counts(fewer)}. Among fewer texts, ranks are better."
-        )
-    if ties:
-        parts.append(f"Pairs whose positive shares its score with another text: {', '.join(ties)}.")
+    for remark, counts in remarks.items():
+        if counts:
+            named_counts = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+            parts.append(remark.format(named_counts))
     return " ".join(parts)
-
-
-def _counts(of_encoders: Mapping[str, int]) -> str:
-    return ", ".join(f"{encoder} {count:,}" for encoder, count in of_encoders.items())
 
 
 def rank_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders' ranks."""
-    rows = {}
-    for dataset, scores in _ranked(inputs).items():
-        by_similarity = {score.similarity: score for score in scores.values()}
-        for similarity in _distinct(scores):
-            for what in MEASURES:
-                rows[by_similarity[similarity].key(what)] = (dataset, similarity, what)
+    rows = {
+        score.key(what): (dataset, score.similarity, what)
+        for dataset, scores in _ranked(inputs).items()
+        for score in scores.values()
+        for what in MEASURES
+        if score.similarity in _distinct(scores)
+    }
     return measure_differences(
-        inputs.neighbour_differences,
+        inputs,
         EVALRANK,
         ("Dataset", "Similarity", "Measure"),
         rows,
@@ -177,80 +144,70 @@ def postprocessing(inputs: Inputs) -> list[Table]:
 
     Wang, Kuo and Li (2022) find that it improves similarity and not ranks.
     """
-    datasets = list(_ranked(inputs))
-    ranks = {
-        (own.name, score.similarity, score.postprocessing, score.dataset): score.mrr
-        for own in inputs.rankings
-        for score in own.main
-    }
-    correlations = {
-        (own.name, score.similarity, score.postprocessing, score.dataset): score.spearman
-        for own in inputs.rankings
-        for score in own.similarities
-    }
-    ways = list(dict.fromkeys(key[:3] for key in ranks))
-    if not datasets or all(done == PLAIN for *_, done in ways):
+    ranked, similar = list(_ranked(inputs)), set()
+    scores: dict[tuple[str, str, str, str], float] = {}
+    ways: dict[tuple[str, str, str], None] = {}
+    for results in inputs.rankings:
+        for rank in results.main:
+            way = results.name, rank.similarity, rank.postprocessing
+            ways[way] = None
+            scores[*way, rank.dataset] = rank.mrr
+        for score in results.similarities:
+            way = results.name, score.similarity, score.postprocessing
+            scores[*way, score.dataset] = score.spearman
+            similar.add(score.dataset)
+    if not ranked or all(done == PLAIN for *_, done in ways):
         return []
-    compared = sorted(inputs.shipped({key[-1] for key in correlations}))
-    rows = []
-    changes: dict[str, tuple[list[float], list[float]]] = {}
-    for encoder, similarity, done in ways:
-        cells = [named(encoder), Cell(similarity), Cell(spaced(done))]
-        columns = [(correlations, compared), *((ranks, [dataset]) for dataset in datasets)]
-        for column, (values, names) in enumerate(columns):
-            value, plain = (
-                _mean([values.get((encoder, similarity, how, name)) for name in names])
-                for how in (done, PLAIN)
-            )
-            detail = ""
-            if done != PLAIN and value is not None and plain is not None:
-                detail = f"({signed(value - plain)})"
-                changes.setdefault(done, ([], []))[column > 0].append(value - plain)
-            cells.append(percent_cell(value, detail))
-        rows.append(Row(tuple(cells), "encoder"))
-    on_average = "; ".join(
-        f"{spaced(done)} changes "
-        + " and ".join(
-            f"{what} by {signed(fmean(own))}"
-            for what, own in zip(("Spearman's correlation", "the MRR"), of, strict=True)
-            if own
-        )
-        for done, of in changes.items()
-    )
-    about = (
-        "Does post-processing improve similarity, and ranks too? Mean Spearman's correlation × "
-        f"100 over the similarity datasets ({', '.join(compared) or 'none'}) and MRR in per "
-        "cent; in brackets the difference from the vectors as they are. Post-processing is "
-        "fitted on the texts that are ranked, and for similarity on the texts of all its datasets "
-        "in one language. If there are fewer texts than dimensions, they are not whitened, since "
-        "all distances would be equal. Averaged over encoders, similarities and datasets, "
-        f"{on_average}."
-    )
-    title = "EvalRank: post-processed vectors"
-    compared_on = f"Similarity datasets ({len(compared)})"
-    header = (
-        *headings("Encoder", "Similarity", "Vectors", compared_on),
-        *(dataset_cell(inputs, name) for name in datasets),
-    )
-    return [Table("postprocessing", title, header, tuple(rows), (about,), texts=3)]
+    shipped = tuple(sorted(inputs.shipped(similar)))
+
+    def mean(datasets: Sequence[str], way: tuple[str, str, str]) -> float | None:
+        values = [scores.get((*way, dataset)) for dataset in datasets]
+        known = [value for value in values if value is not None]
+        return fmean(known) if known and len(known) == len(values) else None
+
+    def change(datasets: Sequence[str], way: tuple[str, str, str]) -> float | None:
+        value, plain = mean(datasets, way), mean(datasets, (*way[:2], PLAIN))
+        return None if value is None or plain is None or way[2] == PLAIN else value - plain
+
+    def cell(datasets: Sequence[str], way: tuple[str, str, str]) -> Cell:
+        changed = change(datasets, way)
+        detail = "" if changed is None else f"({signed(changed)})"
+        return percent_cell(mean(datasets, way), detail)
+
+    on_average = []
+    for done in dict.fromkeys(done for *_, done in ways):
+        phrases = []
+        for what, averaged in (
+            ("Spearman's correlation", [shipped]),
+            ("the MRR", [(dataset,) for dataset in ranked]),
+        ):
+            changes = [
+                change(datasets, way) for datasets in averaged for way in ways if way[2] == done
+            ]
+            if known := [value for value in changes if value is not None]:
+                phrases.append(f"{what} by {signed(fmean(known))}")
+        if phrases:
+            on_average.append(f"{spaced(done)} changes {' and '.join(phrases)}")
+    columns = [
+        Column("Encoder", lambda way: named(way[0])),
+        Column("Similarity", lambda way: way[1]),
+        Column("Vectors", lambda way: spaced(way[2])),
+        Column(f"Similarity datasets ({len(shipped)})", partial(cell, shipped)),
+        *columns_of(
+            ranked, lambda dataset, way: cell([dataset], way), partial(dataset_cell, inputs)
+        ),
+    ]
+    words = {"similar": ", ".join(shipped) or "none", "on_average": "; ".join(on_average)}
+    return [lay_out("postprocessing", ways, columns, kind="encoder", words=words)]
 
 
 def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:
     """Return dataset to encoder and similarity to the score of the vectors as they are."""
-    scores = [(own.name, score) for own in inputs.rankings for score in own.plain]
-    order = sorted(
-        {(inputs.benchmark(score.dataset) == OWN, score.task, score.dataset) for _, score in scores}
+    scores = [(ranked.name, score) for ranked in inputs.rankings for score in ranked.plain]
+    scores.sort(
+        key=lambda row: (inputs.benchmark(row[1].dataset) == OWN, row[1].task, row[1].dataset)
     )
-    return {
-        dataset: {
-            (name, score.similarity): score for name, score in scores if score.dataset == dataset
-        }
-        for *_, dataset in order
-    }
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean; None if a value is missing or there are no values."""
-    found = list(values)
-    there = [value for value in found if value is not None]
-    return fmean(there) if there and len(there) == len(found) else None
+    datasets: dict[str, dict[tuple[str, str], RankScore]] = {}
+    for name, score in scores:
+        datasets.setdefault(score.dataset, {})[name, score.similarity] = score
+    return datasets

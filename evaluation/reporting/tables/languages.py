@@ -1,59 +1,172 @@
-"""The same task in several languages side by side, for each encoder."""
+"""The same task in several languages: which datasets stand side by side, and who scored what.
 
-from dataclasses import replace
-from statistics import fmean
+Of probes, these are datasets of one task from the same recipes and collection. EvalRank and ParaLex
+have sources of their own in each language, and stand side by side all the same. A dataset that is
+made in another way than the others of its row is named, and in no average.
+"""
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pandas as pd
+
+from builders.tasks import TASKS
+from builders.tasks.groups import Group
+from evaluation.reporting.averages import Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.languages import (
-    SharedTask,
-    averaged,
-    languages_of,
-    mean_over,
-    shared_tasks,
-)
 from evaluation.reporting.layout import (
-    COVERED,
-    NONE,
     Cell,
+    Column,
     Row,
     Table,
     bracketed,
-    headings,
+    columns_of,
+    lay_out,
     named,
+    paragraphs,
     percent_cell,
 )
 from evaluation.reporting.notes import DIFFERENT, NOT_SHOWN
-from evaluation.reporting.tables.marks import sampled
+from evaluation.reporting.tables.marks import given, mean_cell, sampled
 
-ABOUT = (
-    "The same task in several languages: datasets of one task from the same recipes, with the same "
-    "options. Texts differ from language to language, and so may their difficulty: compare a "
-    f"difference between languages with that of other encoders. In brackets the {COVERED} interval."
-)
+# Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
+WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTask:
+    """A task in two languages or more.
+
+    Attributes:
+        name: task, recipes and collection, in words.
+        group: of the task.
+        measure: what the scores are: "accuracy", "pearson", "MRR, cosine" …
+        datasets: language to dataset, in the order of the languages.
+        different: the languages whose dataset is made in another way than the most.
+        scores: encoder to language to its score, with the interval.
+    """
+
+    name: str
+    group: Group
+    measure: str
+    datasets: Mapping[str, str]
+    different: frozenset[str] = frozenset()
+    scores: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
+
+
+def shared_tasks(inputs: Inputs) -> list[SharedTask]:
+    """Return all tasks that the report has in two languages or more, by group.
+
+    An edition of another dataset stands in no row, and of several datasets in one language the one
+    that is made as those in the other languages, or else the first.
+    """
+    scores = _chosen(inputs.scores)
+    about = scores.dataset.map(inputs.audit)
+    scores = scores[[bool(facts.get("made")) and not facts.get("edition_of") for facts in about]]
+    made = scores.dataset.map(lambda dataset: inputs.audit[dataset]["made"])
+    sources = [
+        tuple(making["from"]) if dataset in inputs.datasets else ()
+        for dataset, making in zip(scores.dataset, made, strict=True)
+    ]
+    scores = scores.assign(
+        sources=pd.Series(sources, scores.index, object),
+        making=[repr((how["from"], sorted(how["options"].items()))) for how in made],
+    )
+    tasks = [
+        _shared(inputs, rows)
+        for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
+        if rows.language.nunique() > 1
+    ]
+    return sorted(tasks, key=lambda task: (place(task.group), task.name))
+
+
+def languages_of(tasks: list[SharedTask]) -> list[str]:
+    """Return the languages of some tasks: those with the most tasks first."""
+    counts = Counter(language for task in tasks for language in task.datasets)
+    return sorted(counts, key=lambda language: (-counts[language], language))
+
+
+def averaged(tasks: list[SharedTask], inputs: Inputs) -> list[SharedTask]:
+    """Return the probed tasks, made in the same way, that all languages with such tasks have."""
+    probed = [
+        task
+        for task in tasks
+        if not task.different and inputs.datasets.keys() >= {*task.datasets.values()}
+    ]
+    return [task for task in probed if len(task.datasets) == len(languages_of(probed))]
+
+
+def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a ``long_table`` that are shown, their measures in words."""
+    probes = scores[scores.way == ""]
+    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
+    chosen = [probes, ranks.assign(measure="MRR, cosine")]
+    for way in WAYS:
+        clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
+        if clusters.language.nunique() > 1:
+            vocabulary, casing = way.split(" ")
+            words = f"suggestion, {vocabulary} words, {casing.replace('_', ' ')}"
+            chosen.append(clusters.assign(measure=words))
+            break
+    return pd.concat(chosen)
+
+
+def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
+    """Return a task from the scores on all its datasets."""
+    first = rows.iloc[0]
+    languages = rows.groupby("making", sort=False).language.nunique()
+    usual = str(languages.idxmax())
+    shown = rows.assign(unusual=rows.making != usual).sort_values("unusual", kind="stable")
+    chosen = shown.drop_duplicates("language")
+    unusual = chosen[chosen.unusual] if languages[usual] > 1 else chosen
+    scores: dict[str, dict[str, Mean]] = {}
+    for row in shown[shown.dataset.isin(chosen.dataset)].to_dict("records"):
+        mean = Mean(row["value"], row["interval"])
+        of_encoder = scores.setdefault(row["encoder"], {})
+        of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
+    words = ", ".join(first.sources).replace("_", " ")
+    return SharedTask(
+        name=first.task.replace("_", " ") + (f": {words}" if words else ""),
+        group=TASKS[first.task].group,
+        measure=first.measure,
+        datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
+        # If no two are made in the same way, neither is the usual one.
+        different=frozenset(unusual.language),
+        scores={name: scores[name] for name in inputs.in_order(scores)},
+    )
 
 
 def languages(inputs: Inputs) -> list[Table]:
     """Return each encoder's mean in each language, over the tasks that all languages have."""
-    tasks = shared_tasks(inputs)
-    means = averaged(tasks, inputs)
-    if not means:
+    tasks = averaged(shared_tasks(inputs), inputs)
+    if not tasks:
         return []
-    columns = languages_of(means)
-    datasets = {language: [task.datasets[language] for task in means] for language in columns}
-    rows = [
-        Row((named(encoder), *(_mean(inputs, means, encoder, one) for one in columns)), "encoder")
-        for encoder in inputs.names
-    ]
-    trivial = (percent_cell(fmean(map(inputs.trivial, datasets[one]))) for one in columns)
-    rows.append(Row((Cell("trivial baselines"), *trivial)))
-    about = (
-        ABOUT,
-        "Means over the tasks that all these languages have, made in the same way: "
-        f"{'; '.join(task.name for task in means)}. Trivial baselines: the means of Majority or "
-        "Best trivial, whichever is higher.",
+    datasets = {
+        language: [task.datasets[language] for task in tasks] for language in languages_of(tasks)
+    }
+
+    def mean(language: str, encoder: str) -> Cell:
+        names = datasets[language]
+        cell = mean_cell(inputs.mean(names, encoder), inputs.mean_trivial(names))
+        return sampled(inputs, names, cell)
+
+    table = lay_out(
+        "languages",
+        inputs.names,
+        [
+            Column("Encoder", named),
+            *columns_of(
+                datasets,
+                mean,
+                lambda language: Cell(language, title=", ".join(datasets[language])),
+            ),
+        ],
+        kind="encoder",
+        words={"tasks": "; ".join(task.name for task in tasks)},
     )
-    header = (Cell("Encoder"), *(Cell(one, title=", ".join(datasets[one])) for one in columns))
-    return [Table("languages", "Across languages", header, tuple(rows), about)]
+    trivial = (percent_cell(inputs.mean_trivial(names)) for names in datasets.values())
+    return [replace(table, rows=(*table.rows, Row((Cell("trivial baselines"), *trivial))))]
 
 
 def tasks_in_languages(inputs: Inputs) -> list[Table]:
@@ -61,45 +174,29 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
     tasks = shared_tasks(inputs)
     if not tasks:
         return []
-    columns = languages_of(tasks)
-    rows = [
-        Row(
-            (
-                Cell(task.name, title=", ".join(task.datasets.values())),
-                Cell(task.measure),
-                Cell(encoder),
-                *(_score(inputs, task, encoder, one) for one in columns),
-            ),
-            group=task.group.abbreviation,
-        )
-        for task in tasks
-        for encoder in task.scores
+
+    def score(language: str, row: tuple[SharedTask, str]) -> Cell | None:
+        task, encoder = row
+        score = task.scores[encoder].get(language)
+        if score is None:
+            return None
+        dataset = task.datasets[language]
+        below = dataset in inputs.datasets and score.interval[0] <= inputs.trivial(dataset)
+        marks = given({NOT_SHOWN: below, DIFFERENT: language in task.different})
+        cell = percent_cell(score.value, bracketed(score.interval), marks)
+        return sampled(inputs, [dataset], replace(cell, title=dataset))
+
+    columns = [
+        Column("Task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
+        Column("Measure", lambda row: row[0].measure),
+        Column("Encoder", lambda row: row[1]),
+        *columns_of(languages_of(tasks), score),
     ]
-    header = headings("Task", "Measure", "Encoder", *columns)
-    about = () if averaged(tasks, inputs) else (ABOUT,)
-    title = "Tasks across languages"
-    return [Table("tasks-in-languages", title, header, tuple(rows), about, texts=3)]
-
-
-def _mean(inputs: Inputs, tasks: list[SharedTask], encoder: str, language: str) -> Cell:
-    mean = mean_over(tasks, inputs, encoder, language)
-    if mean is None:
-        return Cell(NONE)
-    datasets = [task.datasets[language] for task in tasks]
-    marks = () if mean.interval[0] > fmean(map(inputs.trivial, datasets)) else (NOT_SHOWN,)
-    return sampled(inputs, datasets, percent_cell(mean.value, bracketed(mean.interval), marks))
-
-
-def _score(inputs: Inputs, task: SharedTask, encoder: str, language: str) -> Cell:
-    score = task.scores[encoder].get(language)
-    if score is None:
-        return Cell(NONE)
-    dataset = task.datasets[language]
-    probed = dataset in inputs.datasets
-    marks = {
-        NOT_SHOWN: probed and score.interval[0] <= inputs.trivial(dataset),
-        DIFFERENT: language in task.different,
-    }
-    given = tuple(mark for mark, is_given in marks.items() if is_given)
-    cell = percent_cell(score.value, bracketed(score.interval), given)
-    return sampled(inputs, [dataset], replace(cell, title=dataset))
+    table = lay_out(
+        "tasks-in-languages",
+        [(task, encoder) for task in tasks for encoder in task.scores],
+        columns,
+        group=lambda row: row[0].group.abbreviation,
+        more=() if averaged(tasks, inputs) else paragraphs("languages", {"tasks": ""})[:1],
+    )
+    return [table]

@@ -1,13 +1,16 @@
 """Figures of papers, which stand only beside scores on whole corpora and whole benchmarks."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from evaluation.reporting.averages import Average
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import NONE, Cell, Row
 from evaluation.reporting.notes import OTHERS
-from evaluation.reporting.published import PAPERS, PEOPLE, Paper
+from evaluation.reporting.published import PAPERS, PEOPLE
+
+Published = Mapping[str, float]
+"""Group or dataset to what a paper states of an encoder, in per cent."""
 
 
 def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
@@ -15,69 +18,61 @@ def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
 
     The first two cells name it, and stand for its mean rank.
     """
-    whole = [
-        own.datasets if not own.missing and _comparable(inputs, own.datasets) else ()
-        for own in averages
-    ]
 
-    def mean(scores: Mapping[str, float], place: int) -> float | None:
-        group, datasets = averages[place].group, whole[place]
-        if not datasets or group is None:
+    def mean(scores: Published, average: Average) -> float | None:
+        if average.group is None or average.missing or not _whole(inputs, average.datasets):
             return None
         # The mean that a paper states is over datasets that are withdrawn since then, too.
-        if group.abbreviation in scores and not averages[place].withdrawn:
-            return scores[group.abbreviation]
-        known = [scores[name] for name in datasets if name in scores]
-        return fmean(known) if len(known) == len(datasets) else None
+        if average.group.abbreviation in scores and not average.withdrawn:
+            return scores[average.group.abbreviation]
+        known = [scores[name] for name in average.datasets if name in scores]
+        return fmean(known) if len(known) == len(average.datasets) else None
 
-    rows = []
-    for paper in _papers(averages[0].benchmark):
-        for encoder, scores in paper.scores.items():
-            values = [mean(scores, place) for place in range(len(averages))]
-            rows += _row(paper, encoder, [None, *values])
-    return rows
+    def means(scores: Published) -> list[float | None]:
+        return [None, *(mean(scores, average) for average in averages)]
+
+    return _rows(averages[0].benchmark, means)
 
 
 def published_scores(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> list[Row]:
     """Return a row for each encoder of the papers that has a score on one of the datasets."""
-    rows = []
-    for paper in _papers(benchmark):
-        for encoder, scores in paper.scores.items():
-            values = [
-                scores.get(name) if _comparable(inputs, [name]) else None for name in datasets
-            ]
-            rows += _row(paper, encoder, values)
-    return rows
+    whole = {name for name in datasets if _whole(inputs, [name])}
+    return _rows(
+        benchmark, lambda scores: [scores.get(name) if name in whole else None for name in datasets]
+    )
 
 
-def published_ranges(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> list[Cell]:
-    """Return the lowest and highest score of the papers' encoders; [] if they have none."""
-    cells = []
+def published_ranges(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> dict[str, Cell]:
+    """Return dataset to the lowest and highest score of the papers' encoders, if they have any."""
+    cells = {}
     for name in datasets:
-        own = [
+        values = [
             scores[name]
-            for paper in _papers(benchmark)
+            for paper in PAPERS
             for encoder, scores in paper.scores.items()
-            if name in scores and encoder != PEOPLE
+            if benchmark in paper.benchmarks and name in scores and encoder != PEOPLE
         ]
-        shown = own and _comparable(inputs, [name])
-        cells.append(
-            Cell(f"{min(own):.1f} … {max(own):.1f}", value=max(own) / 100) if shown else Cell(NONE)
-        )
-    return cells if any(cell.value is not None for cell in cells) else []
+        if values and _whole(inputs, [name]):
+            span = f"{min(values):.1f} … {max(values):.1f}"
+            cells[name] = Cell(span, value=max(values) / 100)
+    return cells
 
 
-def _papers(benchmark: str) -> Iterator[Paper]:
-    return (paper for paper in PAPERS if benchmark in paper.benchmarks)
-
-
-def _comparable(inputs: Inputs, datasets: Sequence[str]) -> bool:
+def _whole(inputs: Inputs, datasets: Sequence[str]) -> bool:
+    """Return whether none of the datasets is a sample, so that papers' scores can be compared."""
     return inputs.samples.isdisjoint(datasets)
 
 
-def _row(paper: Paper, encoder: str, values: Sequence[float | None]) -> list[Row]:
-    """Return a row with a paper's scores of an encoder; none if it has none."""
-    cells = [Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values]
-    if all(cell.value is None for cell in cells):
-        return []
-    return [Row((Cell(f"{encoder}, {paper.paper}", marks=(OTHERS,)), *cells), "published")]
+def _rows(benchmark: str, values_of: Callable[[Published], list[float | None]]) -> list[Row]:
+    """Return a row for each encoder of the papers on a benchmark that has one of the values."""
+    rows = []
+    for paper in PAPERS:
+        for encoder, scores in paper.scores.items() if benchmark in paper.benchmarks else ():
+            values = values_of(scores)
+            if any(value is not None for value in values):
+                name = Cell(f"{encoder}, {paper.paper}", marks=(OTHERS,))
+                cells = (
+                    Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values
+                )
+                rows.append(Row((name, *cells), "published"))
+    return rows

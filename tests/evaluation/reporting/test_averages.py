@@ -9,7 +9,7 @@ from report_files import SP
 from builders.tasks import groups
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from evaluation.reporting.averages import OWN, averages_of, mean_ranks, mean_score
-from evaluation.reporting.comparison import Measured
+from evaluation.results.comparison import Measured
 
 TASKS = {
     "mc": "sentence_classification",

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.reporting.averages import averages_of
-from evaluation.reporting.downstream import (
+from evaluation.reporting.long import long_table
+from evaluation.reporting.tables.downstream import (
     downstream_means,
     downstream_scores,
     intrinsic_scores,
@@ -132,14 +133,14 @@ ONE, TWO = probed("one", sts14=0.6, sts15=0.8, mc=0.5), probed("two", sts14=0.7,
 
 
 def test_intrinsic_scores_of_similarity() -> None:
-    assert intrinsic_scores([ONE, TWO], [], []) == {
+    assert intrinsic_scores(long_table([ONE, TWO], [], [])) == {
         "sts14 Pearson": {"one": 0.6, "two": 0.7},
         "sts15 Pearson": {"one": 0.8},
         "mean similarity": {"one": pytest.approx(0.7)},
     }
     # Of one dataset there is no mean.
-    assert list(intrinsic_scores([TWO], [], [])) == ["sts14 Pearson"]
-    both = intrinsic_scores([ONE], [], [], lambda names: [*names][:1])
+    assert list(intrinsic_scores(long_table([TWO], [], []))) == ["sts14 Pearson"]
+    both = intrinsic_scores(long_table([ONE], [], []), lambda names: [*names][:1])
     assert list(both) == ["sts14 Pearson", "sts15 Pearson"]
 
 
@@ -152,7 +153,7 @@ def test_intrinsic_scores_of_ranks() -> None:
         rank(0.6, dataset="words_es"),
         rank(0.5),
     )
-    assert intrinsic_scores([], [ranked("two", rank(0.4)), first], []) == {
+    assert intrinsic_scores(long_table([], [first, ranked("two", rank(0.4))], [])) == {
         "evalrank_es MRR": {"one": 0.5, "two": 0.4},
         "words_es MRR": {"one": 0.6},
     }
@@ -160,18 +161,19 @@ def test_intrinsic_scores_of_ranks() -> None:
 
 def test_intrinsic_scores_of_paradigms() -> None:
     as_is = paradigms("one", paradigm(0.5), paradigm(0.9, vocabulary="own"))
-    assert intrinsic_scores([], [], [as_is]) == {
+    assert intrinsic_scores(long_table([], [], [as_is])) == {
         "paralex_es suggestion": {"one": 0.5},
         "paralex_es coherence": {"one": 0.25},
     }
     both = paradigms("two", paradigm(0.6), paradigm(0.8, casing="lower"))
-    folded = intrinsic_scores([], [], [as_is, both])
+    folded = intrinsic_scores(long_table([], [], [as_is, both]))
     assert folded["paralex_es suggestion"] == {"two": 0.8}
 
 
 def test_downstream_scores_are_those_that_are_trained() -> None:
     three = probed("three", sick=0.3, fac=0.9, mc=0.7)
-    assert downstream_scores([ONE, TWO, three]) == {
+    scores = long_table([ONE, TWO, three], [], [])
+    assert downstream_scores(scores) == {
         "fac": {"three": 0.9},
         "mc": {"one": 0.5, "two": 0.4, "three": 0.7},
         "sick": {"three": 0.3},
@@ -180,7 +182,7 @@ def test_downstream_scores_are_those_that_are_trained() -> None:
     tasks = {"fac": "sentence_classification", "mc": "sentence_classification"}
     tasks |= {"sick": "relatedness", "sts14": "similarity"}
     averages = averages_of(tasks, {"fac": "spanish_senteval", "mc": "spanish_senteval"})
-    assert downstream_means([ONE, TWO, three], averages) == {
+    assert downstream_means(scores, averages) == {
         "spanish_senteval SC": {"three": pytest.approx(0.8)},
         "own datasets SS": {"three": 0.3},
     }

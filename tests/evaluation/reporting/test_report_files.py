@@ -55,8 +55,8 @@ from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
 from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
 from evaluation.reporting.latex import write_latex, written
-from evaluation.reporting.layers import profiles
 from evaluation.reporting.published import PAPERS
+from evaluation.reporting.tables.layers import profiles
 from evaluation.reporting.writing import metrics, plotted, write_report
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]

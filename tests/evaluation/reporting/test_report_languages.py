@@ -8,11 +8,10 @@ import pytest
 from report_files import ONE, SP, audit_file, kept, one, say_of_dataset
 
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.languages import shared_tasks
 from evaluation.reporting.latex import write_latex
 from evaluation.reporting.layout import Table
 from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.tables.languages import languages, tasks_in_languages
+from evaluation.reporting.tables.languages import languages, shared_tasks, tasks_in_languages
 
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}

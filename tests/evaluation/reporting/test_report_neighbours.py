@@ -508,22 +508,22 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
         ("rankings", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"coherence_threshold": 3}, "the coherence threshold of char_hash, 2"),
-        ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the same encoder in all its"),
-        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the same encoder in all its"),
+        ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the encoder named use of use"),
+        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the encoder named use of use"),
         (
             "rankings",
             {"scores": (replace(RANK, digest="7" * 64),)},
-            "the rows that char_hash was scored on, SHA-256 aaaa",
+            "the rows of evalrank_es, SHA-256, of char_hash, aaaa",
         ),
         (
             "paradigms",
             {"scores": (replace(PARADIGM, digest="7" * 64),)},
-            "the rows that char_hash was scored on, SHA-256 cccc",
+            "the rows of paralex_es, SHA-256, of char_hash, cccc",
         ),
         (
             "paradigms",
             {"scores": (replace(PARADIGM, vocabulary_digest="7" * 64),)},
-            "the rows that char_hash was scored on, SHA-256 wwww",
+            "the vocabulary of paralex_es, SHA-256, of char_hash, wwww",
         ),
     ],
 )
@@ -545,9 +545,9 @@ def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
     probed = [replace(ONE, scores=(SP, STS))]
     own = (replace(SIMILARITY, digest="7" * 64),)
     inputs_of(tmp_path, probed, [RANKED])
-    with pytest.raises(InputError, match="char_hash, dataset sts14_es") as caught:
+    with pytest.raises(InputError, match="the rows of sts14_es") as caught:
         inputs_of(tmp_path, probed, [replace(RANKED, similarities=own)])
-    assert f"SHA-256 {STS.digest}" in str(caught.value)
+    assert STS.digest in str(caught.value)
 
 
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
@@ -576,7 +576,7 @@ def test_an_audit_without_a_dataset_that_was_ranked(tmp_path: Path) -> None:
 
 
 def test_one_seed_for_all(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the same seed in all its results, 1111"):
+    with pytest.raises(InputError, match="the seed of char_hash, 1111"):
         inputs_of(tmp_path, rankings=[replace(RANKED, seed=2)])
 
 

@@ -27,10 +27,8 @@ from builders.auditing.report import SURFACE_FORM
 from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting import layout
-from evaluation.reporting.comparison import Difference
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layers import profiles
 from evaluation.reporting.layout import (
     Cell,
     Row,
@@ -39,12 +37,12 @@ from evaluation.reporting.layout import (
 )
 from evaluation.reporting.markdown import table_lines, write_markdown
 from evaluation.reporting.published import PAPERS
-from evaluation.reporting.tables.ablations import ablations
 from evaluation.reporting.tables.audit import measurements, published, verdicts
 from evaluation.reporting.tables.averages import answers, averages
 from evaluation.reporting.tables.compared import differences, pairs
-from evaluation.reporting.tables.layers import layer_table
-from evaluation.reporting.tables.scores import group_tables, scores
+from evaluation.reporting.tables.layers import layer_table, profiles
+from evaluation.reporting.tables.scores import ablations, group_tables, scores
+from evaluation.results.comparison import Difference
 from evaluation.results.probes import Results
 
 AVERAGES = "Averages: spanish_discoeval"
@@ -690,7 +688,7 @@ def test_audits_that_do_not_fit(
         ({"intervals": ONE.intervals | {"coverage": 0.9}}, "the intervals of char_hash"),
         ({"protocol": ONE.protocol | {"name": "senteval"}}, "the protocol of char_hash"),
         ({"protocol": ONE.protocol | {"engine": "torch"}}, "the protocol of char_hash"),
-        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows that char_hash was scored on"),
+        ({"scores": (replace(SP, digest="7" * 64),)}, "the rows of sp_wiki, SHA-256, of char_hash"),
     ],
 )
 def test_results_that_must_not_be_compared(

@@ -10,7 +10,7 @@ from evaluation.reporting.figures import draw_scores
 from evaluation.reporting.html import write_html
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layout import Cell, Row, Table, headings
+from evaluation.reporting.layout import Cell, Column, Table, headings, rows_of
 from evaluation.reporting.markdown import write_markdown
 from evaluation.reporting.notes import NOTES
 from evaluation.reporting.sections import SECTIONS, Format, Section, sections_of
@@ -73,8 +73,11 @@ def test_a_new_section_is_a_function_and_a_line(
     inputs: Inputs, monkeypatch: pytest.MonkeyPatch, formats: tuple[Format, ...]
 ) -> None:
     def toys(inputs: Inputs) -> list[Table]:
-        rows = tuple(Row((Cell(name, marks=("mine",)), Cell("a kite"))) for name in inputs.names)
-        return [Table("toys", "Toys counted", headings("Encoder", "Toys"), rows)]
+        encoder = Column("Encoder", lambda name: Cell(name, marks=("mine",)))
+        toys = Column("Toys", lambda name: "a kite")
+        columns = [encoder, toys]
+        rows = rows_of(inputs.names, columns)
+        return [Table("toys", "Toys counted", headings(columns), rows)]
 
     monkeypatch.setitem(NOTES, "mine", "what it means")
     section = Section("toys", "Toy chapter", toys, formats)

@@ -1,13 +1,14 @@
 """The scores of an encoder: as pandas, compared as the report does, saved."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from corpora_recipes.running.errors import InputError
 from evaluation import Scores, score
-from evaluation.reporting.comparison import compare, measure_all
-from evaluation.results.probes import read_results
+from evaluation.results.comparison import compare, measure_all
+from evaluation.results.probes import read_predictions, read_results
 
 
 @pytest.fixture
@@ -35,7 +36,9 @@ def test_compared_as_in_the_report(floor: Scores) -> None:
     pair = [(floor, Path("one")), (other, Path("other"))]
     for own, folder in pair:
         own.save(folder)
-    measured = measure_all([(read_results(folder), folder) for _, folder in pair])
+    measured = measure_all(
+        [(read_results(folder), partial(read_predictions, folder)) for _, folder in pair]
+    )
     # The other one lacks the only dataset of SC.
     groups = {"BSO": ["bso_own"], "SC": ["tass_own"], "SS": ["sts_own"]}
     expected = compare(measured, groups)

@@ -9,11 +9,11 @@ import pytest
 from report_files import DEEP, MC, ONE, SP, audit_file, kept, one, say_of_dataset
 
 from evaluation.measures.intervals import leave_out_means, reach
-from evaluation.reporting.comparison import Measured
-from evaluation.reporting.editions import compare_editions
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.tables.editions import editions
+from evaluation.reporting.tables.compared import editions
+from evaluation.results.comparison import Measured
+from evaluation.results.editions import compare_editions
 
 
 def measured(right: np.ndarray) -> Measured:

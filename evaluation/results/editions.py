@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import hypot
 
-from evaluation.reporting.comparison import Difference, Measured, around, subtract
+from evaluation.results.comparison import Difference, Measured, around, subtract
 
 # The encoder without any training, which cannot have seen a text.
 FLOOR = "char_hash"
@@ -40,48 +40,46 @@ class Edition:
 
 
 def compare_editions(
-    measured: Mapping[str, Mapping[str, Measured]], editions: Mapping[str, str], floor: str | None
+    measured: Mapping[str, Mapping[str, Measured]],
+    editions_of: Mapping[str, str],
+    floor: str | None,
 ) -> list[Edition]:
     """Compare every encoder's scores on the editions of a dataset.
 
     Args:
         measured: encoder to dataset to its score, as ``measure_all`` returns it.
-        editions: dataset to the older one that it is an edition of.
+        editions_of: dataset to the older one that it is an edition of.
         floor: name of the floor encoder, if it was probed.
 
     Returns:
         By dataset, then by encoder as in ``measured``; of encoders that were probed on both.
     """
-    return [
-        Edition(
-            new,
-            old,
-            encoder,
-            own[new].value,
-            own[old].value,
-            _gap(encoder, "", new, old, own, None),
-            None
-            if floor in (None, encoder) or not {new, old} <= measured[floor].keys()
-            else _gap(encoder, floor, new, old, own, measured[floor]),
-        )
-        for new, old in editions.items()
-        for encoder, own in measured.items()
-        if {new, old} <= own.keys()
-    ]
+    editions = []
+    for new, old in editions_of.items():
+        both = {name: scores for name, scores in measured.items() if {new, old} <= scores.keys()}
+        for encoder, scores in both.items():
+            beyond = None
+            if floor in both and floor != encoder:
+                beyond = _gap(encoder, new, old, scores, floor, both[floor])
+            gap = _gap(encoder, new, old, scores)
+            values = scores[new].value, scores[old].value
+            editions.append(Edition(new, old, encoder, *values, gap, beyond))
+    return editions
 
 
 def _gap(
     encoder: str,
-    other: str,
     new: str,
     old: str,
-    own: Mapping[str, Measured],
-    floor: Mapping[str, Measured] | None,
+    scores: Mapping[str, Measured],
+    floor: str = "",
+    floors: Mapping[str, Measured] | None = None,
 ) -> Difference:
     """Return newer minus older score; with a floor, of the encoder's score minus the floor's."""
-    ends = [subtract(own[name], floor[name] if floor else None) for name in (new, old)]
-    (one, far, largest), (two, further, _) = ends
+    (one, far, largest), (two, further, _) = (
+        subtract(scores[name], floors[name] if floors else None) for name in (new, old)
+    )
     value = one - two
     # Two scores differ by at most their range, and two differences by twice as much.
-    interval = around(value, hypot(far, further), largest * (2 if floor else 1))
-    return Difference("edition", new, encoder, other, value, interval)
+    interval = around(value, hypot(far, further), largest * (2 if floors else 1))
+    return Difference("edition", new, encoder, floor, value, interval)

@@ -10,30 +10,21 @@ Where the interval contains 0 the two are tied. Each interval is that of a singl
 twenty ties, one is expected to look like a difference.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from corpora_recipes.running.errors import InputError
-from evaluation.arrays import Values
+from evaluation.arrays import Doubles, Values
 from evaluation.measures.intervals import leave_out, leave_out_means, reach
 from evaluation.measures.metrics import Metric, measure
-from evaluation.results.paradigms import MEASURES as PARADIGM_MEASURES
-from evaluation.results.paradigms import ParadigmResults, ParadigmScore
-from evaluation.results.probes import Results, Score, read_predictions
+from evaluation.results.paradigms import MEASURES, ParadigmResults, ParadigmScore
+from evaluation.results.probes import Predictions, Results
 from evaluation.results.rankings import MEASURES as RANK_MEASURES
-from evaluation.results.rankings import (
-    RankingResults,
-    RankScore,
-    measure_pairs,
-    read_ranks,
-)
-
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
+from evaluation.results.rankings import PairRanks, RankingResults, measure_pairs
 
 # Rounding, so that equal scores do not differ by floating-point error.
 _DECIMALS = 12
@@ -77,23 +68,32 @@ class Measured:
     left_out: Doubles
 
 
-def measure_all(results: Sequence[tuple[Results, Path]]) -> dict[str, dict[str, Measured]]:
+Answers = Callable[[str, str], Predictions]
+"""Returns what an encoder answered on a dataset from a layer."""
+Ranks = Callable[[str, str], PairRanks]
+"""Returns the ranks that an encoder gave in a dataset by a similarity."""
+
+
+def measure_all(results: Sequence[tuple[Results, Answers]]) -> dict[str, dict[str, Measured]]:
     """Return encoder to dataset to its score.
 
     Args:
         results: of different encoders that were probed on the same rows, by one protocol and with
-            one seed, with the folders they are in.
+            one seed, with their answers.
 
     Raises:
-        InputError: predictions are missing, or those of two encoders are of different rows.
+        InputError: answers are missing, or those of two encoders are of different rows.
     """
-    probed: dict[str, list[tuple[Results, Path, Score]]] = {}
-    for own, folder in results:
-        for score in own.main:
-            probed.setdefault(score.dataset, []).append((own, folder, score))
-    measured: dict[str, dict[str, Measured]] = {own.name: {} for own, _ in results}
-    for dataset, encoders in sorted(probed.items()):
-        for name, reached in _measure_dataset(dataset, encoders).items():
+    datasets = sorted({score.dataset for probed, _ in results for score in probed.main})
+    measured: dict[str, dict[str, Measured]] = {probed.name: {} for probed, _ in results}
+    for dataset in datasets:
+        metrics, answers = {}, {}
+        for probed, answered in results:
+            for score in probed.main:
+                if score.dataset == dataset:
+                    metrics[probed.name] = score.metric
+                    answers[probed.name] = answered(dataset, score.layer)
+        for name, reached in _measure(dataset, next(iter(metrics.values())), answers).items():
             measured[name][dataset] = reached
     return measured
 
@@ -110,17 +110,13 @@ def compare(
     Returns:
         The differences: pair by pair in the order of ``measured``, datasets by name, then groups.
     """
-    found = []
+    differences = []
     for one, other in combinations(measured, 2):
         shared = sorted(measured[one].keys() & measured[other].keys())
         apart = {name: subtract(measured[one][name], measured[other][name]) for name in shared}
-        names: list[tuple[Literal["dataset", "group"], str, list[str]]] = [
+        names: list[tuple[Literal["dataset", "group"], str, Sequence[str]]] = [
             *(("dataset", dataset, [dataset]) for dataset in shared),
-            *(
-                ("group", group, list(datasets))
-                for group, datasets in groups.items()
-                if set(datasets) <= set(shared)
-            ),
+            *(("group", group, of) for group, of in groups.items() if set(of) <= set(shared)),
         ]
         for level, what, datasets in names:
             values, reaches, largest = np.array([apart[name] for name in datasets]).T
@@ -128,16 +124,15 @@ def compare(
             # The variance of a mean of independent differences.
             far = float(np.sqrt(np.square(reaches).sum())) / len(datasets)
             ends = around(value, far, float(largest.mean()))
-            found.append(Difference(level, what, one, other, value, ends))
-    return found
+            differences.append(Difference(level, what, one, other, value, ends))
+    return differences
 
 
-def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Difference]:
+def compare_ranks(results: Sequence[tuple[RankingResults, Ranks]]) -> list[Difference]:
     """Compare every two encoders by the ranks of the same pairs.
 
     Args:
-        results: of different encoders, of the same texts and with one seed, with the folders they
-            are in.
+        results: of different encoders, of the same texts and with one seed, with their ranks.
 
     Returns:
         The differences of all measures of the vectors as they are: by dataset and similarity, then
@@ -146,19 +141,23 @@ def compare_ranks(results: Sequence[tuple[RankingResults, Path]]) -> list[Differ
     Raises:
         InputError: ranks are missing, or those of two encoders are of different pairs.
     """
-    ranked: dict[tuple[str, str], dict[str, tuple[RankScore, Path]]] = {}
-    for own, folder in results:
-        for score in own.plain:
-            way = (score.dataset, score.similarity)
-            ranked.setdefault(way, {})[own.name] = (score, folder)
-    found = []
+    ranked: dict[tuple[str, str], dict[str, tuple[list[str], Ranks]]] = {}
+    for rankings, ranks_of in results:
+        for score in rankings.plain:
+            keys = [score.key(measure) for measure in RANK_MEASURES]
+            encoders = ranked.setdefault((score.dataset, score.similarity), {})
+            encoders[rankings.name] = keys, ranks_of
+    differences = []
     for (dataset, similarity), encoders in sorted(ranked.items()):
-        if len(encoders) > 1:
-            (score, _), *_ = encoders.values()
-            documents, values = _read_pairs(dataset, similarity, encoders)
-            keys = [score.key(what) for what in RANK_MEASURES]
-            found += _compare_means(keys, values, documents)
-    return found
+        if len(encoders) < 2:
+            continue
+        keys, _ = next(iter(encoders.values()))
+        ranks = {name: ranks_of(dataset, similarity) for name, (_, ranks_of) in encoders.items()}
+        pairs = {name: (given.queries, given.positives) for name, given in ranks.items()}
+        _check_same(f"ranks of the {{}} pairs of {dataset}", "rank", pairs)
+        values = {name: measure_pairs(given.ranks) for name, given in ranks.items()}
+        differences += _compare_means(keys, values, next(iter(ranks.values())).documents)
+    return differences
 
 
 def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
@@ -175,31 +174,27 @@ def compare_paradigms(results: Sequence[ParadigmResults]) -> list[Difference]:
         InputError: two encoders' scores are of different clusters.
     """
     clustered: dict[tuple[str, str, str], dict[str, ParadigmScore]] = {}
-    for own in results:
-        for score in own.main:
+    for paradigms in results:
+        for score in paradigms.main:
             way = (score.dataset, score.vocabulary, score.casing)
-            clustered.setdefault(way, {})[own.name] = score
-    found = []
+            clustered.setdefault(way, {})[paradigms.name] = score
+    differences = []
     for (dataset, *_), scores in sorted(clustered.items()):
-        (first_name, first), *_ = scores.items()
-        names = [cluster.cluster for cluster in first.clusters]
-        for name, score in scores.items():
-            if [cluster.cluster for cluster in score.clusters] != names:
-                raise InputError(
-                    f"results of {name}, dataset {dataset}",
-                    expected=f"the {len(names)} clusters in the results of {first_name}",
-                    found=f"{len(score.clusters)} clusters, not the same ones",
-                    todo="score all encoders on the same instances: `probeta repro`",
-                )
+        names = {
+            name: (np.array([cluster.cluster for cluster in score.clusters]),)
+            for name, score in scores.items()
+        }
+        _check_same(f"scores of the {{}} clusters of {dataset}", "score", names)
         values = {
             name: np.array(
-                [[getattr(own, what) for own in score.clusters] for what in PARADIGM_MEASURES]
+                [[getattr(cluster, what) for cluster in score.clusters] for what in MEASURES]
             )
             for name, score in scores.items()
         }
-        keys = [first.key(what) for what in PARADIGM_MEASURES]
-        found += _compare_means(keys, values, np.array(names))
-    return found
+        keys = [next(iter(scores.values())).key(what) for what in MEASURES]
+        ((clusters,), *_) = names.values()
+        differences += _compare_means(keys, values, clusters)
+    return differences
 
 
 def tied_with(best: str, what: str, differences: Iterable[Difference]) -> set[str]:
@@ -210,29 +205,27 @@ def tied_with(best: str, what: str, differences: Iterable[Difference]) -> set[st
         what: the dataset, group or measure, as in ``Difference``.
         differences: those of the encoders; others are ignored.
     """
-    pairs = ({own.one, own.other} for own in differences if own.what == what and own.tie)
+    pairs = ({pair.one, pair.other} for pair in differences if pair.what == what and pair.tie)
     return {name for pair in pairs if best in pair for name in pair - {best}}
 
 
-def _read_pairs(
-    dataset: str, similarity: str, encoders: Mapping[str, tuple[RankScore, Path]]
-) -> tuple[Values, dict[str, Doubles]]:
-    """Return the pairs' groups, [pairs], and encoder to the pairs' measures, [measures, pairs]."""
-    read = {name: read_ranks(folder, dataset, similarity) for name, (_, folder) in encoders.items()}
-    (first_name, first), *_ = read.items()
-    for name, own in read.items():
-        if not (
-            np.array_equal(own.queries, first.queries)
-            and np.array_equal(own.positives, first.positives)
-        ):
+def _check_same(what: str, verb: str, rows: Mapping[str, Sequence[Values]]) -> None:
+    """Check that all encoders' results are of the same rows.
+
+    Args:
+        what: is expected, with a gap for the number of rows.
+        verb: what is to be done again.
+        rows: encoder to what identifies its rows, each [rows].
+    """
+    (first, expected), *others = rows.items()
+    for name, given in others:
+        if not all(map(np.array_equal, given, expected)):
             raise InputError(
-                encoders[name][1],
-                expected=f"ranks of the {len(first.ranks)} pairs of {dataset} in the results of "
-                f"{first_name}",
-                found=f"{len(own.ranks)} pairs, not the same ones",
-                todo="rank with all encoders on the same instances: `probeta repro`",
+                f"results of {name}",
+                expected=f"{what.format(len(expected[0]))} in the results of {first}",
+                found=f"{len(given[0])}, not the same ones",
+                todo=f"{verb} all encoders on the same instances: `probeta repro`",
             )
-    return first.documents, {name: measure_pairs(own.ranks) for name, own in read.items()}
 
 
 def _compare_means(
@@ -245,15 +238,15 @@ def _compare_means(
         values: encoder to its values, float64 [measures, rows].
         documents: ids of the groups of rows that are left out, [rows].
     """
-    found = []
+    differences = []
     for one, other in combinations(values, 2):
         apart = (values[one] - values[other]).round(_DECIMALS)
         left_out = leave_out_means(apart, documents)
-        for what, own, without in zip(whats, apart, left_out, strict=True):
-            value = float(own.mean())
+        for what, of_rows, without in zip(whats, apart, left_out, strict=True):
+            value = float(of_rows.mean())
             ends = around(value, reach(value, without), 1.0)
-            found.append(Difference("measure", what, one, other, value, ends))
-    return found
+            differences.append(Difference("measure", what, one, other, value, ends))
+    return differences
 
 
 def subtract(one: Measured, other: Measured | None) -> tuple[float, float, float]:
@@ -273,31 +266,21 @@ def around(value: float, far: float, largest: float) -> tuple[float, float]:
     return max(value - far, -largest), min(value + far, largest)
 
 
-def _measure_dataset(
-    dataset: str, encoders: Sequence[tuple[Results, Path, Score]]
+def _measure(
+    dataset: str, metric: Metric, answers: Mapping[str, Predictions]
 ) -> dict[str, Measured]:
     """Return encoder to its score on a dataset, all with the same units left out."""
-    read = [read_predictions(folder, dataset, score.layer) for _, folder, score in encoders]
-    first = read[0]
-    for own, (_, folder, _) in zip(read, encoders, strict=True):
-        if not (np.array_equal(own.ids, first.ids) and np.array_equal(own.gold, first.gold)):
-            raise InputError(
-                folder,
-                expected=f"predictions for the {len(first.ids)} rows of {dataset} in the "
-                f"results of {encoders[0][0].name}",
-                found=f"{len(own.ids)} rows, not the same ones",
-                todo="probe all encoders on the same instances: `probeta repro`",
-            )
-    metric = encoders[0][2].metric
-    stacked = np.concatenate([own.predicted for own in read])
-    left_out = leave_out(metric, first.gold, stacked, first.documents)
-    found, start = {}, 0
-    for (results, _, _), own in zip(encoders, read, strict=True):
-        starts = len(own.predicted)
-        found[results.name] = Measured(
-            metric,
-            float(np.mean([measure(metric, first.gold, one) for one in own.predicted])),
-            left_out[start : start + starts].mean(axis=0),
+    rows = {name: (given.ids, given.gold) for name, given in answers.items()}
+    _check_same(f"predictions for the {{}} rows of {dataset}", "probe", rows)
+    first = next(iter(answers.values()))
+    predicted = np.concatenate([given.predicted for given in answers.values()])
+    left_out = leave_out(metric, first.gold, predicted, first.documents)
+    measured, start = {}, 0
+    for name, given in answers.items():
+        end = start + len(given.predicted)
+        value = float(
+            np.mean([measure(metric, first.gold, of_start) for of_start in given.predicted])
         )
-        start += starts
-    return found
+        measured[name] = Measured(metric, value, left_out[start:end].mean(axis=0))
+        start = end
+    return measured

@@ -4,6 +4,7 @@ Of probes, of ranks and of clusters.
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from result_files import RESULTS, SCORE
 
 from corpora_recipes.running.errors import InputError
 from evaluation.measures.intervals import leave_out_means, reach
-from evaluation.reporting.comparison import (
+from evaluation.results.comparison import (
+    Answers,
     Difference,
+    Ranks,
     compare,
     compare_paradigms,
     compare_ranks,
@@ -26,6 +29,7 @@ from evaluation.results.probes import (
     Predictions,
     Results,
     predictions_table,
+    read_predictions,
     write_results,
 )
 from evaluation.results.rankings import (
@@ -33,6 +37,7 @@ from evaluation.results.rankings import (
     RankingResults,
     RankScore,
     ranks_table,
+    read_ranks,
     write_rankings,
 )
 
@@ -48,7 +53,7 @@ def answers(right: float, *, starts: int = 1, first: int = 0) -> Any:
     return found
 
 
-def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results, Path]:
+def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results, Answers]:
     """Write results with these answers; a dataset's task is told by its name."""
     tasks = {"bso": "sentence_ordering", "sp": "sentence_position"}
     scores = tuple(
@@ -70,7 +75,7 @@ def probed(folder: Path, name: str, predicted: dict[str, Any]) -> tuple[Results,
     )
     results = replace(RESULTS, name=name, scores=scores)
     write_results(results, tables, folder / name)
-    return results, folder / name
+    return results, partial(read_predictions, folder / name)
 
 
 def compared(results: Any) -> list[Difference]:
@@ -176,7 +181,7 @@ RANK = RankScore(
 
 def ranked(
     folder: Path, name: str, ranks: Any, *, positive: str = "p", **score: Any
-) -> tuple[RankingResults, Path]:
+) -> tuple[RankingResults, Ranks]:
     """Write these ranks, of pairs of which two are of a group."""
     own = replace(RANK, **score)
     others = (replace(own, postprocessing="abtt"), replace(own, layer="0"))
@@ -191,7 +196,7 @@ def ranked(
     )
     path = folder / f"{name}-{own.dataset}-{own.similarity}"
     write_rankings(results, [ranks_table(kept)], path)
-    return results, path
+    return results, partial(read_ranks, path)
 
 
 def ranks_of(right: float, first: int = 0) -> Any:
@@ -251,7 +256,7 @@ def test_ranks_of_other_pairs_are_refused(tmp_path: Path, count: int, positive: 
         InputError, match=f"ranks of the {ROWS} pairs of ranking in the results of a"
     ) as caught:
         compare_ranks([a, b])
-    assert caught.value.found == f"{count} pairs, not the same ones"
+    assert caught.value.found == f"{count}, not the same ones"
 
 
 def clustered(name: str, suggestions: dict[str, float], **ways: Any) -> ParadigmResults:
@@ -307,7 +312,7 @@ def test_clusters() -> None:
 
 def test_other_clusters_are_refused() -> None:
     encoders = [clustered(name, dict.fromkeys([*NAMES, name], 0.5)) for name in "ab"]
-    with pytest.raises(InputError, match="the 31 clusters in the results of a"):
+    with pytest.raises(InputError, match="the 31 clusters of paralex_es in the results of a"):
         compare_paradigms(encoders)
 
 
