@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.locks import lone_writer
 from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.workplaces import release, try_lock
 
 # In the working folder, beside params.yaml.
 LOCK = Path("sources.lock")
@@ -59,9 +59,11 @@ def add_to_lock(url: str, file: Locked) -> None:
         InputError: the lock is damaged.
     """
     # Read again: fetches of other corpora may have written to it in the meantime.
-    with lone_writer(LOCK):
-        lock = read_lock() | {url: file}
+    writing = try_lock(LOCK.with_name(f".{LOCK.name}.writing"), wait=True)
+    try:
+        entries = {url: asdict(entry) for url, entry in (read_lock() | {url: file}).items()}
         with whole_file(LOCK) as temporary:
-            entries = {url: asdict(entry) for url, entry in lock.items()}
             text = json.dumps(entries, ensure_ascii=False, indent=2, sort_keys=True)
             temporary.write_text(text + "\n", "utf-8")
+    finally:
+        release(writing)

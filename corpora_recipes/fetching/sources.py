@@ -22,9 +22,8 @@ from corpora_recipes.fetching.unpacking import unpack
 from corpora_recipes.missing import MissingCorpus, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.locks import locked_folder
 from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import clear
+from corpora_recipes.running.workplaces import clear, locked_folder
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:

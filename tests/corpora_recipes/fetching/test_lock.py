@@ -21,7 +21,6 @@ for number in range(20):
 
 
 def test_no_entry_of_two_processes_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fcntl")
     monkeypatch.chdir(tmp_path)
     writers = [
         subprocess.Popen(
