@@ -53,8 +53,8 @@ def run(options: argparse.Namespace) -> None:
     from corpora_recipes.doctor.examining import examine
     from corpora_recipes.entries import corpus_of
     from corpora_recipes.fetching.cost import contact_wanted, free_at, in_words
-    from corpora_recipes.fetching.lock import read_lock
-    from corpora_recipes.fetching.remote import look_at
+    from corpora_recipes.fetching.pins import read_lock
+    from corpora_recipes.fetching.session import look_at
     from corpora_recipes.params import load_params
 
     params = load_params(options.params)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Literal
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.lock import Locked
-from corpora_recipes.fetching.remote import Remote
+from corpora_recipes.fetching.pins import Locked
+from corpora_recipes.fetching.session import Remote
 from corpora_recipes.fetching.sources import check_files, list_sources, origin_of
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Corpus, Finding, load_recipe

@@ -8,8 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.remote import look_at
-from corpora_recipes.fetching.session import CONTACT
+from corpora_recipes.fetching.session import CONTACT, look_at
 from corpora_recipes.running.errors import InputError
 
 # Seconds and bytes from which on a rate means something.

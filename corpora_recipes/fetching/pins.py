@@ -1,9 +1,16 @@
-"""Holds a file to its pin: size, SHA-256, SHA-1 or git blob id."""
+"""What a file must be: its pin, its kind by its name, and sources.lock: pins of the first fetch."""
 
+import json
+import re
+from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha1
 from pathlib import Path
+from zipfile import is_zipfile
 
 from corpora_recipes.facts import Pin
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.workplaces import release, try_lock
 
 # Nothing is known of the file.
 ANY = Pin()
@@ -52,3 +59,120 @@ def _sha1(path: Path, begin: bytes = b"") -> str:
 
 def _git_blob(path: Path) -> str:
     return _sha1(path, b"blob %d\0" % path.stat().st_size)
+
+
+# Ending of a name to the first bytes of every such file.
+_MAGIC = {
+    ".zip": (b"PK\x03\x04", b"PK\x05\x06"),
+    ".gz": (b"\x1f\x8b",),
+    ".tgz": (b"\x1f\x8b",),
+    ".bz2": (b"BZh",),
+    ".xz": (b"\xfd7zXZ\x00",),
+    ".7z": (b"7z\xbc\xaf\x27\x1c",),
+    ".parquet": (b"PAR1",),
+}
+_PAGES = (".html", ".htm", ".xhtml")
+_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s|<!--.*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body|script)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+# What follows the last block of a bzip2 stream, at any bit: the square root of pi in BCD
+# (bzip2-1.0.8, compress.c), and then a checksum of four bytes.
+_BZ2_END = 0x177245385090
+
+
+def wrong_kind(path: Path, name: str) -> str:
+    """Return what a file is if it is not what its name says, else "".
+
+    Of a zip or bz2 file, the end is looked at too: that of a file which was cut is missing.
+
+    Args:
+        path: the file.
+        name: what it is to be called; only the ending matters.
+    """
+    with path.open("rb") as file:
+        begin = file.read(1024)
+        file.seek(max(0, path.stat().st_size - 16))
+        end = file.read()
+    if not begin:
+        return "an empty file"
+    if _HTML.match(begin) and not name.endswith(_PAGES):
+        return f"a web page, which begins {_shown(begin)}"
+    suffix = Path(name).suffix
+    magic = _MAGIC.get(suffix, (b"",))
+    if not begin.startswith(magic):
+        return f"no {suffix} file: it begins {_shown(begin)}"
+    if (suffix == ".zip" and not is_zipfile(path)) or (suffix == ".bz2" and not _ends_bz2(end)):
+        return f"a {suffix} file without its end"
+    return ""
+
+
+def _ends_bz2(end: bytes) -> bool:
+    """Return whether the last bytes of a file end a bzip2 stream, which may end in any bit."""
+    bits = int.from_bytes(end, "big")
+    return any(bits >> 32 + spare & 0xFFFFFFFFFFFF == _BZ2_END for spare in range(8))
+
+
+def _shown(begin: bytes) -> str:
+    return repr(begin.strip()[:40])
+
+
+# In the working folder, beside params.yaml.
+LOCK = Path("sources.lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """A file as it was when it was fetched for the first time.
+
+    Attributes:
+        date: of that fetch, as YYYY-MM-DD.
+        file: its upstream name.
+        size: in bytes.
+        sha256: its SHA-256, in hexadecimal; "" if its SHA-1 is known.
+        sha1: its SHA-1, if its publisher says it.
+        came_from: the address that gave it; "" if it is the one under which the lock has it.
+    """
+
+    date: str
+    file: str
+    size: int
+    sha256: str = ""
+    sha1: str = ""
+    came_from: str = ""
+
+
+def read_lock() -> dict[str, Locked]:
+    """Return the first address of each locked file, and the file.
+
+    Raises:
+        InputError: the lock is damaged.
+    """
+    try:
+        return {url: Locked(**entry) for url, entry in json.loads(LOCK.read_text("utf-8")).items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            LOCK,
+            expected="the JSON that fetch wrote",
+            found=str(error),
+            todo="restore the file, or remove it to accept what the servers have now",
+        ) from None
+
+
+def add_to_lock(url: str, file: Locked) -> None:
+    """Lock a file.
+
+    Raises:
+        InputError: the lock is damaged.
+    """
+    # Read again: fetches of other corpora may have written to it in the meantime.
+    writing = try_lock(LOCK.with_name(f".{LOCK.name}.writing"), wait=True)
+    try:
+        entries = {url: asdict(entry) for url, entry in (read_lock() | {url: file}).items()}
+        with whole_file(LOCK) as temporary:
+            text = json.dumps(entries, ensure_ascii=False, indent=2, sort_keys=True)
+            temporary.write_text(text + "\n", "utf-8")
+    finally:
+        release(writing)

@@ -15,10 +15,9 @@ from tqdm import tqdm
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.cost import Cost
-from corpora_recipes.fetching.downloads import download_locked
+from corpora_recipes.fetching.downloads import download_locked, unpack
 from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
-from corpora_recipes.fetching.unpacking import unpack
 from corpora_recipes.missing import MissingCorpus, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError

@@ -5,21 +5,22 @@ all transferred by it. A server is trusted with nothing that can be checked: the
 sends, the version that this is of, its length, its kind, how fast it comes, and where it ends.
 """
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from corpora_recipes.fetching import patience
-from corpora_recipes.fetching.addresses import NotFound, TooSlow
 from corpora_recipes.fetching.session import (
     CONTACT,
     Broken,
+    open_session,
     range_of,
     reason,
     request,
@@ -32,6 +33,59 @@ from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
     import requests
+
+_T = TypeVar("_T")
+
+
+class NotFound(InputError):
+    """The server has no such file (404, 410)."""
+
+
+class TooSlow(InputError):
+    """The server is slow, or asks to wait, while another address has not been tried."""
+
+
+def first_that_works(urls: Sequence[str], fetch: Callable[[str, bool], _T]) -> _T:
+    """Return the result of ``fetch`` for the first address that works.
+
+    Of several, a slow one is left for the next one, and tried again at the end, if none was faster.
+
+    Args:
+        urls: the addresses, at least one.
+        fetch: takes an address, and whether to raise TooSlow if it is slow. It raises InputError if
+            the address does not work.
+
+    Raises:
+        InputError: of the only address; or of several, what was wrong with each. NotFound if no
+            server has the file.
+    """
+    from tqdm import tqdm
+
+    assert not isinstance(urls, str), "a list of addresses"
+    turns = [(url, len(urls) > 1) for url in urls]
+    faults: dict[str, InputError] = {}
+    while turns:
+        url, hurried = turns.pop(0)
+        try:
+            return fetch(url, hurried)
+        except InputError as error:
+            faults[url] = error
+            if isinstance(error, TooSlow):
+                turns.append((url, False))
+            if turns:
+                found = " ".join(error.found.split())
+                tqdm.write(f"{url}: {found}; trying {turns[0][0]}", file=sys.stderr)
+    if len(faults) == 1:
+        raise faults[urls[0]]
+    kind = NotFound if all(isinstance(f, NotFound) for f in faults.values()) else InputError
+    answers = [f"{url}: {fault.found}" for url, fault in faults.items()]
+    raise kind(
+        urls[0],
+        expected=f"the file at one of its {len(urls)} addresses",
+        found="\n            ".join(answers),
+        todo="; or ".join(dict.fromkeys(fault.todo for fault in faults.values())),
+    )
+
 
 _BUSY = (429, 500, 502, 503, 504)
 
@@ -316,3 +370,66 @@ def _retry_after(response: "requests.Response") -> float | None:
         return Retry(retry_after_max=10**9).parse_retry_after(said)
     except (InvalidHeader, ValueError):
         return None
+
+
+LARGEST = 1 << 24  # bytes
+
+
+def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
+    """Return the whole of a small document.
+
+    Args:
+        urls: its addresses, tried in this order. A web page is accepted only where the address
+            ends in ".html" or "/".
+        largest: the largest size in bytes.
+
+    Raises:
+        InputError: no address works, or the document is larger. NotFound if no server has it.
+    """
+
+    def fetch(url: str, hurried: bool) -> bytes:
+        with open_session() as session:
+            transfer = Transfer(session, url, hurried=hurried)
+            while True:
+                try:
+                    return _attempt(transfer, largest)
+                except Broken as broken:
+                    transfer.again(broken, 0)
+
+    return first_that_works(urls, fetch)
+
+
+def read_json(urls: Sequence[str], largest: int = LARGEST) -> Any:
+    """Return what a JSON document has.
+
+    Raises:
+        InputError: see ``read_document``, or it is not JSON.
+    """
+    data = read_document(urls, largest)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            urls[0],
+            expected="JSON",
+            found=f"{data[:60]!r} ({error})",
+            todo="open the address in a browser to see what the server sends",
+        ) from None
+
+
+def _attempt(transfer: Transfer, largest: int) -> bytes:
+    data = bytearray()
+    try:
+        with transfer.ask() as answer:
+            for chunk in transfer.body(answer):
+                data += chunk
+                if len(data) > largest:
+                    raise InputError(
+                        transfer.url,
+                        expected=f"a document of at most {largest:,} bytes",
+                        found="more",
+                        todo="open the address in a browser to see what the server sends",
+                    )
+    except (BeyondEnd, Changed) as error:
+        raise Broken(f"a range, which was not asked for: {error}") from None
+    return bytes(data)

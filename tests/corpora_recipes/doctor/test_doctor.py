@@ -15,8 +15,8 @@ from corpora_recipes.corpora.theses.examining import examine_server
 from corpora_recipes.doctor.examining import examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import cost, sources
-from corpora_recipes.fetching.lock import Locked
-from corpora_recipes.fetching.remote import Remote, look_at
+from corpora_recipes.fetching.pins import Locked
+from corpora_recipes.fetching.session import Remote, look_at
 from corpora_recipes.recipe import RECIPES, Corpus, Finding, Recipe
 from evaluation.commands import main
 

@@ -12,7 +12,6 @@ import pytest
 from loopback import DATA, OTHER, RangeServer, break_off, refuse
 
 from corpora_recipes.fetching import patience, session, transfer
-from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     RangeFetcher,
@@ -21,6 +20,7 @@ from corpora_recipes.fetching.ranges import (
     parts_folder,
     read_manifest,
 )
+from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.running.errors import InputError
 
 NAME = "/dump.bz2"

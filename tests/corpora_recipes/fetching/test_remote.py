@@ -13,9 +13,8 @@ from loopback import RangeServer
 from misbehaving import MisbehavingServer, always, head
 
 from corpora_recipes.fetching import patience, session
-from corpora_recipes.fetching.addresses import NotFound
-from corpora_recipes.fetching.documents import read_document, read_json
-from corpora_recipes.fetching.remote import Remote, look_at
+from corpora_recipes.fetching.session import Remote, look_at
+from corpora_recipes.fetching.transfer import NotFound, read_document, read_json
 from corpora_recipes.running.errors import InputError
 
 DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
