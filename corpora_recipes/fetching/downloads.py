@@ -27,6 +27,7 @@ from corpora_recipes.fetching.pins import (
 )
 from corpora_recipes.fetching.session import Broken, open_session
 from corpora_recipes.fetching.transfer import (
+    LOOK,
     BeyondEnd,
     Changed,
     Transfer,
@@ -146,7 +147,7 @@ def download(
                     url,
                     expected=f"the file {target.name}",
                     found=kind,
-                    todo="open the address in a browser to see what the server sends",
+                    todo=LOOK,
                 )
         except InputError:
             part.remove()

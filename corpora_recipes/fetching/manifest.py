@@ -1,10 +1,11 @@
-"""The manifest of a raw folder: what `fetch` puts into it, and whether it has ended."""
+"""What `fetch` notes: in a raw folder, what it puts there, and whether it has ended."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any, TypeVar
 
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
@@ -14,6 +15,7 @@ from corpora_recipes.running.outputs import whole_file
 MANIFEST = ".fetched.json"
 # Missing files that a message names.
 NAMED = 10
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +41,36 @@ def read_fetched(folder: Path) -> Fetched | None:
     Raises:
         InputError: it is damaged.
     """
-    path = folder / MANIFEST
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        # Earlier versions did not note the end of a fetch.
-        return Fetched(**{"complete": False, **found})
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            path,
-            expected="the JSON that fetch wrote",
-            found=str(error),
-            todo=f"remove {folder}, and run fetch again",
-        ) from None
+    todo = f"remove {folder}, and run fetch again"
+    # Earlier versions did not note the end of a fetch.
+    return read_note(folder / MANIFEST, lambda found: Fetched(**{"complete": False, **found}), todo)
 
 
 def write_fetched(folder: Path, fetched: Fetched) -> None:
     """Write the manifest of a folder."""
-    with whole_file(folder / MANIFEST) as temporary:
-        temporary.write_text(json.dumps(asdict(fetched), ensure_ascii=False) + "\n", "utf-8")
+    write_note(folder / MANIFEST, asdict(fetched))
+
+
+def read_note(path: Path, make: Callable[[Any], _T], todo: str) -> _T | None:
+    """Return what ``make`` makes of the JSON in a file that fetch wrote; None if there is none.
+
+    Raises:
+        InputError: it is damaged; ``todo`` is the advice then.
+    """
+    try:
+        return make(json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        expected = "the JSON that fetch wrote"
+        raise InputError(path, expected=expected, found=str(error), todo=todo) from None
+
+
+def write_note(path: Path, note: object, indent: int | None = None) -> None:
+    """Write JSON for ``read_note``; with an indent, sorted too, for people."""
+    with whole_file(path) as temporary:
+        text = json.dumps(note, ensure_ascii=False, indent=indent, sort_keys=indent is not None)
+        temporary.write_text(text + "\n", "utf-8")
 
 
 def note_digests(folder: Path, files: Iterable[str]) -> None:

@@ -1,6 +1,5 @@
 """What a file must be: its pin, its kind by its name, and sources.lock: pins of the first fetch."""
 
-import json
 import re
 from dataclasses import asdict, dataclass
 from hashlib import file_digest, sha1
@@ -8,8 +7,7 @@ from pathlib import Path
 from zipfile import is_zipfile
 
 from corpora_recipes.facts import Pin
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.fetching.manifest import read_note, write_note
 from corpora_recipes.running.workplaces import release, try_lock
 
 # Nothing is known of the file.
@@ -148,17 +146,9 @@ def read_lock() -> dict[str, Locked]:
     Raises:
         InputError: the lock is damaged.
     """
-    try:
-        return {url: Locked(**entry) for url, entry in json.loads(LOCK.read_text("utf-8")).items()}
-    except FileNotFoundError:
-        return {}
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(
-            LOCK,
-            expected="the JSON that fetch wrote",
-            found=str(error),
-            todo="restore the file, or remove it to accept what the servers have now",
-        ) from None
+    todo = "restore the file, or remove it to accept what the servers have now"
+    found = read_note(LOCK, lambda f: {url: Locked(**entry) for url, entry in f.items()}, todo)
+    return found or {}
 
 
 def add_to_lock(url: str, file: Locked) -> None:
@@ -170,9 +160,7 @@ def add_to_lock(url: str, file: Locked) -> None:
     # Read again: fetches of other corpora may have written to it in the meantime.
     writing = try_lock(LOCK.with_name(f".{LOCK.name}.writing"), wait=True)
     try:
-        entries = {url: asdict(entry) for url, entry in (read_lock() | {url: file}).items()}
-        with whole_file(LOCK) as temporary:
-            text = json.dumps(entries, ensure_ascii=False, indent=2, sort_keys=True)
-            temporary.write_text(text + "\n", "utf-8")
+        locked = read_lock() | {url: file}
+        write_note(LOCK, {url: asdict(entry) for url, entry in locked.items()}, indent=2)
     finally:
         release(writing)

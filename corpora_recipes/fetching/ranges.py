@@ -4,7 +4,6 @@ The ranges of ``dump.bz2`` are in the folder ``dump.bz2.parts``: one file ``<sta
 and ``manifest.json`` with the file's address, its size and its version on the server.
 """
 
-import json
 import re
 from bisect import bisect_right, insort
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, BinaryIO
 
+from corpora_recipes.fetching.manifest import read_note, write_note
 from corpora_recipes.fetching.pins import LOCK
 from corpora_recipes.fetching.session import Broken, open_session
 from corpora_recipes.fetching.transfer import (
@@ -75,18 +75,9 @@ def read_manifest(file: Path) -> Manifest | None:
     Raises:
         InputError: it is damaged.
     """
-    path = parts_folder(file) / "manifest.json"
-    try:
-        return Manifest(**json.loads(path.read_text("utf-8")))
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            path,
-            expected="the JSON that fetch wrote",
-            found=str(error),
-            todo=f"remove {path.parent}, and run fetch again",
-        ) from None
+    folder = parts_folder(file)
+    todo = f"remove {folder}, and run fetch again"
+    return read_note(folder / "manifest.json", lambda found: Manifest(**found), todo)
 
 
 class RangeFetcher:
@@ -218,8 +209,7 @@ class RangeFetcher:
             )
         if not manifest.validator:
             raise NoRanges("the server does not state the file's version")
-        with whole_file(parts_folder(self.file) / "manifest.json") as temporary:
-            temporary.write_text(json.dumps(asdict(manifest)) + "\n", "utf-8")
+        write_note(parts_folder(self.file) / "manifest.json", asdict(manifest))
         self.manifest = manifest
 
     def _count(self, length: int) -> None:

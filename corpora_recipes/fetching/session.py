@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # The environment variable with a contact address for the servers' owners, which Wikimedia asks for
 # (Wikimedia Foundation User-Agent Policy).
 CONTACT = "PROBETA_CONTACT"
+MOVED = "check the address in a browser; if it has moved, correct corpus.yaml"
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)", re.ASCII)
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 
@@ -94,11 +95,20 @@ def request(
         Broken: no answer.
         InputError: the address is wrong, the server's certificate is, or redirects do not end.
     """
-    here = url
+    import requests
+    import urllib3
+
+    here, silence = url, silence or patience.SILENCE
+    timeouts = (min(patience.CONNECT, silence), silence)
     for _ in range(1 + patience.REDIRECTS):
-        with _answered(
-            session, method, here, headers, silence or patience.SILENCE, url
-        ) as response:
+        try:
+            response = session.request(
+                method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
+            )
+        # ValueError: of addresses that requests does not check.
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            raise _no_answer(error, url, here) from None
+        with response:
             if not response.is_redirect:
                 yield response
                 return
@@ -111,43 +121,22 @@ def request(
         url,
         expected="the file",
         found=f"more than {patience.REDIRECTS} redirects, the last one to {here}",
-        todo="check the address in a browser; if it has moved, correct corpus.yaml",
+        todo=MOVED,
     )
 
 
-def _answered(
-    session: "requests.Session",
-    method: str,
-    here: str,
-    headers: dict[str, str] | None,
-    silence: float,
-    url: str,
-) -> "requests.Response":
-    """Send one request of ``request`` for ``url``, to ``here``."""
+def _no_answer(error: Exception, url: str, here: str) -> Exception:
+    """Return the error for a request for ``url``, redirected to ``here``, that failed."""
     import requests
-    import urllib3
 
-    timeouts = (min(patience.CONNECT, silence), silence)
-    try:
-        return session.request(
-            method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
-        )
-    # ValueError: of addresses that requests does not check.
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-        why = reason(error)
-        untrusted = isinstance(_root(error), ssl.SSLCertVerificationError)
-        passing = isinstance(error, requests.ConnectionError | requests.Timeout)
-        if passing and not untrusted:
-            raise Broken(why) from None
-        raise InputError(
-            url,
-            expected="an answer from the server",
-            found=why if here == url else f"{why} (redirected to {here})",
-            todo="if your network has certificates of its own, name their file in "
-            "REQUESTS_CA_BUNDLE"
-            if untrusted
-            else "check the address in a browser; if it has moved, correct corpus.yaml",
-        ) from None
+    why = reason(error)
+    todo = MOVED
+    if isinstance(_root(error), ssl.SSLCertVerificationError):
+        todo = "if your network has certificates of its own, name their file in REQUESTS_CA_BUNDLE"
+    elif isinstance(error, requests.ConnectionError | requests.Timeout):
+        return Broken(why)
+    why += f" (redirected to {here})" * (here != url)
+    return InputError(url, expected="an answer from the server", found=why, todo=todo)
 
 
 def validator_of(response: "requests.Response") -> str:
@@ -217,22 +206,18 @@ class Remote:
         fault: why there is no file, such as "the server answers 404 Not Found", "TLS: certificate
             has expired"; "" if there is one.
         status: of the answer; None without one.
-        final_url: where redirects lead; "" without an answer.
         size: of the file in bytes; None if it is not stated.
         kind: its media type, such as "application/zip"; "" if it is not stated.
         has_ranges: whether parts of it can be requested, so that a download can be resumed.
-        validator: its version, see ``transfer.Version``; "" if it is not stated.
         modified: Last-Modified as the server writes it; "" if it is not stated.
     """
 
     url: str
     fault: str
     status: int | None = None
-    final_url: str = ""
     size: int | None = None
     kind: str = ""
     has_ranges: bool = False
-    validator: str = ""
     modified: str = ""
 
 
@@ -270,12 +255,10 @@ def _ask(session: "requests.Session", method: str, url: str, patience: float) ->
                 url,
                 fault="" if is_file else said_status(response),
                 status=response.status_code,
-                final_url=response.url,
                 size=size if is_file else None,
                 kind=response.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
                 has_ranges=response.status_code == 206
                 or response.headers.get("Accept-Ranges", "").lower() == "bytes",
-                validator=validator_of(response),
                 modified=response.headers.get("Last-Modified", ""),
             )
     except Broken as error:

@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.cost import Cost
+from corpora_recipes.fetching.cost import announce, tell_time_left
 from corpora_recipes.fetching.downloads import download_locked, unpack
 from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
@@ -98,12 +98,13 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
         InputError: see ``downloads.download_locked``; or the disk is too small.
     """
     files = list(wanted)
-    cost = Cost(files, out)
-    cost.announce()
+    left = announce(files, out)
+    needed, begin = sum(left.values()), time.monotonic()
     for source in files:
-        begin = time.monotonic()
         _fetch_or_replace(source, out)
-        cost.took(source.file, time.monotonic() - begin)
+        left.pop(source.file, None)
+        rest = sum(left.values())
+        tell_time_left(needed - rest, rest, time.monotonic() - begin)
 
 
 def _fetch_or_replace(source: Source, out: Path) -> None:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.session import (
     CONTACT,
+    MOVED,
     Broken,
     open_session,
     range_of,
@@ -88,6 +89,7 @@ def first_that_works(urls: Sequence[str], fetch: Callable[[str, bool], _T]) -> _
 
 
 _BUSY = (429, 500, 502, 503, 504)
+LOOK = "open the address in a browser to see what the server sends"
 
 
 class WrongRange(Broken):
@@ -198,7 +200,7 @@ class Transfer:
             if version is not None and version.validator:
                 headers["If-Range"] = version.validator
         with request(self._session, "GET", self.url, headers) as response:
-            self._check_status(response)
+            self._check_status(response, asked=bool(headers))
             self._check_form(response)
             if response.status_code == HTTPStatus.PARTIAL_CONTENT:
                 yield _range(response, start, stop, version, asked=bool(headers))
@@ -251,33 +253,30 @@ class Transfer:
             raise self._given_up(
                 f"{patience.ATTEMPTS} attempts without progress", position, str(broken)
             )
-        wait = patience.BACKOFF * 2 ** (self._failures - 1) if broken.wait is None else broken.wait
-        if self._hurried and broken.wait is not None and wait > patience.LONGEST_WAIT:
-            raise self._slow(f"{broken}, and asks to wait {wait:,.0f} s")
-        if (
-            monotonic() - self._started + wait
-            > patience.DEADLINE + self.received / patience.LOWEST_RATE
-        ):
-            found = str(broken)
-            if broken.wait is not None:
-                found += f", and asks to wait {wait:,.0f} s"
-            raise self._given_up(f"{patience.DEADLINE:,.0f} s", position, found)
+        wait, found = patience.BACKOFF * 2 ** (self._failures - 1), str(broken)
         if broken.wait is not None:
-            self._say(f"{broken}; waiting {wait:,.0f} s, as the server asks")
-        elif wait >= patience.LONGEST_WAIT:
-            self._say(f"{broken}; trying again in {wait:,.0f} s")
+            wait, found = broken.wait, f"{broken}, and asks to wait {broken.wait:,.0f} s"
+            if self._hurried and wait > patience.LONGEST_WAIT:
+                raise self._slow(found)
+        deadline = patience.DEADLINE + self.received / patience.LOWEST_RATE
+        if monotonic() - self._started + wait > deadline:
+            raise self._given_up(f"{patience.DEADLINE:,.0f} s", position, found)
+        if broken.wait is not None or wait >= patience.LONGEST_WAIT:
+            from tqdm import tqdm
+
+            tqdm.write(f"{self.url}: {found}; trying again in {wait:,.0f} s", file=sys.stderr)
         sleep(wait)
 
-    def _check_status(self, response: "requests.Response") -> None:
+    def _check_status(self, response: "requests.Response", *, asked: bool) -> None:
         code = response.status_code
-        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and asked:
             raise BeyondEnd(response.headers.get("Content-Range", "").removeprefix("bytes */"))
-        if code in _BUSY:
+        if code in (*_BUSY, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
             raise Broken(said_status(response), wait=_retry_after(response))
         if code in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
             return
         kind = NotFound if code in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else InputError
-        todo = "check the address in a browser; if it has moved, correct corpus.yaml"
+        todo = MOVED
         if code == HTTPStatus.FORBIDDEN:
             todo = f"the server may refuse programs, or this network; we are {user_agent()}"
             if not os.environ.get(CONTACT):
@@ -309,7 +308,7 @@ class Transfer:
             self.url,
             expected="the file",
             found=found,
-            todo="open the address in a browser to see what the server sends",
+            todo=LOOK,
         )
 
     def _slow(self, found: str) -> TooSlow:
@@ -324,11 +323,6 @@ class Transfer:
             todo="check the network and the address, and run fetch again later; it resumes the "
             "download",
         )
-
-    def _say(self, text: str) -> None:
-        from tqdm import tqdm
-
-        tqdm.write(f"{self.url}: {text}", file=sys.stderr)
 
 
 def _range(
@@ -387,12 +381,26 @@ def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
         InputError: no address works, or the document is larger. NotFound if no server has it.
     """
 
+    def attempt(transfer: Transfer) -> bytes:
+        data = bytearray()
+        with transfer.ask() as answer:
+            for chunk in transfer.body(answer):
+                data += chunk
+                if len(data) > largest:
+                    raise InputError(
+                        transfer.url,
+                        expected=f"a document of at most {largest:,} bytes",
+                        found="more",
+                        todo=LOOK,
+                    )
+        return bytes(data)
+
     def fetch(url: str, hurried: bool) -> bytes:
         with open_session() as session:
             transfer = Transfer(session, url, hurried=hurried)
             while True:
                 try:
-                    return _attempt(transfer, largest)
+                    return attempt(transfer)
                 except Broken as broken:
                     transfer.again(broken, 0)
 
@@ -413,23 +421,5 @@ def read_json(urls: Sequence[str], largest: int = LARGEST) -> Any:
             urls[0],
             expected="JSON",
             found=f"{data[:60]!r} ({error})",
-            todo="open the address in a browser to see what the server sends",
+            todo=LOOK,
         ) from None
-
-
-def _attempt(transfer: Transfer, largest: int) -> bytes:
-    data = bytearray()
-    try:
-        with transfer.ask() as answer:
-            for chunk in transfer.body(answer):
-                data += chunk
-                if len(data) > largest:
-                    raise InputError(
-                        transfer.url,
-                        expected=f"a document of at most {largest:,} bytes",
-                        found="more",
-                        todo="open the address in a browser to see what the server sends",
-                    )
-    except (BeyondEnd, Changed) as error:
-        raise Broken(f"a range, which was not asked for: {error}") from None
-    return bytes(data)
