@@ -1,7 +1,7 @@
 """What `fetch` notes: in a raw folder, what it puts there, and whether it has ended."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -93,7 +93,9 @@ def check_complete(raw: Path, corpus: str) -> None:
     fetched = read_fetched(raw)
     if fetched is None or fetched.complete:
         return
-    missing = list(_missing(raw, fetched.files))
+    there = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
+    wanted = [file for file in fetched.files if file not in there]
+    missing = [file for file in wanted if not any(matches(name, {file}) for name in there)]
     more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
     names = f"; missing: {', '.join(missing[:NAMED])}{more}" if missing else ""
     raise InputError(
@@ -105,14 +107,7 @@ def check_complete(raw: Path, corpus: str) -> None:
     )
 
 
-def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Return whether one of some patterns with a star fits a name."""
-    return any("*" in pattern and fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _missing(raw: Path, files: Sequence[str]) -> Iterator[str]:
-    """Yield the files that are not there, and the patterns that no file fits."""
-    there = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
-    for file in files:
-        if file not in there and not any(matches(name, [file]) for name in there):
-            yield file
+def matches(name: str, patterns: Set[str]) -> bool:
+    """Return whether a name is among some, of which those with a star are patterns."""
+    starred = (pattern for pattern in patterns if "*" in pattern)
+    return name in patterns or any(fnmatchcase(name, pattern) for pattern in starred)

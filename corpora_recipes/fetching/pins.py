@@ -22,12 +22,9 @@ def matches(path: Path, pin: Pin, sha256: str) -> bool:
         pin: what it must be.
         sha256: its SHA-256, which who wrote the file knows already.
     """
-    return (
-        pin.size in (None, path.stat().st_size)
-        and pin.sha256 in (None, sha256)
-        and (pin.sha1 is None or pin.sha1 == _sha1(path))
-        and (pin.git_blob is None or pin.git_blob == _git_blob(path))
-    )
+    here = _pin_of(path, pin, sha256)
+    facts = ("size", "sha256", "sha1", "git_blob")
+    return all(getattr(pin, fact) in (None, getattr(here, fact)) for fact in facts)
 
 
 def described(pin: Pin) -> str:
@@ -40,23 +37,22 @@ def described(pin: Pin) -> str:
 
 def found(path: Path, pin: Pin, sha256: str) -> str:
     """Return what a file is, in the terms of the pin that it does not match, for messages."""
-    return described(
-        Pin(
-            size=path.stat().st_size,
-            sha256=sha256 if pin.sha256 or not pin.has_digest else None,
-            sha1=_sha1(path) if pin.sha1 else None,
-            git_blob=_git_blob(path) if pin.git_blob else None,
-        )
+    return described(_pin_of(path, pin, sha256))
+
+
+def _pin_of(path: Path, pin: Pin, sha256: str) -> Pin:
+    size = path.stat().st_size
+    return Pin(
+        size=size,
+        sha256=sha256 if pin.sha256 or not pin.has_digest else None,
+        sha1=_sha1(path) if pin.sha1 else None,
+        git_blob=_sha1(path, b"blob %d\0" % size) if pin.git_blob else None,
     )
 
 
 def _sha1(path: Path, begin: bytes = b"") -> str:
     with path.open("rb") as file:
         return file_digest(file, lambda: sha1(begin, usedforsecurity=False)).hexdigest()
-
-
-def _git_blob(path: Path) -> str:
-    return _sha1(path, b"blob %d\0" % path.stat().st_size)
 
 
 # Ending of a name to the first bytes of every such file.

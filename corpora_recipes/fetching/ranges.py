@@ -13,7 +13,6 @@ from functools import lru_cache
 from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, BinaryIO
 
 from corpora_recipes.fetching.manifest import read_note, write_note
@@ -39,18 +38,11 @@ class NoRanges(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """The whole file of the parts in a folder.
+class Manifest(Version):
+    """The version of the whole file of the parts in a folder, and its address."""
 
-    Attributes:
-        url: the file's address.
-        size: its size in bytes.
-        validator: its version, see ``transfer.Version``.
-    """
-
-    url: str
     size: int
-    validator: str
+    url: str
 
 
 def parts_folder(file: Path) -> Path:
@@ -123,12 +115,7 @@ class RangeFetcher:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
     def fetch(self, start: int, stop: int) -> None:
@@ -158,16 +145,15 @@ class RangeFetcher:
     def _fill(self, transfer: Transfer, file: BinaryIO, position: int, stop: int) -> None:
         """Write the bytes; if the transfer breaks off, request the rest."""
         while position < stop:
-            version = None
-            if self.manifest is not None:
-                version = Version(self.manifest.size, self.manifest.validator)
             try:
-                with transfer.ask(position, stop, version) as answer:
+                with transfer.ask(position, stop, self.manifest) as answer:
                     self._check(transfer.url, answer, stop)
                     for chunk in transfer.body(answer):
                         file.write(chunk)
                         position += len(chunk)
-                        self._count(len(chunk))
+                        with self._lock:
+                            self.fetched += len(chunk)
+                            self._bar.update(len(chunk))
                 if position < stop:
                     raise Broken(f"the server sent less than the range, up to byte {position:,}")
             except Broken as broken:
@@ -179,25 +165,24 @@ class RangeFetcher:
 
     def _check(self, url: str, answer: Answer, stop: int) -> None:
         """Check that an answer is a range, of the version of the other parts."""
+        size, validator = answer.version.size, answer.version.validator
+        other = f"another version on the server ({validator or 'unnamed'})"
         if not answer.is_range:
             # The answer to If-Range is the whole file, too, if it has changed (RFC 9110, 13.1.5).
-            validator = answer.version.validator
             if self.manifest is not None and validator != self.manifest.validator:
-                raise self._changed(f"another version on the server ({validator or 'unnamed'})")
+                raise self._changed(other)
             raise NoRanges("the server does not support ranges of files")
-        if answer.version.size is None:
+        if size is None:
             raise NoRanges("the server does not state the size of the file")
-        if answer.version.size < stop:
-            raise self._too_short(url, stop, str(answer.version.size))
+        if size < stop:
+            raise self._too_short(url, stop, str(size))
         with self._lock:
-            if self.manifest is None:
-                self._begin(Manifest(url, answer.version.size, answer.version.validator))
+            known = self.manifest
+            if known is None:
+                self._begin(Manifest(size=size, validator=validator, url=url))
             # Another thread may have begun since this range was requested.
-            elif answer.version.size != self.manifest.size or answer.version.validator not in (
-                "",
-                self.manifest.validator,
-            ):
-                raise self._changed(f"another version on the server ({answer.version.validator})")
+            elif size != known.size or validator not in ("", known.validator):
+                raise self._changed(other)
 
     def _begin(self, manifest: Manifest) -> None:
         if self._size not in (None, manifest.size):
@@ -211,11 +196,6 @@ class RangeFetcher:
             raise NoRanges("the server does not state the file's version")
         write_note(parts_folder(self.file) / "manifest.json", asdict(manifest))
         self.manifest = manifest
-
-    def _count(self, length: int) -> None:
-        with self._lock:
-            self.fetched += length
-            self._bar.update(length)
 
     def _changed(self, found: str) -> InputError:
         assert self.manifest is not None

@@ -57,8 +57,12 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
                 _fetch_upstream(corpus, out)
             else:
                 _link_local(corpus, sources, out)
-        except MissingCorpus as missing:
-            _take_by_hand(corpus, out, missing)
+        except MissingCorpus:
+            # The user may have put them there.
+            by_hand = list(_names(list_sources(corpus)))
+            with _claimed(out, "by hand", [], by_hand):
+                if not _are_there(corpus, out):
+                    raise
 
 
 def check_files(corpus: Corpus, sources: str, out: Path) -> None:
@@ -82,8 +86,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
         elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
             raise _not_to_be_had(corpus, list_sources(corpus), out)
     except MissingCorpus:
-        known = read_fetched(out)
-        if not _are_there(corpus, out, known.files if known else ()):
+        if not _are_there(corpus, out):
             raise
 
 
@@ -187,10 +190,10 @@ def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
     source, files = local_files(corpus, sources, out, tell=True)
     with _claimed(out, source, [name for name, _ in files]):
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-            if Path(name).name == path.name:
-                _link(path, out / name)
-            else:
+            if Path(name).name != path.name:
                 unpack(path, Source(name), out)
+            else:
+                _link(path, out / name)
         load_recipe(corpus.recipe).verify(out, corpus)
 
 
@@ -254,22 +257,15 @@ def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     Of a folder, only files that match the recipe's patterns are listed, without sub-folders.
     """
     patterns = [source.file for source in list_sources(corpus)]
-    if path.is_file():
-        files = [path]
-        found = path.name
-    elif path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.is_file())
-        found = f"a folder of {len(files)} other files" if files else "a folder without files"
-    else:
-        files = []
-        found = "no such file or folder"
-    files = [p for p in files if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
-    if not files:
+    there = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in there if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
+    if not files or not path.exists():
+        found = f"a folder of {len(there) or 'no'} other files" if path.is_dir() else path.name
         raise InputError(
             path,
             expected=f"for {corpus.where}.corpus.path a file, or a folder of files, named "
             f"{', '.join(patterns)}",
-            found=found,
+            found=found if path.exists() else "no such file or folder",
             todo="correct the path (relative to the folder where the command runs), or convert the "
             "file",
         )
@@ -368,8 +364,8 @@ def _claimed(
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):
             name = part[1]
-        if name not in known and not matches(name, before.files):
-            if name in by_hand or matches(name, by_hand):
+        if not matches(name, known):
+            if matches(name, set(by_hand)):
                 continue
             raise InputError(
                 path,
@@ -377,7 +373,7 @@ def _claimed(
                 found="another file",
                 todo="move the file away, or choose a new folder for fetch",
             )
-        if before.source != source or not (name in wanted or matches(name, patterns)):
+        if before.source != source or not matches(name, wanted):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
@@ -416,30 +412,14 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source], out: Path) -> Input
     )
 
 
-def _take_by_hand(corpus: Corpus, out: Path, missing: MissingCorpus) -> None:
-    """Accept the files that the user has put into the folder.
-
-    Raises:
-        MissingCorpus: ``missing``, if they are not there.
-    """
-    names = list(_names(list_sources(corpus)))
-    with _claimed(out, "by hand", [], by_hand=names):
-        if not _are_there(corpus, out, ()):
-            raise missing
-
-
-def _are_there(corpus: Corpus, out: Path, fetched: Sequence[str]) -> bool:
-    """Return whether the user has put all files into a folder that are not optional.
-
-    Args:
-        corpus: the corpus.
-        out: the folder.
-        fetched: the files in it, or patterns, that an earlier fetch has put there.
-    """
+def _are_there(corpus: Corpus, out: Path) -> bool:
+    """Return whether the user has put all files into a folder that are not optional."""
+    known = read_fetched(out)
+    fetched = set(known.files if known else [])
 
     def is_there(source: Source) -> bool:
         names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
-        found = any(name not in fetched and not matches(name, fetched) for name in names)
+        found = any(not matches(name, fetched) for name in names)
         return found or (bool(source.instead) and all(map(is_there, source.instead)))
 
     there = [(source, is_there(source)) for source in list_sources(corpus)]

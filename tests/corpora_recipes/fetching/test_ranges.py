@@ -63,7 +63,7 @@ def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, f
         "000000000000500-000000000001000": DATA[500:1000],
         "000000000255000-000000000256000": DATA[-1000:],
         "manifest.json": json.dumps(
-            {"url": server.url + NAME, "size": len(DATA), "validator": '"one"'}
+            {"size": len(DATA), "validator": '"one"', "url": server.url + NAME}
         ).encode()
         + b"\n",
     }
