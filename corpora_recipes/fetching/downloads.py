@@ -82,8 +82,7 @@ def download_locked(source: Source, target: Path) -> None:
     today = datetime.now(UTC).date().isoformat()
     came_from = "" if got.url == source.urls[0] else got.url
     add_to_lock(
-        source.urls[0],
-        Locked(today, source.file, got.size, sha256=got.sha256, came_from=came_from),
+        source.urls[0], Locked(today, source.file, got.size, sha256=got.sha256, came_from=came_from)
     )
 
 
@@ -143,12 +142,7 @@ def download(
             if check is not None:
                 check(part.path)
             if not pin.has_digest and (kind := wrong_kind(part.path, target.name)):
-                raise InputError(
-                    url,
-                    expected=f"the file {target.name}",
-                    found=kind,
-                    todo=LOOK,
-                )
+                raise InputError(url, expected=f"the file {target.name}", found=kind, todo=LOOK)
         except InputError:
             part.remove()
             raise
@@ -156,7 +150,7 @@ def download(
         part.remove()
         return Downloaded(url, sha256, target.stat().st_size)
 
-    resumed = part.url()
+    *_, resumed = part.here(urls)
     return first_that_works(sorted(urls, key=lambda url: url != resumed), fetch)
 
 
@@ -168,23 +162,16 @@ class _Part:
         self.path = target.with_name(target.name + ".part")
         self._state = target.with_name(target.name + ".part.json")
 
-    def url(self) -> str:
-        """Return the address of the part, "" without one."""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            return str(json.loads(self._state.read_text("utf-8"))["url"])
-        return ""
-
-    def here(self, url: str) -> tuple[int, Version | None]:
-        """Return the number of bytes that can be used for an address, and their version."""
+    def here(self, urls: Sequence[str]) -> tuple[int, Version | None, str]:
+        """Return the number of bytes that can be used, their version, and which address has it."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             known = json.loads(self._state.read_text("utf-8"))
             version = Version(known["size"], known["validator"])
             length = self.path.stat().st_size
             usable = version.validator if version.size is None else length <= version.size
-            whole = length == version.size
-            if known["url"] == url and usable and (version.validator or whole):
-                return length, version
-        return 0, None
+            if known["url"] in urls and usable and (version.validator or length == version.size):
+                return length, version, known["url"]
+        return 0, None, ""
 
     def begin(self, url: str, version: Version) -> None:
         """Begin at the first byte of another version."""
@@ -210,9 +197,9 @@ def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
                 try:
                     return _attempt(transfer, part, limit, bar)
                 except Broken as broken:
-                    transfer.again(broken, part.here(transfer.url)[0])
+                    transfer.again(broken, part.here([transfer.url])[0])
         except InputError:
-            if not part.here(transfer.url)[0]:
+            if not part.here([transfer.url])[0]:
                 part.remove()
             raise
 
@@ -224,7 +211,7 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
         Broken: another attempt may help.
         InputError: none would.
     """
-    position, version = part.here(transfer.url)
+    position, version, _ = part.here([transfer.url])
     if version is not None and position == version.size:
         return sha256_of(part.path)
     try:

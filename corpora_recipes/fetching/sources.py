@@ -104,31 +104,19 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
     left = announce(files, out)
     needed, begin = sum(left.values()), time.monotonic()
     for source in files:
-        _fetch_or_replace(source, out)
+        _fetch_source(source, out)
         left.pop(source.file, None)
         rest = sum(left.values())
         tell_time_left(needed - rest, rest, time.monotonic() - begin)
 
 
-def _fetch_or_replace(source: Source, out: Path) -> None:
+def _fetch_source(source: Source, out: Path) -> None:
+    target, packed = out / source.file, source.packed
     others = [other for other in source.instead if other.urls]
     here = [(out / other.file).is_file() for other in others]
-    if others and all(here) and not (out / source.file).is_file():
+    if others and all(here) and not target.is_file():
         fetch_whole(others, out)
         return
-    try:
-        _fetch_source(source, out)
-    except InputError as error:
-        if not others:
-            raise
-        names = ", ".join(other.file for other in others)
-        _say_failed(source, error, f"taking {names} instead")
-        fetch_whole(others, out)
-
-
-def _fetch_source(source: Source, out: Path) -> None:
-    target = out / source.file
-    packed = source.packed
     if packed is not None and not target.is_file():
         try:
             download_locked(packed, out / packed.file)
@@ -137,7 +125,14 @@ def _fetch_source(source: Source, out: Path) -> None:
             return
         except InputError as error:
             _say_failed(packed, error, f"taking {source.file} as it is")
-    download_locked(source, target)
+    try:
+        download_locked(source, target)
+    except InputError as error:
+        if not others:
+            raise
+        names = ", ".join(other.file for other in others)
+        _say_failed(source, error, f"taking {names} instead")
+        fetch_whole(others, out)
 
 
 def _say_failed(source: Source, error: InputError, then: str) -> None:

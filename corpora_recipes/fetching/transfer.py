@@ -304,12 +304,7 @@ class Transfer:
             raise Broken(said, stalled=True)
 
     def _wrong(self, found: str) -> InputError:
-        return InputError(
-            self.url,
-            expected="the file",
-            found=found,
-            todo=LOOK,
-        )
+        return InputError(self.url, expected="the file", found=found, todo=LOOK)
 
     def _slow(self, found: str) -> TooSlow:
         todo = "run fetch again later; it resumes the download"
@@ -407,19 +402,16 @@ def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
     return first_that_works(urls, fetch)
 
 
-def read_json(urls: Sequence[str], largest: int = LARGEST) -> Any:
+def read_json(urls: Sequence[str]) -> Any:
     """Return what a JSON document has.
 
     Raises:
         InputError: see ``read_document``, or it is not JSON.
     """
-    data = read_document(urls, largest)
+    data = read_document(urls)
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InputError(
-            urls[0],
-            expected="JSON",
-            found=f"{data[:60]!r} ({error})",
-            todo=LOOK,
+            urls[0], expected="JSON", found=f"{data[:60]!r} ({error})", todo=LOOK
         ) from None

@@ -1,9 +1,6 @@
 """Calls in workers of a cluster, each of which must have what the driver has."""
 
-import platform
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Mapping
 from socket import gethostname
 from threading import Lock
 from typing import Any, TypeVar
@@ -54,15 +51,3 @@ def call_alike(
                 found=error.found,
                 todo=error.todo,
             ) from None
-
-
-def versions_of(packages: Iterable[str]) -> dict[str, str]:
-    """Return the versions of Python and of the packages that are installed.
-
-    Builds of a version, such as those of torch for different GPUs, are not distinguished.
-    """
-    versions = {"python": platform.python_version()}
-    for package in packages:
-        with suppress(PackageNotFoundError):
-            versions[package] = version(package).partition("+")[0]
-    return versions

@@ -8,8 +8,9 @@ from hashlib import sha256
 from socket import gethostname
 from typing import Any
 
-from corpora_recipes.running.alike import call_alike, versions_of
+from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import Cluster, as_completed
 from evaluation.arrays import Floats
@@ -81,11 +82,13 @@ def encode_remotely(
 
 def _facts(encoder: Encoder) -> dict[str, Any]:
     """Return what a worker must have in common with the driver."""
+    versions = versions_of(["numpy", *encoder.packages])
     return {
         **fingerprint(encoder),
         "layers": encoder.layers,
         "code": code_digest(__name__, "evaluation.encoders"),
-        **versions_of(["numpy", *encoder.packages]),
+        # Builds of a version, such as those of torch for different GPUs, are alike.
+        **{package: version.partition("+")[0] for package, version in versions.items()},
     }
 
 

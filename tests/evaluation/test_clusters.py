@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from dask_workers import kill_busy_worker
 
-from corpora_recipes.running import alike
+from corpora_recipes.running import environment
 from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
@@ -127,7 +127,7 @@ def test_workers_with_other_packages_are_refused(
     hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert embed("loads", "one", "--workers", "1") == 0
-    monkeypatch.setattr(alike, "version", lambda package: "0.0.9+cpu")
+    monkeypatch.setattr(environment, "version", lambda package: "0.0.9")
     for verb in (embed, probe):
         assert verb("loads", "two", "--executor", cluster.scheduler_address) == 1
         said = capsys.readouterr().err
@@ -184,3 +184,8 @@ def test_words_are_looked_up_here(tmp_path: Path) -> None:
     (tmp_path / "words.vec").write_text("el 1 0\nmar 0 1\n")
     encoder = make_encoder("static", {"path": str(tmp_path / "words.vec")})
     assert embedding.embed(tmp_path / "s", encoder, ["el mar"], executor="tcp://127.0.0.1:9") == 1
+
+
+def test_builds_of_a_version_are_not_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "versions_of", lambda packages: {"torch": "2.13.0+cu126"})
+    assert remote._facts(make_encoder("char_hash", {}))["torch"] == "2.13.0"

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from corpora_recipes.running.alike import call_alike, versions_of
+from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.errors import InputError
 
 _at_work: list[int] = []
@@ -58,10 +58,3 @@ def test_threads_of_a_worker_take_turns() -> None:
     with ThreadPoolExecutor(4) as threads:
         found = threads.map(lambda number: call_alike({}, facts, overlapping, number), range(8))
         assert list(found) == [1] * 8
-
-
-def test_builds_of_a_version_are_not_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("corpora_recipes.running.alike.version", lambda name: "2.13.0+cu126")
-    assert versions_of(["torch"])["torch"] == "2.13.0"
-    monkeypatch.undo()
-    assert versions_of(["a-package-that-nobody-has"]).keys() == {"python"}
