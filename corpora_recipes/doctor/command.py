@@ -43,17 +43,19 @@ def run(options: argparse.Namespace) -> None:
     import json
     import os
 
-    from corpora_recipes.doctor.examining import Servers, examine
+    from corpora_recipes.doctor.examining import asking, examine
     from corpora_recipes.entries import corpus_of
     from corpora_recipes.fetching import cost
     from corpora_recipes.fetching.pins import read_lock
     from corpora_recipes.fetching.session import CONTACT
     from corpora_recipes.params import load_params
 
-    params, locked, ask, examined = load_params(options.params), read_lock(), Servers(), []
+    params, locked = load_params(options.params), read_lock()
+    hosts: dict[str, str] = {}
+    examined = []
     for name in options.corpora or params["corpora"]:
         corpus = corpus_of(params, options.params, name)
-        found = examine(corpus, params["sources"], RAW / name, ask, locked)
+        found = examine(corpus, params["sources"], RAW / name, asking(hosts), locked)
         examined.append(found)
         if not options.json:
             print(_line(found), flush=True)
@@ -63,10 +65,10 @@ def run(options: argparse.Namespace) -> None:
     contact = not upstream or bool(os.environ.get(CONTACT))
     if options.json:
         disk = {"to_download": needed, "unknown": sizes.count(None), "free": free}
-        told = {"corpora": [*map(_report, examined)], "hosts": ask.faults, "disk": disk}
+        told = {"corpora": [*map(_report, examined)], "hosts": hosts, "disk": disk}
         print(json.dumps(told | {"contact": contact}, ensure_ascii=False, indent=2))
     else:
-        for host, fault in ask.faults.items():
+        for host, fault in hosts.items():
             print(f"host {host}: {fault or 'answers'}")
         said = f"{cost.sizes_in_words(sizes)} to download at most"
         print(f"disk: {said}, {cost.in_words(free)} free")
@@ -77,15 +79,12 @@ def run(options: argparse.Namespace) -> None:
                 cited = f"; cite {report['citation']}" if report["citation"] else ""
                 print(f"licence of {report['corpus']}: {report['licence']}{cited}")
     failed = [found.corpus.name for found in examined if found.verdict == "failed"]
-    silent = ask.faults and all(ask.faults.values())
     if failed or needed > free:
         raise InputError(
             options.params,
             expected="corpora that can be fetched, and a disk that holds them",
             found=f"faults in {', '.join(failed)}" if failed else "too small a disk",
-            todo="check the network: no server answers"
-            if silent
-            else "see the lines above; a server may work again later",
+            todo="see the lines above; a server may work again later",
         )
 
 

@@ -19,24 +19,20 @@ Ask = Callable[[str], Remote]
 """Asks an address about its file, see ``fetching.session.look_at``."""
 
 
-class Servers:
-    """Asks servers about files; one that has given no answer is not asked again.
+def asking(silent: dict[str, str]) -> Ask:
+    """Return what asks servers; one that gives no answer is not asked again.
 
-    Attributes:
-        faults: host to why it gives no answer; "" if it does.
+    Args:
+        silent: gets each host, and why it gives no answer; "" if it does.
     """
 
-    def __init__(self) -> None:
-        self.faults: dict[str, str] = {}
-
-    def __call__(self, url: str) -> Remote:
-        """Return what an address says."""
+    def ask(url: str) -> Remote:
         host = urlsplit(url).netloc
-        if self.faults.get(host):
-            return Remote(url, fault=self.faults[host])
-        said = look_at(url)
-        self.faults[host] = said.fault if said.status is None else ""
+        said = Remote(url, fault=silent[host]) if silent.get(host) else look_at(url)
+        silent[host] = said.fault if said.status is None else ""
         return said
+
+    return ask
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from loopback import RangeServer
 
 from corpora_recipes.corpora.theses import recipe as theses
 from corpora_recipes.corpora.theses.examining import examine_server
-from corpora_recipes.doctor.examining import Servers, examine, of_file
+from corpora_recipes.doctor.examining import asking, examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import cost, sources
 from corpora_recipes.fetching.pins import Locked
@@ -68,13 +68,14 @@ def test_a_server_that_is_not_there(served: RangeServer) -> None:
 
 
 def test_a_host_without_an_answer_is_not_asked_again(served: RangeServer) -> None:
-    ask, host = Servers(), served.url.removeprefix("http://")
-    assert not ask(f"{served.url}/a.zip").fault
-    assert ask.faults == {host: ""}
-    served.close()
-    first = ask(f"{served.url}/a.zip").fault
-    ask.faults[host] = "none"
-    assert (ask(f"{served.url}/b.zip").fault, bool(first)) == ("none", True)
+    hosts: dict[str, str] = {}
+    host, ask = served.url.removeprefix("http://"), asking(hosts)
+    assert (ask(f"{served.url}/a.zip").fault, hosts) == ("", {host: ""})
+    hosts[host] = "no answer in time"
+    assert ask(f"{served.url}/b.zip").fault == "no answer in time"
+    assert not served.asked("/b.zip")
+    dead = ask("http://127.0.0.1:1/a.zip").fault
+    assert hosts == {host: "no answer in time", "127.0.0.1:1": dead}
 
 
 def test_a_second_address_or_another_file_will_do(served: RangeServer) -> None:
