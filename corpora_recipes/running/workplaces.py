@@ -195,7 +195,8 @@ def _new_place(folder: Path, name: str) -> tuple[Path, "BaseFileLock"]:
 
 
 def _leave(place: Path, lock: "BaseFileLock") -> None:
-    release(lock)
+    # Its file stays: if the place does, it may be that of another run by now.
+    lock.release()
     with suppress(OSError):  # Windows keeps it until its lock has ended
         place.rmdir()
 
