@@ -109,7 +109,7 @@ def workplace(folder: Path, name: str) -> Iterator[Path]:
         # Otherwise not even the old outputs could be put back.
         if not (place / WHOLE).exists():
             shutil.rmtree(place, ignore_errors=True)
-        _leave(place, lock)
+        os.close(lock)
 
 
 def clear(folder: Path) -> None:
@@ -121,13 +121,15 @@ def clear(folder: Path) -> None:
     for place in folder.glob(".*.part"):
         if not (_NAME.fullmatch(place.name) and place.is_dir()):
             continue
-        lock = try_lock(place / LOCK)
-        if lock is not None and lock.is_locked:
-            with suppress(OSError):  # of another user
-                if (place / WHOLE).exists():
-                    publish(place)
-                shutil.rmtree(place, ignore_errors=True)
-            _leave(place, lock)
+        with suppress(OSError):  # of another user, or just gone
+            lock = _open_lock(place)
+            try:
+                if _is_ours(lock):
+                    if (place / WHOLE).exists():
+                        publish(place)
+                    shutil.rmtree(place, ignore_errors=True)
+            finally:
+                os.close(lock)
 
 
 def remove_inner(place: Path) -> None:
@@ -186,19 +188,29 @@ def finished(text: str) -> str:
     return _NAME.sub(lambda found: found[2] or found[1], text)
 
 
-def _new_place(folder: Path, name: str) -> tuple[Path, "BaseFileLock"]:
+def _new_place(folder: Path, name: str) -> tuple[Path, int]:
     while True:
         place = Path(mkdtemp(".part", f".{name}.", folder))
         # Another run may take it for left over before it is locked.
-        if lock := try_lock(place / LOCK):
-            return place, lock
+        with suppress(FileNotFoundError):
+            lock = _open_lock(place)
+            if _is_ours(lock) is not False and os.fstat(lock).st_nlink:
+                return place, lock
+            os.close(lock)
 
 
-def _leave(place: Path, lock: "BaseFileLock") -> None:
-    # Its file stays: if the place does, it may be that of another run by now.
-    lock.release()
-    with suppress(OSError):  # Windows keeps it until its lock has ended
-        place.rmdir()
+def _open_lock(place: Path) -> int:
+    return os.open(place / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _is_ours(lock: int) -> bool | None:
+    """Return whether an open file is locked by us now; None where there are no locks."""
+    from filelock import lock_descriptor
+
+    try:
+        return lock_descriptor(lock, blocking=False)
+    except OSError:
+        return None
 
 
 def _set_aside(place: Path, name: str) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from corpora_recipes.running.outputs import whole_file, whole_folder
 from corpora_recipes.running.workplaces import clear, finished
@@ -120,7 +119,7 @@ def test_a_folder_of_the_user_that_looks_alike_stays(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 4
 
 
-def without_locks(lock: FileLock) -> None:
+def without_locks(lock: int, *, blocking: bool) -> bool:
     raise OSError(errno.ENOTSUP, "no locks")
 
 
@@ -128,7 +127,7 @@ def test_without_locks_nothing_is_cleared(
     tmp_path: Path, start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(start(tmp_path / "out", -1))
-    monkeypatch.setattr(FileLock, "_acquire", without_locks)
+    monkeypatch.setattr("filelock.lock_descriptor", without_locks)
     with whole_file(tmp_path / "file") as temporary:
         temporary.write_text("text")
     assert len(names(tmp_path)) == 2
