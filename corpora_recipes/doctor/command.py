@@ -1,11 +1,11 @@
 """`probeta doctor`: check that the corpora of params.yaml can be fetched."""
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.commands import add_params
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import RAW
 
 if TYPE_CHECKING:
     from corpora_recipes.doctor.examining import Examined
@@ -31,13 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="entries of `corpora` in params.yaml (default: all)",
     )
     add_params(parser)
-    parser.add_argument(
-        "--raw",
-        type=Path,
-        default=Path("data/raw"),
-        metavar="DIR",
-        help="folder with the raw files, in a folder for each corpus (default: data/raw)",
-    )
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
@@ -48,42 +41,44 @@ def run(options: argparse.Namespace) -> None:
         InputError: params.yaml is invalid, or something is wrong with a corpus or the disk.
     """
     import json
-    from dataclasses import asdict
+    import os
 
-    from corpora_recipes.doctor.examining import examine
+    from corpora_recipes.doctor.examining import asking, examine
     from corpora_recipes.entries import corpus_of
-    from corpora_recipes.fetching.cost import contact_wanted, free_at, in_words
-    from corpora_recipes.fetching.lock import read_lock
-    from corpora_recipes.fetching.remote import look_at
+    from corpora_recipes.fetching import cost
+    from corpora_recipes.fetching.pins import read_lock
+    from corpora_recipes.fetching.session import CONTACT
     from corpora_recipes.params import load_params
 
-    params = load_params(options.params)
-    locked = read_lock()
+    params, locked = load_params(options.params), read_lock()
+    hosts: dict[str, str] = {}
     examined = []
     for name in options.corpora or params["corpora"]:
         corpus = corpus_of(params, options.params, name)
-        found = examine(corpus, params["sources"], options.raw / name, look_at, locked)
+        found = examine(corpus, params["sources"], RAW / name, asking(hosts), locked)
         examined.append(found)
         if not options.json:
             print(_line(found), flush=True)
-    needed, free = sum(found.to_download for found in examined), free_at(options.raw)
-    wants_contact = any(found.origin == "upstream" for found in examined) and contact_wanted()
+    upstream = [found for found in examined if found.origin == "upstream"]
+    sizes = [size for found in examined for size in found.sizes]
+    needed, free = sum(size or 0 for size in sizes), cost.free_at(RAW)
+    contact = not upstream or bool(os.environ.get(CONTACT))
     if options.json:
-        report = {
-            "corpora": [asdict(found) for found in examined],
-            "disk": {"to_download": needed, "free": free},
-            "contact": not wants_contact,
-        }
-        print(json.dumps(report, ensure_ascii=False, indent=2))
+        disk = {"to_download": needed, "unknown": sizes.count(None), "free": free}
+        told = {"corpora": [*map(_report, examined)], "hosts": hosts, "disk": disk}
+        print(json.dumps(told | {"contact": contact}, ensure_ascii=False, indent=2))
     else:
-        print(f"disk: {in_words(needed)} to download at most, {in_words(free)} free")
-        if wants_contact:
-            print(f"contact: none, which Wikimedia asks for: {wants_contact}")
-        for found in examined:
-            if not found.redistributable and found.origin == "upstream":
-                cited = f"; cite {found.citation}" if found.citation else ""
-                print(f"licence of {found.corpus}: {found.licence}{cited}")
-    failed = [found.corpus for found in examined if found.verdict == "failed"]
+        for host, fault in hosts.items():
+            print(f"host {host}: {fault or 'answers'}")
+        said = f"{cost.sizes_in_words(sizes)} to download at most"
+        print(f"disk: {said}, {cost.in_words(free)} free")
+        if not contact:
+            print(f"contact: none, which Wikimedia asks for: export {CONTACT}=you@example.org")
+        for report in [_report(found) for found in upstream]:
+            if not report["redistributable"]:
+                cited = f"; cite {report['citation']}" if report["citation"] else ""
+                print(f"licence of {report['corpus']}: {report['licence']}{cited}")
+    failed = [found.corpus.name for found in examined if found.verdict == "failed"]
     if failed or needed > free:
         raise InputError(
             options.params,
@@ -93,19 +88,39 @@ def run(options: argparse.Namespace) -> None:
         )
 
 
+def _report(found: "Examined") -> dict[str, Any]:
+    """Return what was found out about a corpus, for JSON."""
+    from dataclasses import asdict
+
+    facts = found.corpus.facts
+    return {
+        "corpus": found.corpus.name,
+        "recipe": found.corpus.recipe,
+        "origin": found.origin,
+        "verdict": found.verdict,
+        "to_download": sum(size or 0 for size in found.sizes),
+        "licence": facts.licence,
+        "citation": " ".join(facts.citation.split()),
+        "redistributable": facts.redistributable,
+        "findings": [asdict(finding) for finding in found.findings],
+    }
+
+
 def _line(found: "Examined") -> str:
     """Return one line on a corpus."""
     from corpora_recipes.escaping import one_line
-    from corpora_recipes.fetching.cost import in_words
+    from corpora_recipes.fetching.cost import sizes_in_words
 
     said = [found.origin]
     if found.origin == "upstream" and found.verdict == "ok":
-        said = [f"{len(found.findings)} answers, {in_words(found.to_download)} to download"]
-    told = [(own.what, own.fault or own.note) for own in found.findings if own.fault or own.note]
+        said = [f"{len(found.findings)} answers, {sizes_in_words(found.sizes)} to download"]
+    if found.verdict == "unknown":
+        said = ["only a fetch can ask its servers"]
     kinds: dict[str, list[str]] = {}
-    for what, text in told:
-        kinds.setdefault(text, []).append(what)
+    for own in found.findings:
+        if text := own.fault or own.note:
+            kinds.setdefault(text, []).append(own.what)
     said += [
         f"{own[0] if len(own) == 1 else f'{len(own)} files'}: {text}" for text, own in kinds.items()
     ]
-    return one_line(f"{found.corpus}: {found.verdict}; {'; '.join(said)}")
+    return one_line(f"{found.corpus.name}: {found.verdict}; {'; '.join(said)}")

@@ -1,19 +1,62 @@
 """What a download will cost, before it is paid: bytes, disk and time."""
 
-import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.remote import look_at
-from corpora_recipes.fetching.session import CONTACT
+from corpora_recipes.fetching.session import look_at
 from corpora_recipes.running.errors import InputError
 
 # Seconds and bytes from which on a rate means something.
 _LONG, _MUCH = 3.0, 1_000_000
+
+
+def announce(wanted: Iterable[Source], out: Path) -> dict[str, int]:
+    """Say what will be downloaded, and check the disk.
+
+    Args:
+        wanted: the files of a corpus; those without addresses are not downloaded.
+        out: the folder; files in it are not downloaded again.
+
+    Returns:
+        File to bytes: those of the pin, or what the server says; 0 if unknown.
+
+    Raises:
+        InputError: the disk is too small.
+    """
+    sizes: dict[str, int | None] = {}
+    hosts = []
+    for source in wanted:
+        own = source.packed or source
+        if source.urls and not (out / source.file).exists():
+            said = look_at(own.urls[0], only_head=True) if own.size is None else None
+            if said is None or said.status not in (404, 410):
+                sizes[source.file] = own.size if said is None else said.size
+                hosts.append(urlsplit(own.urls[0]).netloc)
+    needed, free = sum(size or 0 for size in sizes.values()), free_at(out)
+    if sizes:
+        _say(
+            f"{out}: {_files(len(sizes))} from {', '.join(dict.fromkeys(hosts))}, "
+            f"{sizes_in_words(sizes.values())}; {in_words(free)} free on the disk"
+        )
+    if needed > free:
+        raise InputError(
+            out,
+            expected=f"a disk with {needed:,} free bytes ({in_words(needed)})",
+            found=f"{free:,} ({in_words(free)})",
+            todo="make room, or put the folder on another disk",
+        )
+    return {file: size or 0 for file, size in sizes.items()}
+
+
+def tell_time_left(done: int, left: int, seconds: float) -> None:
+    """Say how long the bytes that are left will take, if those that came in some seconds tell."""
+    if left > _MUCH and done > _MUCH and seconds > _LONG:
+        rate = done / seconds
+        _say(f"{in_words(left)} left, at {in_words(rate)} a second: {_time(left / rate)}")
 
 
 def in_words(size: float) -> str:
@@ -25,84 +68,21 @@ def in_words(size: float) -> str:
     return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
 
 
+def sizes_in_words(sizes: Collection[int | None]) -> str:
+    """Return the sum of sizes in words, and how many are unknown."""
+    known = [size for size in sizes if size is not None]
+    said = [in_words(sum(known))] if known or not sizes else []
+    if unknown := len(sizes) - len(known):
+        said.append(f"{_files(unknown)} of unknown size")
+    return " and ".join(said)
+
+
 def free_at(folder: Path) -> int:
     """Return the free bytes of the disk that has a folder, or will have it."""
     place = folder.absolute()
     while not place.exists():
         place = place.parent
     return shutil.disk_usage(place).free
-
-
-def contact_wanted() -> str:
-    """Return the command that states a contact for the servers' owners, "" if there is one."""
-    return "" if os.environ.get(CONTACT) else f"export {CONTACT}=you@example.org"
-
-
-class Cost:
-    """The files of a corpus that are to be downloaded, one after the other.
-
-    Attributes:
-        size: bytes of those whose size is known.
-    """
-
-    def __init__(self, wanted: Sequence[Source], out: Path) -> None:
-        """Find the sizes: those of the pins, or what servers say.
-
-        Args:
-            wanted: the files, with addresses.
-            out: the folder; files in it are not downloaded again.
-        """
-        self._out = out
-        self._sizes: dict[str, int | None] = {}
-        self._hosts: dict[str, None] = {}
-        for source in wanted:
-            if not source.urls or (out / source.file).exists():
-                continue
-            own = source.packed or source
-            size = own.size
-            if size is None:
-                said = look_at(own.urls[0], only_head=True)
-                if said.status in (404, 410):
-                    continue
-                size = said.size
-            self._sizes[source.file] = size
-            self._hosts[urlsplit(own.urls[0]).netloc] = None
-        self._left = dict(self._sizes)
-        self._seconds = 0.0
-        self._bytes = 0
-        self.size = sum(size or 0 for size in self._sizes.values())
-
-    def announce(self) -> None:
-        """Say what will be downloaded, and check the disk.
-
-        Raises:
-            InputError: the disk is too small.
-        """
-        if not self._sizes:
-            return
-        unknown = sum(size is None for size in self._sizes.values())
-        more = f" and {_files(unknown)} of unknown size" if unknown else ""
-        free = free_at(self._out)
-        _say(
-            f"{self._out}: {_files(len(self._sizes))} from {', '.join(self._hosts)}, "
-            f"{in_words(self.size)}{more}; {in_words(free)} free on the disk"
-        )
-        if self.size > free:
-            raise InputError(
-                self._out,
-                expected=f"a disk with {self.size:,} free bytes ({in_words(self.size)})",
-                found=f"{free:,} ({in_words(free)})",
-                todo="make room, or put the folder on another disk",
-            )
-
-    def took(self, file: str, seconds: float) -> None:
-        """Note that a file was downloaded, and say how long the others will take."""
-        self._bytes += self._left.pop(file, None) or 0
-        self._seconds += seconds
-        left = sum(size or 0 for size in self._left.values())
-        if left > _MUCH and self._bytes > _MUCH and self._seconds > _LONG:
-            rate = self._bytes / self._seconds
-            _say(f"{in_words(left)} left, at {in_words(rate)} a second: {_time(left / rate)}")
 
 
 def _files(count: int) -> str:

@@ -1,24 +1,43 @@
-"""Downloads of whole files: resumed, checked, and pinned by sources.lock."""
+"""Downloads of whole files: resumed, checked, pinned by sources.lock, and unpacked."""
 
 import hashlib
 import json
 import os
+import shutil
+import zipfile
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.facts import Pin, Source
-from corpora_recipes.fetching.addresses import first_that_works
-from corpora_recipes.fetching.content import wrong_kind
-from corpora_recipes.fetching.lock import LOCK, Locked, add_to_lock, read_lock
-from corpora_recipes.fetching.pins import ANY, described, found, matches
+from corpora_recipes.fetching.pins import (
+    ANY,
+    LOCK,
+    Locked,
+    add_to_lock,
+    described,
+    found,
+    matches,
+    read_lock,
+    wrong_kind,
+)
 from corpora_recipes.fetching.session import Broken, open_session
-from corpora_recipes.fetching.transfer import BeyondEnd, Changed, Transfer, Version, WrongRange
+from corpora_recipes.fetching.transfer import (
+    LOOK,
+    BeyondEnd,
+    Changed,
+    Transfer,
+    Version,
+    WrongRange,
+    first_that_works,
+)
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import whole_file
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -63,8 +82,7 @@ def download_locked(source: Source, target: Path) -> None:
     today = datetime.now(UTC).date().isoformat()
     came_from = "" if got.url == source.urls[0] else got.url
     add_to_lock(
-        source.urls[0],
-        Locked(today, source.file, got.size, sha256=got.sha256, came_from=came_from),
+        source.urls[0], Locked(today, source.file, got.size, sha256=got.sha256, came_from=came_from)
     )
 
 
@@ -124,12 +142,7 @@ def download(
             if check is not None:
                 check(part.path)
             if not pin.has_digest and (kind := wrong_kind(part.path, target.name)):
-                raise InputError(
-                    url,
-                    expected=f"the file {target.name}",
-                    found=kind,
-                    todo="open the address in a browser to see what the server sends",
-                )
+                raise InputError(url, expected=f"the file {target.name}", found=kind, todo=LOOK)
         except InputError:
             part.remove()
             raise
@@ -137,7 +150,7 @@ def download(
         part.remove()
         return Downloaded(url, sha256, target.stat().st_size)
 
-    resumed = part.url()
+    *_, resumed = part.here(urls)
     return first_that_works(sorted(urls, key=lambda url: url != resumed), fetch)
 
 
@@ -149,23 +162,16 @@ class _Part:
         self.path = target.with_name(target.name + ".part")
         self._state = target.with_name(target.name + ".part.json")
 
-    def url(self) -> str:
-        """Return the address of the part, "" without one."""
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            return str(json.loads(self._state.read_text("utf-8"))["url"])
-        return ""
-
-    def here(self, url: str) -> tuple[int, Version | None]:
-        """Return the number of bytes that can be used for an address, and their version."""
+    def here(self, urls: Sequence[str]) -> tuple[int, Version | None, str]:
+        """Return the number of bytes that can be used, their version, and which address has it."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             known = json.loads(self._state.read_text("utf-8"))
             version = Version(known["size"], known["validator"])
             length = self.path.stat().st_size
             usable = version.validator if version.size is None else length <= version.size
-            whole = length == version.size
-            if known["url"] == url and usable and (version.validator or whole):
-                return length, version
-        return 0, None
+            if known["url"] in urls and usable and (version.validator or length == version.size):
+                return length, version, known["url"]
+        return 0, None, ""
 
     def begin(self, url: str, version: Version) -> None:
         """Begin at the first byte of another version."""
@@ -191,9 +197,9 @@ def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
                 try:
                     return _attempt(transfer, part, limit, bar)
                 except Broken as broken:
-                    transfer.again(broken, part.here(transfer.url)[0])
+                    transfer.again(broken, part.here([transfer.url])[0])
         except InputError:
-            if not part.here(transfer.url)[0]:
+            if not part.here([transfer.url])[0]:
                 part.remove()
             raise
 
@@ -205,7 +211,7 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
         Broken: another attempt may help.
         InputError: none would.
     """
-    position, version = part.here(transfer.url)
+    position, version, _ = part.here([transfer.url])
     if version is not None and position == version.size:
         return sha256_of(part.path)
     try:
@@ -244,3 +250,55 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
     if size is not None and position < size:
         raise Broken(f"the range ended before byte {size:,}")
     return digest.hexdigest()
+
+
+_CHUNK = 1 << 20
+
+
+def unpack(archive: Path, source: Source, out: Path) -> None:
+    """Write the member of an archive that has the name of a raw file, in any folder, into ``out``.
+
+    Args:
+        archive: a zip archive.
+        source: the raw file, and its pin.
+        out: the corpus's folder.
+
+    Raises:
+        InputError: the archive is damaged, has no such member, or the member is not what the pin
+            says.
+    """
+    target = out / source.file
+    name = PurePosixPath(source.file).name
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            inside = [i for i in packed.infolist() if PurePosixPath(i.filename).name == name]
+            if len(inside) != 1 or source.size not in (None, inside[0].file_size):
+                listed = (f"{i.filename}, {i.file_size:,} bytes" for i in packed.infolist())
+                raise InputError(
+                    archive,
+                    expected=f"one file {name}, {described(source)}",
+                    found="; ".join(listed)[:500] or "an empty archive",
+                    todo="take the archive as its publisher gives it",
+                )
+            with (
+                whole_file(target) as temporary,
+                packed.open(inside[0]) as member,
+                temporary.open("wb") as file,
+            ):
+                shutil.copyfileobj(member, file, _CHUNK)
+                file.flush()
+                sha256 = sha256_of(temporary)
+                if not matches(temporary, source, sha256):
+                    raise InputError(
+                        f"{archive}, {inside[0].filename}",
+                        expected=described(source),
+                        found=found(temporary, source, sha256),
+                        todo="take the archive as its publisher gives it",
+                    )
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InputError(
+            archive,
+            expected="a zip archive that can be unpacked",
+            found=f"{type(error).__name__}: {error}",
+            todo="fetch it again",
+        ) from None

@@ -1,10 +1,11 @@
-"""The manifest of a raw folder: what `fetch` puts into it, and whether it has ended."""
+"""What `fetch` notes: in a raw folder, what it puts there, and whether it has ended."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Set
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any, TypeVar
 
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
@@ -14,6 +15,7 @@ from corpora_recipes.running.outputs import whole_file
 MANIFEST = ".fetched.json"
 # Missing files that a message names.
 NAMED = 10
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +41,36 @@ def read_fetched(folder: Path) -> Fetched | None:
     Raises:
         InputError: it is damaged.
     """
-    path = folder / MANIFEST
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        # Earlier versions did not note the end of a fetch.
-        return Fetched(**{"complete": False, **found})
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            path,
-            expected="the JSON that fetch wrote",
-            found=str(error),
-            todo=f"remove {folder}, and run fetch again",
-        ) from None
+    todo = f"remove {folder}, and run fetch again"
+    # Earlier versions did not note the end of a fetch.
+    return read_note(folder / MANIFEST, lambda found: Fetched(**{"complete": False, **found}), todo)
 
 
 def write_fetched(folder: Path, fetched: Fetched) -> None:
     """Write the manifest of a folder."""
-    with whole_file(folder / MANIFEST) as temporary:
-        temporary.write_text(json.dumps(asdict(fetched), ensure_ascii=False) + "\n", "utf-8")
+    write_note(folder / MANIFEST, asdict(fetched))
+
+
+def read_note(path: Path, make: Callable[[Any], _T], todo: str) -> _T | None:
+    """Return what ``make`` makes of the JSON in a file that fetch wrote; None if there is none.
+
+    Raises:
+        InputError: it is damaged; ``todo`` is the advice then.
+    """
+    try:
+        return make(json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        expected = "the JSON that fetch wrote"
+        raise InputError(path, expected=expected, found=str(error), todo=todo) from None
+
+
+def write_note(path: Path, note: object, indent: int | None = None) -> None:
+    """Write JSON for ``read_note``; with an indent, sorted too, for people."""
+    with whole_file(path) as temporary:
+        text = json.dumps(note, ensure_ascii=False, indent=indent, sort_keys=indent is not None)
+        temporary.write_text(text + "\n", "utf-8")
 
 
 def note_digests(folder: Path, files: Iterable[str]) -> None:
@@ -81,7 +93,9 @@ def check_complete(raw: Path, corpus: str) -> None:
     fetched = read_fetched(raw)
     if fetched is None or fetched.complete:
         return
-    missing = list(_missing(raw, fetched.files))
+    there = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
+    wanted = [file for file in fetched.files if file not in there]
+    missing = [file for file in wanted if not any(matches(name, {file}) for name in there)]
     more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
     names = f"; missing: {', '.join(missing[:NAMED])}{more}" if missing else ""
     raise InputError(
@@ -93,14 +107,7 @@ def check_complete(raw: Path, corpus: str) -> None:
     )
 
 
-def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Return whether one of some patterns with a star fits a name."""
-    return any("*" in pattern and fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _missing(raw: Path, files: Sequence[str]) -> Iterator[str]:
-    """Yield the files that are not there, and the patterns that no file fits."""
-    there = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
-    for file in files:
-        if file not in there and not any(matches(name, [file]) for name in there):
-            yield file
+def matches(name: str, patterns: Set[str]) -> bool:
+    """Return whether a name is among some, of which those with a star are patterns."""
+    starred = (pattern for pattern in patterns if "*" in pattern)
+    return name in patterns or any(fnmatchcase(name, pattern) for pattern in starred)

@@ -4,20 +4,28 @@ The ranges of ``dump.bz2`` are in the folder ``dump.bz2.parts``: one file ``<sta
 and ``manifest.json`` with the file's address, its size and its version on the server.
 """
 
-import json
 import re
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, BinaryIO
 
-from corpora_recipes.fetching.addresses import first_that_works
-from corpora_recipes.fetching.lock import LOCK
+from corpora_recipes.fetching.manifest import read_note, write_note
+from corpora_recipes.fetching.pins import LOCK
 from corpora_recipes.fetching.session import Broken, open_session
-from corpora_recipes.fetching.transfer import Answer, BeyondEnd, Changed, Transfer, Version
+from corpora_recipes.fetching.transfer import (
+    Answer,
+    BeyondEnd,
+    Changed,
+    Transfer,
+    Version,
+    first_that_works,
+)
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 
@@ -30,18 +38,11 @@ class NoRanges(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """The whole file of the parts in a folder.
+class Manifest(Version):
+    """The version of the whole file of the parts in a folder, and its address."""
 
-    Attributes:
-        url: the file's address.
-        size: its size in bytes.
-        validator: its version, see ``transfer.Version``.
-    """
-
-    url: str
     size: int
-    validator: str
+    url: str
 
 
 def parts_folder(file: Path) -> Path:
@@ -66,18 +67,9 @@ def read_manifest(file: Path) -> Manifest | None:
     Raises:
         InputError: it is damaged.
     """
-    path = parts_folder(file) / "manifest.json"
-    try:
-        return Manifest(**json.loads(path.read_text("utf-8")))
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError) as error:
-        raise InputError(
-            path,
-            expected="the JSON that fetch wrote",
-            found=str(error),
-            todo=f"remove {path.parent}, and run fetch again",
-        ) from None
+    folder = parts_folder(file)
+    todo = f"remove {folder}, and run fetch again"
+    return read_note(folder / "manifest.json", lambda found: Manifest(**found), todo)
 
 
 class RangeFetcher:
@@ -123,12 +115,7 @@ class RangeFetcher:
         )
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stack.close()
 
     def fetch(self, start: int, stop: int) -> None:
@@ -158,16 +145,15 @@ class RangeFetcher:
     def _fill(self, transfer: Transfer, file: BinaryIO, position: int, stop: int) -> None:
         """Write the bytes; if the transfer breaks off, request the rest."""
         while position < stop:
-            version = None
-            if self.manifest is not None:
-                version = Version(self.manifest.size, self.manifest.validator)
             try:
-                with transfer.ask(position, stop, version) as answer:
+                with transfer.ask(position, stop, self.manifest) as answer:
                     self._check(transfer.url, answer, stop)
                     for chunk in transfer.body(answer):
                         file.write(chunk)
                         position += len(chunk)
-                        self._count(len(chunk))
+                        with self._lock:
+                            self.fetched += len(chunk)
+                            self._bar.update(len(chunk))
                 if position < stop:
                     raise Broken(f"the server sent less than the range, up to byte {position:,}")
             except Broken as broken:
@@ -179,25 +165,24 @@ class RangeFetcher:
 
     def _check(self, url: str, answer: Answer, stop: int) -> None:
         """Check that an answer is a range, of the version of the other parts."""
+        size, validator = answer.version.size, answer.version.validator
+        other = f"another version on the server ({validator or 'unnamed'})"
         if not answer.is_range:
             # The answer to If-Range is the whole file, too, if it has changed (RFC 9110, 13.1.5).
-            validator = answer.version.validator
             if self.manifest is not None and validator != self.manifest.validator:
-                raise self._changed(f"another version on the server ({validator or 'unnamed'})")
+                raise self._changed(other)
             raise NoRanges("the server does not support ranges of files")
-        if answer.version.size is None:
+        if size is None:
             raise NoRanges("the server does not state the size of the file")
-        if answer.version.size < stop:
-            raise self._too_short(url, stop, str(answer.version.size))
+        if size < stop:
+            raise self._too_short(url, stop, str(size))
         with self._lock:
-            if self.manifest is None:
-                self._begin(Manifest(url, answer.version.size, answer.version.validator))
+            known = self.manifest
+            if known is None:
+                self._begin(Manifest(size=size, validator=validator, url=url))
             # Another thread may have begun since this range was requested.
-            elif answer.version.size != self.manifest.size or answer.version.validator not in (
-                "",
-                self.manifest.validator,
-            ):
-                raise self._changed(f"another version on the server ({answer.version.validator})")
+            elif size != known.size or validator not in ("", known.validator):
+                raise self._changed(other)
 
     def _begin(self, manifest: Manifest) -> None:
         if self._size not in (None, manifest.size):
@@ -209,14 +194,8 @@ class RangeFetcher:
             )
         if not manifest.validator:
             raise NoRanges("the server does not state the file's version")
-        with whole_file(parts_folder(self.file) / "manifest.json") as temporary:
-            temporary.write_text(json.dumps(asdict(manifest)) + "\n", "utf-8")
+        write_note(parts_folder(self.file) / "manifest.json", asdict(manifest))
         self.manifest = manifest
-
-    def _count(self, length: int) -> None:
-        with self._lock:
-            self.fetched += length
-            self._bar.update(length)
 
     def _changed(self, found: str) -> InputError:
         assert self.manifest is not None
@@ -238,3 +217,134 @@ class RangeFetcher:
             found=f"{int(size):,} bytes" if size.isdecimal() else "fewer",
             todo="the index belongs to another dump: fetch a dump and an index of the same date",
         )
+
+
+_PART = re.compile(r"\d{15}-\d{15}")
+
+
+class PartialFile:
+    """A file of bytes with ``seek`` and ``read``, made of the parts that a RangeFetcher stored."""
+
+    def __init__(self, file: Path, fetcher: RangeFetcher | None = None) -> None:
+        """Open the file for reading.
+
+        Args:
+            file: where the whole file would be.
+            fetcher: fetches what is missing; it must have fetched a range already. None: what is
+                missing is an error.
+        """
+        manifest = fetcher.manifest if fetcher else read_manifest(file)
+        assert manifest is not None
+        self.file = file
+        self.size = manifest.size
+        self._fetcher = fetcher
+        self._parts = _parts_of(parts_folder(file).resolve())
+        if fetcher is not None:
+            self._parts.refresh()
+        self._position = 0
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Move to a byte, counted from the beginning, the position (1) or the end (2)."""
+        self._position = offset + (0, self._position, self.size)[whence]
+        return self._position
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next ``size`` bytes, or all; fewer only at the end of the file.
+
+        Raises:
+            InputError: some were not fetched; see also ``RangeFetcher.fetch``.
+        """
+        stop = self.size if size < 0 else min(self._position + size, self.size)
+        if self._fetcher is not None:
+            self.fetch(self._position, stop)
+        chunks = []
+        while self._position < stop:
+            chunk = self._parts.read(self._position, stop)
+            if not chunk:
+                raise InputError(
+                    parts_folder(self.file),
+                    expected=f"bytes {self._position:,} to {stop - 1:,} of {self.file.name}",
+                    found="only other parts of the file",
+                    todo="run fetch again, with the seed and the number of documents of this run",
+                )
+            chunks.append(chunk)
+            self._position += len(chunk)
+        return b"".join(chunks)
+
+    def fetch(self, start: int, stop: int) -> None:
+        """Fetch those bytes from ``start`` up to ``stop`` that are not here; threads may call it.
+
+        Raises:
+            NoRanges, InputError: see ``RangeFetcher.fetch``.
+        """
+        assert self._fetcher is not None
+        for missing in self._parts.missing(start, stop):
+            self._fetcher.fetch(*missing)
+            self._parts.add(missing)
+
+    def discard(self, start: int, stop: int) -> None:
+        """Remove the parts that hold any of these bytes: they are to be fetched again."""
+        self._parts.discard(start, stop)
+
+
+class _Parts:
+    """The parts in a folder, which the files of one process share: a list takes long to make."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the folder again."""
+        names = (path.name for path in self._folder.iterdir())
+        # Disjoint, since only what is missing is fetched.
+        self._ranges = sorted(part_range(name) for name in names if _PART.fullmatch(name))
+
+    def add(self, part: tuple[int, int]) -> None:
+        """Take a new part."""
+        with self._lock:
+            insort(self._ranges, part)
+
+    def missing(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Return the ranges between ``start`` and ``stop`` that no part has."""
+        found = []
+        with self._lock:
+            at = max(0, bisect_right(self._ranges, start, key=itemgetter(0)) - 1)
+            while start < stop and at < len(self._ranges) and self._ranges[at][0] < stop:
+                begin, end = self._ranges[at]
+                if start < begin:
+                    found.append((start, begin))
+                start = max(start, end)
+                at += 1
+        return [*found, (start, stop)] if start < stop else found
+
+    def read(self, start: int, stop: int) -> bytes:
+        """Return the bytes of one part from ``start`` on, none if no part has it."""
+        for attempt in range(2):
+            if attempt:
+                # Another process may have fetched or removed parts.
+                self.refresh()
+            with self._lock:
+                at = bisect_right(self._ranges, start, key=itemgetter(0)) - 1
+                begin, end = self._ranges[at] if at >= 0 else (0, 0)
+            if start < end:
+                try:
+                    with (self._folder / part_name(begin, end)).open("rb") as file:
+                        file.seek(start - begin)
+                        return file.read(min(stop, end) - start)
+                except FileNotFoundError:
+                    pass
+        return b""
+
+    def discard(self, start: int, stop: int) -> None:
+        """Remove the parts that have any of these bytes."""
+        with self._lock:
+            for part in [part for part in self._ranges if part[0] < stop and start < part[1]]:
+                (self._folder / part_name(*part)).unlink()
+                self._ranges.remove(part)
+
+
+@lru_cache(maxsize=1)
+def _parts_of(folder: Path) -> _Parts:
+    return _Parts(folder)

@@ -1,4 +1,4 @@
-"""Sessions with servers: who we are, one request with its redirects, and what an answer says."""
+"""Sessions with servers: who we are, one request with its redirects, what an answer says."""
 
 import os
 import re
@@ -6,6 +6,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import metadata
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 # The environment variable with a contact address for the servers' owners, which Wikimedia asks for
 # (Wikimedia Foundation User-Agent Policy).
 CONTACT = "PROBETA_CONTACT"
+MOVED = "check the address in a browser; if it has moved, correct corpus.yaml"
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)", re.ASCII)
 _LENGTH = re.compile(r"\d{1,18}", re.ASCII)
 
@@ -93,11 +95,20 @@ def request(
         Broken: no answer.
         InputError: the address is wrong, the server's certificate is, or redirects do not end.
     """
-    here = url
+    import requests
+    import urllib3
+
+    here, silence = url, silence or patience.SILENCE
+    timeouts = (min(patience.CONNECT, silence), silence)
     for _ in range(1 + patience.REDIRECTS):
-        with _answered(
-            session, method, here, headers, silence or patience.SILENCE, url
-        ) as response:
+        try:
+            response = session.request(
+                method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
+            )
+        # ValueError: of addresses that requests does not check.
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            raise _no_answer(error, url, here) from None
+        with response:
             if not response.is_redirect:
                 yield response
                 return
@@ -110,43 +121,22 @@ def request(
         url,
         expected="the file",
         found=f"more than {patience.REDIRECTS} redirects, the last one to {here}",
-        todo="check the address in a browser; if it has moved, correct corpus.yaml",
+        todo=MOVED,
     )
 
 
-def _answered(
-    session: "requests.Session",
-    method: str,
-    here: str,
-    headers: dict[str, str] | None,
-    silence: float,
-    url: str,
-) -> "requests.Response":
-    """Send one request of ``request`` for ``url``, to ``here``."""
+def _no_answer(error: Exception, url: str, here: str) -> Exception:
+    """Return the error for a request for ``url``, redirected to ``here``, that failed."""
     import requests
-    import urllib3
 
-    timeouts = (min(patience.CONNECT, silence), silence)
-    try:
-        return session.request(
-            method, here, headers=headers, stream=True, timeout=timeouts, allow_redirects=False
-        )
-    # ValueError: of addresses that requests does not check.
-    except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
-        why = reason(error)
-        untrusted = isinstance(_root(error), ssl.SSLCertVerificationError)
-        passing = isinstance(error, requests.ConnectionError | requests.Timeout)
-        if passing and not untrusted:
-            raise Broken(why) from None
-        raise InputError(
-            url,
-            expected="an answer from the server",
-            found=why if here == url else f"{why} (redirected to {here})",
-            todo="if your network has certificates of its own, name their file in "
-            "REQUESTS_CA_BUNDLE"
-            if untrusted
-            else "check the address in a browser; if it has moved, correct corpus.yaml",
-        ) from None
+    why = reason(error)
+    todo = MOVED
+    if isinstance(_root(error), ssl.SSLCertVerificationError):
+        todo = "if your network has certificates of its own, name their file in REQUESTS_CA_BUNDLE"
+    elif isinstance(error, requests.ConnectionError | requests.Timeout):
+        return Broken(why)
+    why += f" (redirected to {here})" * (here != url)
+    return InputError(url, expected="an answer from the server", found=why, todo=todo)
 
 
 def validator_of(response: "requests.Response") -> str:
@@ -202,3 +192,76 @@ def said_length(response: "requests.Response") -> int | None:
 def said_status(response: "requests.Response") -> str:
     """Return the status of an answer in words, for messages."""
     return f"the server answers {response.status_code} {response.reason}"
+
+
+PATIENCE = 20.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """What an address says.
+
+    Attributes:
+        url: the address.
+        fault: why there is no file, such as "the server answers 404 Not Found", "TLS: certificate
+            has expired"; "" if there is one.
+        status: of the answer; None without one.
+        size: of the file in bytes; None if it is not stated.
+        kind: its media type, such as "application/zip"; "" if it is not stated.
+        has_ranges: whether parts of it can be requested, so that a download can be resumed.
+        modified: Last-Modified as the server writes it; "" if it is not stated.
+    """
+
+    url: str
+    fault: str
+    status: int | None = None
+    size: int | None = None
+    kind: str = ""
+    has_ranges: bool = False
+    modified: str = ""
+
+
+def look_at(url: str, *, patience: float = PATIENCE, only_head: bool = False) -> Remote:
+    """Ask an address about its file: by HEAD, and where that does not tell, for one byte.
+
+    It asks once, and never raises an exception for what the server does.
+
+    Args:
+        url: an http or https address.
+        patience: seconds to wait for an answer.
+        only_head: whether to ask by HEAD alone.
+    """
+    with open_session() as session:
+        said = _ask(session, "HEAD", url, patience)
+        if only_head:
+            return said
+        if said.status is not None and (said.fault or said.size is None or not said.has_ranges):
+            byte = _ask(session, "GET", url, patience)
+            if not byte.fault or said.fault:
+                said = byte
+    return said
+
+
+def _ask(session: "requests.Session", method: str, url: str, patience: float) -> Remote:
+    headers = {"Range": "bytes=0-0"} if method == "GET" else {}
+    try:
+        with request(session, method, url, headers, silence=patience) as response:
+            is_file = response.status_code in (200, 206)
+            size = said_length(response)
+            if response.status_code == 206:
+                place = range_of(response)
+                size = place and place[2]
+            return Remote(
+                url,
+                fault="" if is_file else said_status(response),
+                status=response.status_code,
+                size=size if is_file else None,
+                kind=response.headers.get("Content-Type", "").partition(";")[0].strip().lower(),
+                has_ranges=response.status_code == 206
+                or response.headers.get("Accept-Ranges", "").lower() == "bytes",
+                modified=response.headers.get("Last-Modified", ""),
+            )
+    except Broken as error:
+        return Remote(url, fault=str(error))
+    except InputError as error:
+        return Remote(url, fault=error.found)

@@ -14,17 +14,15 @@ from typing import Any
 from tqdm import tqdm
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.cost import Cost
-from corpora_recipes.fetching.downloads import download_locked
+from corpora_recipes.fetching.cost import announce, tell_time_left
+from corpora_recipes.fetching.downloads import download_locked, unpack
 from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
-from corpora_recipes.fetching.unpacking import unpack
 from corpora_recipes.missing import MissingCorpus, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.locks import locked_folder
 from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import clear
+from corpora_recipes.running.workplaces import clear, locked_folder
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:
@@ -59,8 +57,12 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
                 _fetch_upstream(corpus, out)
             else:
                 _link_local(corpus, sources, out)
-        except MissingCorpus as missing:
-            _take_by_hand(corpus, out, missing)
+        except MissingCorpus:
+            # The user may have put them there.
+            by_hand = list(_names(list_sources(corpus)))
+            with _claimed(out, "by hand", [], by_hand):
+                if not _are_there(corpus, out):
+                    raise
 
 
 def check_files(corpus: Corpus, sources: str, out: Path) -> None:
@@ -84,8 +86,7 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
         elif _must_be_asked_for(corpus) and not _can_be_fetched(corpus, list_sources(corpus)):
             raise _not_to_be_had(corpus, list_sources(corpus), out)
     except MissingCorpus:
-        known = read_fetched(out)
-        if not _are_there(corpus, out, known.files if known else ()):
+        if not _are_there(corpus, out):
             raise
 
 
@@ -100,33 +101,22 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
         InputError: see ``downloads.download_locked``; or the disk is too small.
     """
     files = list(wanted)
-    cost = Cost(files, out)
-    cost.announce()
+    left = announce(files, out)
+    needed, begin = sum(left.values()), time.monotonic()
     for source in files:
-        begin = time.monotonic()
-        _fetch_or_replace(source, out)
-        cost.took(source.file, time.monotonic() - begin)
-
-
-def _fetch_or_replace(source: Source, out: Path) -> None:
-    others = [other for other in source.instead if other.urls]
-    here = [(out / other.file).is_file() for other in others]
-    if others and all(here) and not (out / source.file).is_file():
-        fetch_whole(others, out)
-        return
-    try:
         _fetch_source(source, out)
-    except InputError as error:
-        if not others:
-            raise
-        names = ", ".join(other.file for other in others)
-        _say_failed(source, error, f"taking {names} instead")
-        fetch_whole(others, out)
+        left.pop(source.file, None)
+        rest = sum(left.values())
+        tell_time_left(needed - rest, rest, time.monotonic() - begin)
 
 
 def _fetch_source(source: Source, out: Path) -> None:
-    target = out / source.file
-    packed = source.packed
+    target, packed = out / source.file, source.packed
+    others = [other for other in source.instead if other.urls]
+    here = [(out / other.file).is_file() for other in others]
+    if others and all(here) and not target.is_file():
+        fetch_whole(others, out)
+        return
     if packed is not None and not target.is_file():
         try:
             download_locked(packed, out / packed.file)
@@ -135,7 +125,14 @@ def _fetch_source(source: Source, out: Path) -> None:
             return
         except InputError as error:
             _say_failed(packed, error, f"taking {source.file} as it is")
-    download_locked(source, target)
+    try:
+        download_locked(source, target)
+    except InputError as error:
+        if not others:
+            raise
+        names = ", ".join(other.file for other in others)
+        _say_failed(source, error, f"taking {names} instead")
+        fetch_whole(others, out)
 
 
 def _say_failed(source: Source, error: InputError, then: str) -> None:
@@ -188,10 +185,10 @@ def _link_local(corpus: Corpus, sources: str, out: Path) -> None:
     source, files = local_files(corpus, sources, out, tell=True)
     with _claimed(out, source, [name for name, _ in files]):
         for name, path in tqdm(files, desc=f"fetch {corpus.name}", unit="file", disable=None):
-            if Path(name).name == path.name:
-                _link(path, out / name)
-            else:
+            if Path(name).name != path.name:
                 unpack(path, Source(name), out)
+            else:
+                _link(path, out / name)
         load_recipe(corpus.recipe).verify(out, corpus)
 
 
@@ -255,22 +252,15 @@ def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     Of a folder, only files that match the recipe's patterns are listed, without sub-folders.
     """
     patterns = [source.file for source in list_sources(corpus)]
-    if path.is_file():
-        files = [path]
-        found = path.name
-    elif path.is_dir():
-        files = sorted(p for p in path.iterdir() if p.is_file())
-        found = f"a folder of {len(files)} other files" if files else "a folder without files"
-    else:
-        files = []
-        found = "no such file or folder"
-    files = [p for p in files if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
-    if not files:
+    there = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in there if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
+    if not files or not path.exists():
+        found = f"a folder of {len(there) or 'no'} other files" if path.is_dir() else path.name
         raise InputError(
             path,
             expected=f"for {corpus.where}.corpus.path a file, or a folder of files, named "
             f"{', '.join(patterns)}",
-            found=found,
+            found=found if path.exists() else "no such file or folder",
             todo="correct the path (relative to the folder where the command runs), or convert the "
             "file",
         )
@@ -369,8 +359,8 @@ def _claimed(
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):
             name = part[1]
-        if name not in known and not matches(name, before.files):
-            if name in by_hand or matches(name, by_hand):
+        if not matches(name, known):
+            if matches(name, set(by_hand)):
                 continue
             raise InputError(
                 path,
@@ -378,7 +368,7 @@ def _claimed(
                 found="another file",
                 todo="move the file away, or choose a new folder for fetch",
             )
-        if before.source != source or not (name in wanted or matches(name, patterns)):
+        if before.source != source or not matches(name, wanted):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
@@ -417,30 +407,14 @@ def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source], out: Path) -> Input
     )
 
 
-def _take_by_hand(corpus: Corpus, out: Path, missing: MissingCorpus) -> None:
-    """Accept the files that the user has put into the folder.
-
-    Raises:
-        MissingCorpus: ``missing``, if they are not there.
-    """
-    names = list(_names(list_sources(corpus)))
-    with _claimed(out, "by hand", [], by_hand=names):
-        if not _are_there(corpus, out, ()):
-            raise missing
-
-
-def _are_there(corpus: Corpus, out: Path, fetched: Sequence[str]) -> bool:
-    """Return whether the user has put all files into a folder that are not optional.
-
-    Args:
-        corpus: the corpus.
-        out: the folder.
-        fetched: the files in it, or patterns, that an earlier fetch has put there.
-    """
+def _are_there(corpus: Corpus, out: Path) -> bool:
+    """Return whether the user has put all files into a folder that are not optional."""
+    known = read_fetched(out)
+    fetched = set(known.files if known else [])
 
     def is_there(source: Source) -> bool:
         names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
-        found = any(name not in fetched and not matches(name, fetched) for name in names)
+        found = any(not matches(name, fetched) for name in names)
         return found or (bool(source.instead) and all(map(is_there, source.instead)))
 
     there = [(source, is_there(source)) for source in list_sources(corpus)]

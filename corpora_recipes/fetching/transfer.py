@@ -5,21 +5,23 @@ all transferred by it. A server is trusted with nothing that can be checked: the
 sends, the version that this is of, its length, its kind, how fast it comes, and where it ends.
 """
 
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from corpora_recipes.fetching import patience
-from corpora_recipes.fetching.addresses import NotFound, TooSlow
 from corpora_recipes.fetching.session import (
     CONTACT,
+    MOVED,
     Broken,
+    open_session,
     range_of,
     reason,
     request,
@@ -33,7 +35,61 @@ from corpora_recipes.running.errors import InputError
 if TYPE_CHECKING:
     import requests
 
+_T = TypeVar("_T")
+
+
+class NotFound(InputError):
+    """The server has no such file (404, 410)."""
+
+
+class TooSlow(InputError):
+    """The server is slow, or asks to wait, while another address has not been tried."""
+
+
+def first_that_works(urls: Sequence[str], fetch: Callable[[str, bool], _T]) -> _T:
+    """Return the result of ``fetch`` for the first address that works.
+
+    Of several, a slow one is left for the next one, and tried again at the end, if none was faster.
+
+    Args:
+        urls: the addresses, at least one.
+        fetch: takes an address, and whether to raise TooSlow if it is slow. It raises InputError if
+            the address does not work.
+
+    Raises:
+        InputError: of the only address; or of several, what was wrong with each. NotFound if no
+            server has the file.
+    """
+    from tqdm import tqdm
+
+    assert not isinstance(urls, str), "a list of addresses"
+    turns = [(url, len(urls) > 1) for url in urls]
+    faults: dict[str, InputError] = {}
+    while turns:
+        url, hurried = turns.pop(0)
+        try:
+            return fetch(url, hurried)
+        except InputError as error:
+            faults[url] = error
+            if isinstance(error, TooSlow):
+                turns.append((url, False))
+            if turns:
+                found = " ".join(error.found.split())
+                tqdm.write(f"{url}: {found}; trying {turns[0][0]}", file=sys.stderr)
+    if len(faults) == 1:
+        raise faults[urls[0]]
+    kind = NotFound if all(isinstance(f, NotFound) for f in faults.values()) else InputError
+    answers = [f"{url}: {fault.found}" for url, fault in faults.items()]
+    raise kind(
+        urls[0],
+        expected=f"the file at one of its {len(urls)} addresses",
+        found="\n            ".join(answers),
+        todo="; or ".join(dict.fromkeys(fault.todo for fault in faults.values())),
+    )
+
+
 _BUSY = (429, 500, 502, 503, 504)
+LOOK = "open the address in a browser to see what the server sends"
 
 
 class WrongRange(Broken):
@@ -144,7 +200,7 @@ class Transfer:
             if version is not None and version.validator:
                 headers["If-Range"] = version.validator
         with request(self._session, "GET", self.url, headers) as response:
-            self._check_status(response)
+            self._check_status(response, asked=bool(headers))
             self._check_form(response)
             if response.status_code == HTTPStatus.PARTIAL_CONTENT:
                 yield _range(response, start, stop, version, asked=bool(headers))
@@ -197,33 +253,30 @@ class Transfer:
             raise self._given_up(
                 f"{patience.ATTEMPTS} attempts without progress", position, str(broken)
             )
-        wait = patience.BACKOFF * 2 ** (self._failures - 1) if broken.wait is None else broken.wait
-        if self._hurried and broken.wait is not None and wait > patience.LONGEST_WAIT:
-            raise self._slow(f"{broken}, and asks to wait {wait:,.0f} s")
-        if (
-            monotonic() - self._started + wait
-            > patience.DEADLINE + self.received / patience.LOWEST_RATE
-        ):
-            found = str(broken)
-            if broken.wait is not None:
-                found += f", and asks to wait {wait:,.0f} s"
-            raise self._given_up(f"{patience.DEADLINE:,.0f} s", position, found)
+        wait, found = patience.BACKOFF * 2 ** (self._failures - 1), str(broken)
         if broken.wait is not None:
-            self._say(f"{broken}; waiting {wait:,.0f} s, as the server asks")
-        elif wait >= patience.LONGEST_WAIT:
-            self._say(f"{broken}; trying again in {wait:,.0f} s")
+            wait, found = broken.wait, f"{broken}, and asks to wait {broken.wait:,.0f} s"
+            if self._hurried and wait > patience.LONGEST_WAIT:
+                raise self._slow(found)
+        deadline = patience.DEADLINE + self.received / patience.LOWEST_RATE
+        if monotonic() - self._started + wait > deadline:
+            raise self._given_up(f"{patience.DEADLINE:,.0f} s", position, found)
+        if broken.wait is not None or wait >= patience.LONGEST_WAIT:
+            from tqdm import tqdm
+
+            tqdm.write(f"{self.url}: {found}; trying again in {wait:,.0f} s", file=sys.stderr)
         sleep(wait)
 
-    def _check_status(self, response: "requests.Response") -> None:
+    def _check_status(self, response: "requests.Response", *, asked: bool) -> None:
         code = response.status_code
-        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and asked:
             raise BeyondEnd(response.headers.get("Content-Range", "").removeprefix("bytes */"))
-        if code in _BUSY:
+        if code in (*_BUSY, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
             raise Broken(said_status(response), wait=_retry_after(response))
         if code in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT):
             return
         kind = NotFound if code in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) else InputError
-        todo = "check the address in a browser; if it has moved, correct corpus.yaml"
+        todo = MOVED
         if code == HTTPStatus.FORBIDDEN:
             todo = f"the server may refuse programs, or this network; we are {user_agent()}"
             if not os.environ.get(CONTACT):
@@ -251,12 +304,7 @@ class Transfer:
             raise Broken(said, stalled=True)
 
     def _wrong(self, found: str) -> InputError:
-        return InputError(
-            self.url,
-            expected="the file",
-            found=found,
-            todo="open the address in a browser to see what the server sends",
-        )
+        return InputError(self.url, expected="the file", found=found, todo=LOOK)
 
     def _slow(self, found: str) -> TooSlow:
         todo = "run fetch again later; it resumes the download"
@@ -270,11 +318,6 @@ class Transfer:
             todo="check the network and the address, and run fetch again later; it resumes the "
             "download",
         )
-
-    def _say(self, text: str) -> None:
-        from tqdm import tqdm
-
-        tqdm.write(f"{self.url}: {text}", file=sys.stderr)
 
 
 def _range(
@@ -316,3 +359,59 @@ def _retry_after(response: "requests.Response") -> float | None:
         return Retry(retry_after_max=10**9).parse_retry_after(said)
     except (InvalidHeader, ValueError):
         return None
+
+
+LARGEST = 1 << 24  # bytes
+
+
+def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
+    """Return the whole of a small document.
+
+    Args:
+        urls: its addresses, tried in this order. A web page is accepted only where the address
+            ends in ".html" or "/".
+        largest: the largest size in bytes.
+
+    Raises:
+        InputError: no address works, or the document is larger. NotFound if no server has it.
+    """
+
+    def attempt(transfer: Transfer) -> bytes:
+        data = bytearray()
+        with transfer.ask() as answer:
+            for chunk in transfer.body(answer):
+                data += chunk
+                if len(data) > largest:
+                    raise InputError(
+                        transfer.url,
+                        expected=f"a document of at most {largest:,} bytes",
+                        found="more",
+                        todo=LOOK,
+                    )
+        return bytes(data)
+
+    def fetch(url: str, hurried: bool) -> bytes:
+        with open_session() as session:
+            transfer = Transfer(session, url, hurried=hurried)
+            while True:
+                try:
+                    return attempt(transfer)
+                except Broken as broken:
+                    transfer.again(broken, 0)
+
+    return first_that_works(urls, fetch)
+
+
+def read_json(urls: Sequence[str]) -> Any:
+    """Return what a JSON document has.
+
+    Raises:
+        InputError: see ``read_document``, or it is not JSON.
+    """
+    data = read_document(urls)
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            urls[0], expected="JSON", found=f"{data[:60]!r} ({error})", todo=LOOK
+        ) from None

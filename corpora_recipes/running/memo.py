@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.folders import MEMORY
-from corpora_recipes.running.locks import locked_folder
 from corpora_recipes.running.outputs import whole_file
+from corpora_recipes.running.workplaces import locked_folder
 
 Key = Mapping[str, Any]
 """Part of what decides an entry, such as "code", to JSON values."""

@@ -88,7 +88,7 @@ def is_full_disk(error: OSError) -> bool:
 
 
 def _check_kind(path: Path, *, folder: bool) -> None:
-    if path.is_dir() if not folder else path.exists() and not path.is_dir():
+    if path.is_file() if folder else path.is_dir():
         kinds = ["a file", "a folder"]
         expected, found = reversed(kinds) if folder else kinds
         raise InputError(

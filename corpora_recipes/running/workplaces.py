@@ -1,4 +1,4 @@
-"""Hidden folders for unfinished outputs, beside the place of the finished ones.
+"""Locks of folders; hidden folders for unfinished outputs, beside the place of finished ones.
 
 A workplace of the output ``data/audit`` is the folder ``data/.audit.XXXXXXXX.part``, with
 
@@ -13,15 +13,83 @@ import errno
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 
-from corpora_recipes.running.locks import try_lock
+from corpora_recipes.running.errors import InputError
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 LOCK, WHOLE, NEW, OLD = "lock", "whole", "new.", "old."
 _NAME = re.compile(r"\.([^/\\]+)\.[a-z0-9_]{8}\.part(?:[/\\](?:new|old)\.([^/\\]+))?")
+
+
+@contextmanager
+def locked_folder(folder: Path, command: str, *, wait: bool = False) -> Iterator[None]:
+    """Lock a folder, created if missing, for one command at a time.
+
+    The lock, a hidden file, ends with the process. Some network folders have no locks.
+
+    Args:
+        folder: the folder.
+        command: the name of the command, for messages.
+        wait: whether to wait, after a message, until another one has ended.
+
+    Raises:
+        InputError: another one is running there, and ``wait`` is not set.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = try_lock(folder / ".lock")
+    if lock is None and not wait:
+        raise InputError(
+            folder,
+            expected=f"a folder without another running {command}",
+            found=f"another {command} that is still running",
+            todo="wait until it has ended, or choose another folder",
+        )
+    if lock is None:
+        print(f"{folder}: waiting for another {command} to end", file=sys.stderr, flush=True)
+        lock = try_lock(folder / ".lock", wait=True)
+    try:
+        yield
+    finally:
+        release(lock)
+
+
+def try_lock(path: Path, *, wait: bool = False) -> "BaseFileLock | None":
+    """Lock a file, which is made if need be.
+
+    Args:
+        path: the file.
+        wait: whether to wait until another one lets it go.
+
+    Returns:
+        The lock, which is not held where there are none; None if another one holds it, or has just
+        removed its folder.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(path, blocking=wait, thread_local=False)
+    try:
+        lock.acquire()
+    except (Timeout, FileNotFoundError):
+        return None
+    except OSError:
+        pass
+    return lock
+
+
+def release(lock: "BaseFileLock | None") -> None:
+    """Remove the file of a lock, and let it go; who waits for it makes another one."""
+    if lock is not None and lock.is_locked:
+        with suppress(OSError):  # Windows removes no open file
+            Path(lock.lock_file).unlink()
+        lock.release()
 
 
 @contextmanager
@@ -56,7 +124,7 @@ def clear(folder: Path) -> None:
         with suppress(OSError):  # of another user, or just gone
             lock = _open_lock(place)
             try:
-                if try_lock(lock):
+                if _is_ours(lock):
                     if (place / WHOLE).exists():
                         publish(place)
                     shutil.rmtree(place, ignore_errors=True)
@@ -126,13 +194,23 @@ def _new_place(folder: Path, name: str) -> tuple[Path, int]:
         # Another run may take it for left over before it is locked.
         with suppress(FileNotFoundError):
             lock = _open_lock(place)
-            if try_lock(lock) is not False and os.fstat(lock).st_nlink:
+            if _is_ours(lock) is not False and os.fstat(lock).st_nlink:
                 return place, lock
             os.close(lock)
 
 
 def _open_lock(place: Path) -> int:
     return os.open(place / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+
+
+def _is_ours(lock: int) -> bool | None:
+    """Return whether an open file is locked by us now; None where there are no locks."""
+    from filelock import lock_descriptor
+
+    try:
+        return lock_descriptor(lock, blocking=False)
+    except OSError:
+        return None
 
 
 def _set_aside(place: Path, name: str) -> None:

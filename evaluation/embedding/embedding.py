@@ -7,8 +7,8 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
-from corpora_recipes.running.locks import locked_folder
 from corpora_recipes.running.telling import progress
+from corpora_recipes.running.workplaces import locked_folder
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import prompted_texts
 from evaluation.embedding.checked import encode_checked

@@ -11,9 +11,9 @@ from typing import Any
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.locks import locked_folder
 from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.outputs import whole_file, whole_folder
+from corpora_recipes.running.workplaces import locked_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
 from evaluation.training.held_out import HeldOut
@@ -104,7 +104,7 @@ def train(
                 temporary.write_text(card(trained), "utf-8")
         if memo:
             memo.keep(name, setting, [out], asdict(trained))
-        shutil.rmtree(unfinished)
+        shutil.rmtree(unfinished, ignore_errors=True)  # Windows keeps the lock
     return trained, kept is not None
 
 

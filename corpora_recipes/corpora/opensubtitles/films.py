@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from corpora_recipes.corpora.opensubtitles.archive import Bytes, Member, list_members, read_record
-from corpora_recipes.fetching.partial_file import PartialFile
+from corpora_recipes.fetching.ranges import PartialFile
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError

@@ -4,8 +4,8 @@ from urllib.parse import urlencode
 
 from lxml import etree
 
-from corpora_recipes.fetching.documents import read_document
-from corpora_recipes.fetching.remote import look_at
+from corpora_recipes.fetching.session import look_at
+from corpora_recipes.fetching.transfer import read_document
 from corpora_recipes.formats.oai import OAI, parse_response
 from corpora_recipes.recipe import Finding
 from corpora_recipes.running.errors import InputError

@@ -20,7 +20,7 @@ from corpora_recipes.corpora.wikipedia.folder import find_dump, wiki_of
 from corpora_recipes.corpora.wikipedia.page import Site, parse_page
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.addresses import NotFound
+from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.recipe import BlockResult, Corpus, Finding
 from corpora_recipes.records import Document, Drops, Section, Window, split_at_drops
 from corpora_recipes.running.errors import InputError

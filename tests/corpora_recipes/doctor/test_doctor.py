@@ -12,11 +12,11 @@ from loopback import RangeServer
 
 from corpora_recipes.corpora.theses import recipe as theses
 from corpora_recipes.corpora.theses.examining import examine_server
-from corpora_recipes.doctor.examining import examine, of_file
+from corpora_recipes.doctor.examining import asking, examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import cost, sources
-from corpora_recipes.fetching.lock import Locked
-from corpora_recipes.fetching.remote import Remote, look_at
+from corpora_recipes.fetching.pins import Locked
+from corpora_recipes.fetching.session import Remote, look_at
 from corpora_recipes.recipe import RECIPES, Corpus, Finding, Recipe
 from evaluation.commands import main
 
@@ -67,6 +67,17 @@ def test_a_server_that_is_not_there(served: RangeServer) -> None:
     assert found.to_download is None
 
 
+def test_a_host_without_an_answer_is_not_asked_again(served: RangeServer) -> None:
+    hosts: dict[str, str] = {}
+    host, ask = served.url.removeprefix("http://"), asking(hosts)
+    assert (ask(f"{served.url}/a.zip").fault, hosts) == ("", {host: ""})
+    hosts[host] = "no answer in time"
+    assert ask(f"{served.url}/b.zip").fault == "no answer in time"
+    assert not served.asked("/b.zip")
+    dead = ask("http://127.0.0.1:1/a.zip").fault
+    assert hosts == {host: "no answer in time", "127.0.0.1:1": dead}
+
+
 def test_a_second_address_or_another_file_will_do(served: RangeServer) -> None:
     second = Source("a.zip", urls=(f"{served.url}/gone.zip", f"{served.url}/a.zip"))
     found = seen(second)
@@ -81,7 +92,7 @@ def test_a_second_address_or_another_file_will_do(served: RangeServer) -> None:
 
 
 def test_a_web_page_is_no_archive(served: RangeServer) -> None:
-    said = Remote("http://x/a.zip", "", 200, "http://x/a.zip", 900, "text/html", True)
+    said = Remote("http://x/a.zip", "", 200, 900, "text/html", True)
     found = of_file(Source("a.zip", urls=("http://x/a.zip",)), Path("raw"), lambda url: said, {})
     assert "a web page instead of the file" in found.fault
 
@@ -131,17 +142,23 @@ def test_a_corpus_of_servers(served: RangeServer, recipe: Callable[..., None]) -
     recipe(examine=lambda corpus: [Finding("repository", note="is there")])
     mine = corpus(file(served), file(served, "b.zip"))
     found = examine(mine, "upstream", Path("raw/mine"), look_at, {})
-    assert (found.verdict, found.to_download) == ("ok", 2 * len(DATA))
+    assert (found.verdict, found.sizes) == ("ok", [None, 1500, 1500])
     assert [own.what for own in found.findings] == ["repository", "a.zip", "b.zip"]
     served.files.pop("/b.zip")
     found = examine(mine, "upstream", Path("raw/mine"), look_at, {})
     assert found.verdict == "failed"
 
 
+def test_what_only_a_fetch_can_ask_is_unknown(recipe: Callable[..., None]) -> None:
+    recipe(fetch_upstream=nothing)
+    found = examine(corpus(Source("*.xml")), "upstream", Path("raw"), look_at, {})
+    assert (found.verdict, found.sizes) == ("unknown", [None])
+
+
 def test_a_corpus_that_must_be_asked_for(recipe: Callable[..., None], tmp_path: Path) -> None:
     mine = corpus(Source("a.zip"), manual="Ask for it.")
     found = examine(mine, "upstream", tmp_path / "raw", look_at, {})
-    assert (found.verdict, found.to_download) == ("missing", 0)
+    assert (found.verdict, found.sizes) == ("missing", [])
     assert "Ask for it." in found.findings[0].note
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a.zip").write_bytes(DATA)

@@ -12,8 +12,8 @@ from loopback import DATA, OTHER, RangeServer, Server, status, whole
 
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching import downloads, patience, session
-from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import RangeFetcher
+from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
 

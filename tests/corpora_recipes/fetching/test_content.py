@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.fetching.content import wrong_kind
+from corpora_recipes.fetching.pins import wrong_kind
 
 
 def packed() -> bytes:

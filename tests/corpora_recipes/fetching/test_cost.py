@@ -8,7 +8,7 @@ from loopback import RangeServer
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import cost
-from corpora_recipes.fetching.cost import Cost, free_at, in_words
+from corpora_recipes.fetching.cost import free_at, in_words, sizes_in_words, tell_time_left
 from corpora_recipes.fetching.sources import fetch_whole
 from corpora_recipes.running.errors import InputError
 
@@ -50,16 +50,12 @@ def test_a_small_disk_is_an_error_before_the_download(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_time_left_follows_from_the_rate(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    files = [Source(f"{n}", urls=("http://127.0.0.1:9/",), size=600_000_000) for n in range(4)]
-    paid = Cost(files, tmp_path)
-    paid.took("0", 1.0)  # too short to tell
+def test_the_time_left_follows_from_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_time_left(600_000_000, 1_800_000_000, 1.0)  # too short to tell
     assert capsys.readouterr().err == ""
-    paid.took("1", 19.0)
+    tell_time_left(1_200_000_000, 1_200_000_000, 20.0)
     assert capsys.readouterr().err == "1.2 GB left, at 60.0 MB a second: 20 s\n"
-    paid.took("2", 580.0)
+    tell_time_left(1_800_000_000, 600_000_000, 600.0)
     assert capsys.readouterr().err == "600.0 MB left, at 3.0 MB a second: 3 min\n"
 
 
@@ -71,4 +67,7 @@ def test_sizes_in_words(tmp_path: Path) -> None:
         "7.0 GB",
         "2,000.0 GB",
     ]
+    assert sizes_in_words([]) == "0 bytes"
+    assert sizes_in_words([None]) == "1 file of unknown size"
+    assert sizes_in_words([5, None, None]) == "5 bytes and 2 files of unknown size"
     assert free_at(tmp_path / "not" / "there") > 0

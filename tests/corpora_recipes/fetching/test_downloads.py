@@ -203,7 +203,9 @@ def test_retry_after_is_honoured_and_said(
     server.script = [status(429, Retry_After="7"), status(503, Retry_After="120"), whole()]
     downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
     assert waits == [7, 120]
-    assert "503 Service Unavailable; waiting 120 s, as the server asks" in capsys.readouterr().err
+    assert (
+        "503 Service Unavailable, and asks to wait 120 s; trying again" in capsys.readouterr().err
+    )
     server.requests.clear()
     server.script = [status(503, Retry_After="100000")]
     with pytest.raises(InputError, match="asks to wait 100,000 s"):

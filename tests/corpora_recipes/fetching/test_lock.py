@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.fetching.lock import read_lock
+from corpora_recipes.fetching.pins import read_lock
 
 WRITER = """
 import sys
-from corpora_recipes.fetching.lock import Locked, add_to_lock
+from corpora_recipes.fetching.pins import Locked, add_to_lock
 
 name = sys.argv[1]
 print("ready", flush=True)
@@ -21,7 +21,6 @@ for number in range(20):
 
 
 def test_no_entry_of_two_processes_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("fcntl")
     monkeypatch.chdir(tmp_path)
     writers = [
         subprocess.Popen(

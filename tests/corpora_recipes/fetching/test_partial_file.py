@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from loopback import RangeServer
 
-from corpora_recipes.fetching.partial_file import PartialFile
-from corpora_recipes.fetching.ranges import RangeFetcher, parts_folder
+from corpora_recipes.fetching.ranges import PartialFile, RangeFetcher, parts_folder
 from corpora_recipes.running.errors import InputError
 
 DATA = bytes(range(256)) * 4

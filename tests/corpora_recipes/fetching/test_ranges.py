@@ -12,7 +12,6 @@ import pytest
 from loopback import DATA, OTHER, RangeServer, break_off, refuse
 
 from corpora_recipes.fetching import patience, session, transfer
-from corpora_recipes.fetching.addresses import NotFound
 from corpora_recipes.fetching.ranges import (
     NoRanges,
     RangeFetcher,
@@ -21,6 +20,7 @@ from corpora_recipes.fetching.ranges import (
     parts_folder,
     read_manifest,
 )
+from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.running.errors import InputError
 
 NAME = "/dump.bz2"
@@ -63,7 +63,7 @@ def test_ranges_lie_in_files_of_their_own_with_a_manifest(server: RangeServer, f
         "000000000000500-000000000001000": DATA[500:1000],
         "000000000255000-000000000256000": DATA[-1000:],
         "manifest.json": json.dumps(
-            {"url": server.url + NAME, "size": len(DATA), "validator": '"one"'}
+            {"size": len(DATA), "validator": '"one"', "url": server.url + NAME}
         ).encode()
         + b"\n",
     }

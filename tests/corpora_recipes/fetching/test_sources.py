@@ -19,7 +19,7 @@ from corpora_recipes.fetching.manifest import MANIFEST, check_complete
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.locks import locked_folder
+from corpora_recipes.running.workplaces import locked_folder
 
 ANOTHER = '{"http://another": {"date": "2026-01-01", "file": "a", "sha256": "0a", "size": 1}}'
 SHA = hashlib.sha256(DATA).hexdigest()
@@ -70,12 +70,11 @@ def listing(folder: Path) -> list[str]:
     return sorted(
         p.relative_to(folder).as_posix()
         for p in folder.rglob("*")
-        if p.is_file() and p.name != MANIFEST
+        if p.is_file() and p.name not in (MANIFEST, ".lock")
     )
 
 
 def test_one_fetch_at_a_time_in_a_folder(tmp_path: Path, fake_recipe: Path) -> None:
-    pytest.importorskip("fcntl")
     out = tmp_path / "out"
     with locked_folder(out, "fetch"):
         with pytest.raises(InputError, match="another running fetch"):
@@ -341,7 +340,7 @@ class TestLocal:
         for path, found in (
             ("nowhere", "no such file"),
             ("mine/notes.txt", "notes.txt"),
-            ("recipes", "a folder without files"),
+            ("recipes", "a folder of no other files"),
         ):
             with pytest.raises(InputError, match=found) as error:
                 sources.fetch(corpus(patterns, path=path), "sample", tmp_path / "out")

@@ -259,7 +259,6 @@ def test_an_interruption_closes_it() -> None:
 
 
 def test_another_run_waits(repository: Path) -> None:
-    pytest.importorskip("fcntl")
     code = "from corpora_recipes.running.memo import remembering\nwith remembering(): print('in')"
     with remembering():
         other = subprocess.Popen(

@@ -1,5 +1,6 @@
 """Workplaces: what a killed run has left is cleared, what a live one works on is not."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -9,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.running import workplaces
 from corpora_recipes.running.outputs import whole_file, whole_folder
 from corpora_recipes.running.workplaces import clear, finished
 
-pytest.importorskip("fcntl")
 # Writes two files of a folder, and says how far it is; a kill follows where it waits for a line.
 RUN = """\
 import os, sys
@@ -120,11 +119,15 @@ def test_a_folder_of_the_user_that_looks_alike_stays(tmp_path: Path) -> None:
     assert len(names(tmp_path)) == 4
 
 
+def without_locks(lock: int, *, blocking: bool) -> bool:
+    raise OSError(errno.ENOTSUP, "no locks")
+
+
 def test_without_locks_nothing_is_cleared(
     tmp_path: Path, start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed(start(tmp_path / "out", -1))
-    monkeypatch.setattr(workplaces, "try_lock", lambda lock: None)
+    monkeypatch.setattr("filelock.lock_descriptor", without_locks)
     with whole_file(tmp_path / "file") as temporary:
         temporary.write_text("text")
     assert len(names(tmp_path)) == 2

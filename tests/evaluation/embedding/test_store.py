@@ -435,7 +435,6 @@ class Scaled(Fake):
 @pytest.mark.parametrize(("revision", "encoded"), [("1", 0), ("3", 10)])
 def test_of_two_runs_at_once_one_waits(tmp_path: Path, revision: str, encoded: int) -> None:
     """The second starts while the first one has vectors written and their keys not yet."""
-    pytest.importorskip("fcntl")
     runs: list[subprocess.Popen[str]] = []
 
     def start(*arguments: str) -> subprocess.Popen[str]:
