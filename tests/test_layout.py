@@ -18,6 +18,7 @@ ROOMS = (
     "corpora_recipes.rows",
     "corpora_recipes.parquet",
     "corpora_recipes.text",
+    "corpora_recipes.checking",
     "corpora_recipes.facts",
     "corpora_recipes.recipe",
     "corpora_recipes.missing",
