@@ -52,7 +52,8 @@ def _as_written(value: Any, check: Callable[[Any], float]) -> Any:
     return value
 
 
-Number = Annotated[float, Strict(), WrapValidator(_as_written)]
+AS_WRITTEN = WrapValidator(_as_written)
+Number = Annotated[float, Strict(), AS_WRITTEN]
 """An integer or a number with a point, as it is written."""
 NOTHING = BeforeValidator(lambda given: given or None)
 """Of a type that may be None: what is empty, is None."""
@@ -73,7 +74,7 @@ _QUOTE = "write it in quotes: YAML takes it for something else, and DVC refuses 
 # YAML takes `layer: 7` and `date: 20260101` for numbers.
 _Text = Annotated[
     str,
-    described("a text", _QUOTE),
+    Field(description="a text", json_schema_extra={"todo": _QUOTE, "type": ["string", "integer"]}),
     BeforeValidator(lambda given: str(given) if type(given) is int else given),
 ]
 _LIKE: dict[type, Any] = {
@@ -166,9 +167,15 @@ def options_like(
     """
     if unknown := [key for key in given if key not in defaults]:
         raise unknown_key(where, unknown[0], defaults)
-    kinds = {key: _LIKE.get(type(defaults[key]), type(defaults[key])) for key in given}
-    checks = {key: checked(kind, given[key], f"{where}.{key}") for key, kind in kinds.items()}
+    checks = {
+        key: checked(like(defaults[key]), value, f"{where}.{key}") for key, value in given.items()
+    }
     return {**defaults, **checks}
+
+
+def like(default: object) -> Any:
+    """Return the type of an option with a default, see ``options_like``."""
+    return _LIKE.get(type(default), type(default))
 
 
 def _alternatives(schema: Any, whole: Any) -> Iterator[Any]:

@@ -27,8 +27,13 @@ def load_corpora(path: Path) -> list[Corpus]:
     return [corpus_of(params, path, name) for name in params["corpora"]]
 
 
+Language = Annotated[
+    str, described('a language code such as "es"', pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")
+]
+
+
 @dataclass
-class Entry(Checked):
+class CorpusEntry(Checked):
     """An entry of ``corpora``: for fetching and reading, and the datasets of the builders."""
 
     corpus: Annotated[dict[Any, Any], described("the recipe, and what to read with it")]
@@ -47,9 +52,7 @@ class Common(Checked):
     """The keys of `corpus` in every entry, besides the options of its recipe."""
 
     recipe: Annotated[str, described("a recipe, see `probeta list`")]
-    language: Annotated[
-        str, described('a language code such as "es"', pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")
-    ]
+    language: Language
     sources: str | None = None
     documents: Annotated[
         Annotated[StrictInt, Field(gt=0)] | Literal["all"] | None,
@@ -73,7 +76,7 @@ def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
     where = f"{path}: corpora.{name}"
     if isinstance(written := params["corpora"][name], dict) and "recipe" in written:
         raise _old_form(name, written, where)
-    entry = checked(Entry, written, where)
+    entry = checked(CorpusEntry, written, where)
     where += ".corpus"
     recipe = one_of(entry.corpus.get("recipe"), recipe_names(), f"{where}.recipe")
     facts = load_facts(recipe)

@@ -56,6 +56,7 @@ ROOMS = (
     "evaluation.verifying",
     "evaluation.leaderboards",
     "evaluation.listing",
+    "evaluation.schema",
     "evaluation.starting",
     "evaluation.commands",
     "evaluation.stage_code",

@@ -104,8 +104,7 @@ def loaders(path: Path) -> Iterator[Callable[[], object]]:
     params = load_params(path)
     for section in (probing_params, evalrank_params, paralex_params, trained_params):
         yield partial(section, params, path)
-    for make in encoders_of(path).values():
-        yield make
+    yield from encoders_of(path).values()
     for name in shipped()["corpora"]:
         yield partial(load_entry, params, path, name)
     yield partial(datasets_listing, path)

@@ -5,15 +5,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from corpora_recipes.checking import NOTHING, Checked, Number, checked, described
+from pydantic import Strict
+
+from corpora_recipes.checking import AS_WRITTEN, NOTHING, Checked, checked, described
 from corpora_recipes.params import Section
+
+_SHARE = described("a share of rows, above 0 and at most 1", gt=0, le=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Declared(Checked):
     """A gate that a dataset is known to miss: in which share of its rows at most, and why."""
 
-    at_most: Annotated[Number, described("a share of rows, above 0 and at most 1", gt=0, le=1)]
+    at_most: Annotated[float, Strict(), _SHARE, AS_WRITTEN]
     because: Annotated[str, described("the reason", min_length=1)]
 
 

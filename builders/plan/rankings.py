@@ -24,7 +24,7 @@ Names = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry(Checked):
+class RankingEntry(Checked):
     """An entry of `rankings`: names of collections, see ``RankingDataset``."""
 
     task: str
@@ -35,7 +35,7 @@ class Entry(Checked):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordEntry(Entry):
+class WordRankingEntry(RankingEntry):
     """An entry of `rankings` that ranks words."""
 
     vocabulary: Annotated[str, described("the name of a corpus", min_length=1)] = ""
@@ -118,13 +118,14 @@ def _ranking(
         )
     tasks = {task.name: task for task in ranking.TASKS}
     task = tasks[one_of(given.get("task"), tasks, f"{where}.task")]
-    entry = checked(WordEntry if task.unit == "word" else Entry, given, where)
+    kind = WordRankingEntry if task.unit == "word" else RankingEntry
+    entry = checked(kind, given, where)
     language = entry.language
     finder = _Finder(corpora, language, task.unit)
     pairs = finder.collections(entry.pairs, 2, f"{where}.pairs")
     background = finder.collections(entry.background, 1, f"{where}.background")
     vocabulary = None
-    if isinstance(entry, WordEntry) and entry.vocabulary:
+    if isinstance(entry, WordRankingEntry) and entry.vocabulary:
         vocabulary = finder.vocabulary(entry.vocabulary, f"{where}.vocabulary")
     used = _corpora((*pairs, *background), vocabulary)
     for corpus in used:

@@ -8,13 +8,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from instance_files import row, write_dataset
-
-from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.running.errors import InputError
-from evaluation.commands import main
-from evaluation.data.instances import find_datasets
-from evaluation.probing import invariance
 from evaluation.probing.invariance import (
     SCALES,
     Outcome,
@@ -24,9 +17,16 @@ from evaluation.probing.invariance import (
     measure,
     predict,
 )
+from evaluation.results.invariance import read_invariance
+from instance_files import row, write_dataset
+
+from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.running.errors import InputError
+from evaluation.commands import main
+from evaluation.data.instances import find_datasets
+from evaluation.probing import invariance
 from evaluation.probing.protocols import PROTOCOLS, standard
 from evaluation.probing.protocols.problem import Answers, Problem
-from evaluation.results.invariance import read_invariance
 
 PAIRS: Any = "difference_product"
 NAMES = ("dc", "fac", "sick", "ssp", "sts")
