@@ -112,7 +112,7 @@ def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
         schema = inner
     if unknown:
         known = next(one for one in _alternatives(schema, whole) if "properties" in one)
-        raise unknown_key(_at(where, place) if place else where, path[-1], known["properties"])
+        raise unknown_key(_at(where, [*place, f".{path[-1]}"]), path[-1], known["properties"])
     if of_key:
         schema = schema.get("propertyNames", {"type": "string"})
         place.append(f".{given}")
@@ -129,11 +129,11 @@ def _at(where: Path | str, place: Iterable[str]) -> str:
     return f"{where}: {inside[1:]}" if inside and isinstance(where, Path) else f"{where}{inside}"
 
 
-def unknown_key(where: Path | str, key: object, known: Collection[str]) -> InputError:
-    """Return the error for a key that is not among the known ones."""
+def unknown_key(where: str, key: object, known: Collection[str]) -> InputError:
+    """Return the error for a key that is not among the known ones; ``where`` is its place."""
     near = nearest([str(key)], known)
     return InputError(
-        _at(where, [f".{key}"]),
+        where,
         expected=f"keys among {', '.join(known)}" if known else "it takes no keys",
         found=f"{key!r}, an unknown key",
         todo=f"write {near}" if near else "correct or remove the key",
@@ -166,7 +166,7 @@ def options_like(
         InputError: one is unknown, or of another type.
     """
     if unknown := [key for key in given if key not in defaults]:
-        raise unknown_key(where, unknown[0], defaults)
+        raise unknown_key(f"{where}.{unknown[0]}", unknown[0], defaults)
     checks = {
         key: checked(like(defaults[key]), value, f"{where}.{key}") for key, value in given.items()
     }
