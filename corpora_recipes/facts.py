@@ -1,24 +1,23 @@
 """The types of a corpus.yaml, and the function that reads and checks it."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal
 
+from pydantic import StrictBool, StrictInt, model_validator
+
+from corpora_recipes.checking import Checked, Number, checked
 from corpora_recipes.records import Kind
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.yaml_text import parse_yaml
+from corpora_recipes.running.yaml_text import parse_yaml, read_yaml
 
 # The value of the option ``treebank`` for the first one of the language that is there.
 ANY_TREEBANK = "any"
 
-_NAMES = {str: "a text", int: "an integer", float: "a number", bool: "true or false"}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pin:
+class Pin(Checked):
     """What a file's bytes must be; what is None may be anything.
 
     Attributes:
@@ -29,7 +28,7 @@ class Pin:
             size, a zero byte, and the bytes.
     """
 
-    size: int | None = None
+    size: StrictInt | None = None
     sha256: str | None = None
     sha1: str | None = None
     git_blob: str | None = None
@@ -57,9 +56,17 @@ class Source(Pin):
 
     file: str
     urls: tuple[str, ...] = ()
-    optional: bool = False
+    optional: StrictBool = False
     packed: "Source | None" = None
     instead: "tuple[Source, ...]" = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_address(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "url" in given and "urls" not in given:
+            given = {"urls": [given["url"]], **given}
+            del given["url"]
+        return given
 
     @property
     def is_pattern(self) -> bool:
@@ -68,7 +75,7 @@ class Source(Pin):
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionFacts:
+class CollectionFacts(Checked):
     """The facts on a collection of examples.
 
     Attributes:
@@ -85,18 +92,18 @@ class CollectionFacts:
     """
 
     about: str
-    texts: int | None
+    texts: StrictInt | None
     unit: Literal["sentence", "word"] = "sentence"
-    sizes: Mapping[str, int | None] = field(default_factory=dict)
+    sizes: Mapping[str, StrictInt | None] = field(default_factory=dict)
     published: str = ""
     labels: Mapping[str, str] | None = None
-    scale: tuple[float, float] | None = None
+    scale: tuple[Number, Number] | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class TreebankFacts:
+class TreebankFacts(Checked):
     """The facts on one of several treebanks that a recipe reads.
 
     Attributes:
@@ -118,12 +125,12 @@ class TreebankFacts:
     homepage: str
     sources: tuple[Source, ...]
     licence_url: str | None = None
-    redistributable: bool = False
-    tokenised: bool = False
+    redistributable: StrictBool = False
+    tokenised: StrictBool = False
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class People(Checked):
     """The people whose data a corpus holds.
 
     Attributes:
@@ -136,7 +143,7 @@ class People:
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusFacts:
+class CorpusFacts(Checked):
     """The facts in a recipe's corpus.yaml.
 
     Attributes:
@@ -171,16 +178,16 @@ class CorpusFacts:
     licence: str
     description: str
     licence_url: str | None = None
-    redistributable: bool = False
+    redistributable: StrictBool = False
     citation: str = ""
     homepage: str | None = None
     people: People | None = None
     sample_languages: tuple[str, ...] = ()
-    shipped: bool = False
+    shipped: StrictBool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     manual: str = ""
-    drop_limits: Mapping[str, float] = field(default_factory=dict)
+    drop_limits: Mapping[str, Number] = field(default_factory=dict)
     collections: Mapping[str, CollectionFacts] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     treebanks: Mapping[str, TreebankFacts] = field(default_factory=dict)
@@ -206,74 +213,10 @@ def read_facts(path: Path) -> CorpusFacts:
         InputError: it is not YAML (see ``parse_yaml``), a key is missing or unknown, or a value has
             another type.
     """
-    try:
-        return _facts(path.read_text("utf-8"), str(path))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
-        ) from None
+    return _facts(read_yaml(path), path)
 
 
 # A stage asks for the facts of a recipe several times.
 @cache
-def _facts(text: str, where: str) -> CorpusFacts:
-    facts: CorpusFacts = _typed(CorpusFacts, parse_yaml(text, where), where)
-    return facts
-
-
-def _typed(kind: Any, value: object, where: str) -> Any:
-    """Return a value of a YAML file as the declared type."""
-    origin, inner = get_origin(kind), get_args(kind)
-    if is_dataclass(kind) and isinstance(value, dict):
-        return _object(kind, value, where)
-    if origin is UnionType:  # X | None
-        return None if value is None else _typed(inner[0], value, where)
-    if origin is tuple and isinstance(value, list):
-        kinds = inner[:1] * len(value) if inner[1] is ... else inner
-        if len(kinds) == len(value):
-            items = enumerate(zip(kinds, value, strict=True))
-            return tuple(
-                _typed(inner_kind, item, f"{where}[{n}]") for n, (inner_kind, item) in items
-            )
-    if origin is Mapping and isinstance(value, dict):
-        names = {_typed(str, key, f"{where}, key {key!r}"): item for key, item in value.items()}
-        return {name: _typed(inner[1], item, f"{where}.{name}") for name, item in names.items()}
-    if kind is Any or type(value) is kind or (kind is float and type(value) is int):
-        return value
-    if origin is Literal and value in inner:
-        return value
-    raise _error(where, kind, repr(value))
-
-
-def _object(kind: Any, given: dict[str, object], where: str) -> Any:
-    if kind is Source and isinstance(given.get("url"), str) and "urls" not in given:
-        given = {**given, "urls": [given["url"]]}
-        del given["url"]
-    types = get_type_hints(kind)
-    for key in given:
-        if key not in types:
-            raise InputError(
-                f"{where}: {key}",
-                expected=f"keys among {', '.join(types)}",
-                found=f"{key!r}, an unknown key",
-                todo="correct or remove the key",
-            )
-    for known in fields(kind):
-        if known.name not in given and known.default is known.default_factory is MISSING:
-            raise _error(f"{where}: {known.name}", types[known.name], "nothing")
-    return kind(**{key: _typed(types[key], given[key], f"{where}: {key}") for key in given})
-
-
-def _error(where: str, kind: Any, found: str) -> InputError:
-    return InputError(where, expected=_named(kind), found=found, todo="correct the value")
-
-
-def _named(kind: Any) -> str:
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is UnionType:
-        return f"{_named(inner[0])}, or null"
-    if origin is Literal:
-        return f"one of {', '.join(inner)}"
-    if origin is tuple:
-        return "a list" if inner[1] is ... else f"a list of {len(inner)}"
-    return _NAMES.get(kind, "keys with values")
+def _facts(text: str, path: Path) -> CorpusFacts:
+    return checked(CorpusFacts, parse_yaml(text, path), path)

@@ -4,45 +4,56 @@ The other sections are checked in ``builders.plan.params`` and in the modules ``
 evaluation.
 """
 
-import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import StrictInt
+
+from corpora_recipes.checking import Checked, checked, described
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
-SECTIONS = ("corpora", "rankings", "audit", "encoders", "trained", "probing", "evalrank", "paralex")
+_RENAME = "rename it: it is the name of a stage and of folders"
 # Names of corpora, datasets and rankings; those of encoders are only folders, and never configs.
-NAME = r"[a-z0-9_]{1,100}"
-ENCODER_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}"
-_EXPECTED = {
-    NAME: "a name of lower-case letters, digits and _, 100 at most",
-    ENCODER_NAME: "a name of letters, digits, _ and -, 100 at most, which begins with one of the "
-    "first two",
-}
-TOP_KEYS = ("seed", "sources", *SECTIONS)
-DEFAULTS: Mapping[str, Any] = MappingProxyType(
-    {"seed": 1111, "sources": "sample", "encoders": {"char_hash": {}, "use_multilingual": {}}}
-)
-"""What a file need not say; other sections are empty then."""
+# DVC writes them into a shell.
+_NAME = "a name of lower-case letters, digits and _, 100 at most"
+_ENCODER_NAME = "a name of letters, digits, _ and -, 100 at most, the first a letter or a digit"
+Name = Annotated[str, described(_NAME, _RENAME, pattern="^[a-z0-9_]{1,100}$")]
+EncoderName = Annotated[
+    str, described(_ENCODER_NAME, _RENAME, pattern="^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$")
+]
+Section = Annotated[dict[Any, Any], described("keys with entries", "see params.yaml as shipped")]
+
+
+@dataclass(kw_only=True)
+class Params(Checked):
+    """The top level of params.yaml, with what a file need not say."""
+
+    seed: Annotated[StrictInt, described("an integer, such as 1111")] = 1111
+    sources: str = "sample"
+    corpora: dict[Name, Any] = field(default_factory=dict)
+    rankings: dict[Name, Any] = field(default_factory=dict)
+    audit: Section = field(default_factory=dict)
+    encoders: dict[EncoderName, Any] = field(
+        default_factory=lambda: {"char_hash": {}, "use_multilingual": {}}
+    )
+    trained: dict[EncoderName, Any] = field(default_factory=dict)
+    probing: Section = field(default_factory=dict)
+    evalrank: Section = field(default_factory=dict)
+    paralex: Section = field(default_factory=dict)
 
 
 def load_params(path: Path) -> dict[str, Any]:
-    """Read params.yaml and check its top level and all names in it.
-
-    Returns:
-        ``seed`` (int), ``sources`` (str), and each of ``SECTIONS``, a dict; what the file lacks is
-        that of ``DEFAULTS``, or empty.
+    """Read params.yaml; return its ``Params`` as a dict, its top level and all names checked.
 
     Raises:
         InputError: the file is missing or not YAML, a key is unknown, a value has another type, or
             a name is invalid or repeated.
     """
     try:
-        given = load_yaml(path)
+        params = vars(checked(Params, load_yaml(path), path))
     except FileNotFoundError:
         raise InputError(
             path,
@@ -50,24 +61,18 @@ def load_params(path: Path) -> dict[str, Any]:
             found="no such file",
             todo="run from the project's folder, or name the file with --params",
         ) from None
-    params: dict[str, Any] = {key: {} for key in SECTIONS} | dict(DEFAULTS)
-    params |= known_keys(given, str(path), TOP_KEYS)
-    types = {"seed": int, "sources": str} | dict.fromkeys(SECTIONS, dict)
-    for key, kind in types.items():
-        if not isinstance(params.get(key), kind) or isinstance(params[key], bool):
-            raise InputError(
-                f"{path}: {key}",
-                expected={int: "an integer, such as 1111", str: "a text"}.get(
-                    kind, "keys with entries"
-                ),
-                found=repr(params.get(key)) if key in params else "nothing",
-                todo="see params.yaml in the repository for an example",
-            )
-    _check_names(params["corpora"], f"{path}: corpora")
-    named = (("rankings", NAME), ("encoders", ENCODER_NAME), ("trained", ENCODER_NAME))
-    for section, pattern in named:
-        for name in params[section]:
-            check_name(name, f"{path}: {section}.{name}", pattern)
+    datasets: Counter[str] = Counter()
+    for name, entry in params["corpora"].items():
+        named = entry.get("datasets") if isinstance(entry, dict) else None
+        if isinstance(named, dict):
+            datasets.update([*checked(dict[Name, Any], named, f"{path}: corpora.{name}.datasets")])
+    if twice := sorted(name for name, count in datasets.items() if count > 1):
+        raise InputError(
+            f"{path}: corpora",
+            expected="names of datasets that no other corpus uses",
+            found=f"{', '.join(twice)} more than once",
+            todo="rename one: the name is a folder and a config of the package",
+        )
     for name in params["trained"].keys() & params["encoders"].keys():
         raise InputError(
             f"{path}: trained.{name}",
@@ -82,93 +87,3 @@ def shipped_params() -> Path:
     """Return the params.yaml of the samples: that of the checkout, or its copy in the wheel."""
     copy = Path(__file__).with_name("params.yaml")
     return copy if copy.exists() else Path(__file__).parents[1] / "params.yaml"
-
-
-def known_keys(value: object, where: str, known: Collection[str]) -> dict[str, Any]:
-    """Return a mapping of params.yaml if all its keys are known.
-
-    Raises:
-        InputError: it is not a mapping, or has another key.
-    """
-    if not isinstance(value, dict):
-        raise InputError(
-            where,
-            expected=f"keys among {', '.join(known)}",
-            found=repr(value),
-            todo="write these keys",
-        )
-    unknown = [str(key) for key in value if key not in known]
-    if unknown:
-        raise InputError(
-            where,
-            expected=f"keys among {', '.join(known)}",
-            found=", ".join(unknown),
-            todo="correct or remove the unknown keys",
-        )
-    return value
-
-
-def some_of(
-    given: Mapping[str, Any], key: str, choices: Sequence[str], default: Sequence[str], where: str
-) -> list[str]:
-    """Return the list under a key of a section, or the default.
-
-    Args:
-        given: the section.
-        key: of the section.
-        choices: the allowed values.
-        default: the list if the key is missing.
-        where: of the section, for messages.
-
-    Raises:
-        InputError: it is not a list, is empty, or has an unknown or repeated value.
-    """
-    values = given.get(key, list(default))
-    right = isinstance(values, list) and values and all(value in choices for value in values)
-    if not right or len(set(values)) < len(values):
-        raise InputError(
-            f"{where}.{key}",
-            expected=f"a list of one or more of {', '.join(choices)}, each once",
-            found=repr(values),
-            todo="correct the list",
-        )
-    return list(values)
-
-
-def check_name(name: object, where: str, pattern: str = NAME) -> None:
-    """Check a name, which is used for a stage and folders, and which DVC writes into a shell.
-
-    Args:
-        name: a key of params.yaml, a text unless YAML reads it as a number or a date.
-        where: its place, for messages.
-        pattern: ``NAME`` or ``ENCODER_NAME``.
-
-    Raises:
-        InputError: it is no text, or the pattern does not allow it.
-    """
-    if not isinstance(name, str) or not re.fullmatch(pattern, name):
-        kind = "" if isinstance(name, str) else f", which YAML reads as {type(name).__name__}"
-        raise InputError(
-            where,
-            expected=_EXPECTED[pattern],
-            found=f"{name!r}{kind}",
-            todo="rename it: it is the name of a stage and of folders"
-            + (", or put it in quotes" if kind else ""),
-        )
-
-
-def _check_names(corpora: dict[str, Any], where: str) -> None:
-    datasets: Counter[str] = Counter()
-    for name, entry in corpora.items():
-        check_name(name, f"{where}.{name}")
-        named = entry.get("datasets") if isinstance(entry, dict) else None
-        for dataset in named if isinstance(named, dict) else ():
-            check_name(dataset, f"{where}.{name}.datasets.{dataset}")
-            datasets[dataset] += 1
-    if twice := sorted(name for name, count in datasets.items() if count > 1):
-        raise InputError(
-            where,
-            expected="names of datasets that no other corpus uses",
-            found=f"{', '.join(twice)} more than once",
-            todo="rename one: the name is a folder and a config of the package",
-        )

@@ -42,6 +42,7 @@ _DOWNLOADED = "the next run resumes the download"
 VERBS = {
     "init": Verb("evaluation.starting.command", "write a params.yaml for a language"),
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
+    "schema": Verb("evaluation.schema", "write the JSON Schema of params.yaml, for editors"),
     "doctor": Verb("corpora_recipes.doctor.command", "check that the corpora can be fetched"),
     "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus", _DOWNLOADED),
     "read": Verb(

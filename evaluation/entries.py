@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+from corpora_recipes.checking import NOTHING, checked, described
 from corpora_recipes.params import load_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, TRAINED
@@ -13,6 +14,10 @@ from corpora_recipes.running.memo import Memo, digests_of
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
+
+Options = Annotated[
+    dict[Any, Any] | None, described("options, such as {dimension: 512}, or nothing"), NOTHING
+]
 
 
 def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
@@ -28,21 +33,12 @@ def encoders_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str
     Raises:
         InputError: an entry is no mapping.
     """
-    for name, entry in params["encoders"].items():
-        where = f"{path}: encoders.{name}"
-        if not isinstance(entry or {}, dict):
-            raise InputError(
-                where,
-                expected="options, such as {dimension: 512}",
-                found=repr(entry),
-                todo=f"write them as in {name}: {{dimension: 512}}, or nothing for the defaults",
-            )
-    given = {name: entry or {} for name, entry in params["encoders"].items()}
+    given = checked(dict[str, Options], params["encoders"], f"{path}: encoders")
     trained = {
         name: {"encoder": "sentence_transformers", "model": (TRAINED / name).as_posix()}
         for name in params.get("trained", {})
     }
-    return given | trained
+    return {name: entry or {} for name, entry in given.items()} | trained
 
 
 def encoders_of(path: Path) -> "dict[str, Callable[[], Encoder]]":

@@ -3,6 +3,7 @@
 import argparse
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from builders.plan.listing import datasets_listing
 from corpora_recipes.languages import languages_listing
@@ -53,12 +54,13 @@ def check(path: Path) -> list[str]:
     Raises:
         InputError: it is invalid.
     """
-    params = load_params(path)
     datasets_listing(path)
-    trained_params(params, path)
-    probing_params(params, path)
-    evalrank_params(params, path)
-    paralex_params(params, path)
+    return _check_sections(load_params(path), path)
+
+
+def _check_sections(params: dict[str, Any], path: Path) -> list[str]:
+    for section in (trained_params, probing_params, evalrank_params, paralex_params):
+        section(params, path)
     return [*params["corpora"], *params["rankings"], *encoders_params(params, path)]
 
 
@@ -93,6 +95,6 @@ def show(path: Path) -> None:
         print(f"  {name}: trained on {training.corpus} ({chosen})")
     if trained:
         check_packages("train", "torch", "sentence_transformers")
-    check(path)
+    _check_sections(params, path)
     probing = asdict(probing_params(params, path))
     print("Probing: " + ", ".join(f"{key} {value}" for key, value in probing.items()))

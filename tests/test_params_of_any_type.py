@@ -20,10 +20,11 @@ from corpora_recipes.listing import listing
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
-from evaluation.entries import encoders_of, encoders_params
+from evaluation.entries import encoders_of
 from evaluation.paradigms.params import paralex_params
 from evaluation.probing.params import probing_params
 from evaluation.ranking.params import evalrank_params
+from evaluation.training.params import trained_params
 
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 11_000
@@ -101,10 +102,9 @@ def put(value: Any, place: Place, new: Any, key: Any = None) -> Any:
 def loaders(path: Path) -> Iterator[Callable[[], object]]:
     """Yield what loads the parts of a params.yaml for the verbs."""
     params = load_params(path)
-    for section in (probing_params, evalrank_params, paralex_params, encoders_params):
+    for section in (probing_params, evalrank_params, paralex_params, trained_params):
         yield partial(section, params, path)
-    for name in shipped()["encoders"]:
-        yield lambda name=name: encoders_of(path)[name]()
+    yield from encoders_of(path).values()
     for name in shipped()["corpora"]:
         yield partial(load_entry, params, path, name)
     yield partial(datasets_listing, path)

@@ -1,11 +1,14 @@
 """The datasets of params.yaml: their tasks, sizes and versions, checked."""
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, make_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import GenericAlias
+from typing import Annotated, Any, Literal
+
+from pydantic import StrictInt
 
 from builders.plan.collections import collection_facts
 from builders.plan.origins import licence_of
@@ -15,15 +18,19 @@ from builders.tasks.example_task import ExampleTask, answer_columns, further_col
 from builders.tasks.passage_task import PassageTask
 from builders.tasks.task import Column, Task
 from builders.tasks.treebank_task import TreebankTask
+from corpora_recipes.checking import Checked, checked, described, one_of
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.languages import corpora_in
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.tokens import check_language, has_rules
 
 # Rows for train, validation and test: Araujo et al. (2022), Appendix A.
 PAPER_ROWS = (10_000, 4_000, 4_000)
+# No more digits than a reader of versions takes.
+Version = Annotated[
+    str, described("three numbers, such as 1.0.0", pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$")
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,21 +191,6 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
     ]
 
 
-def check_version(version: object, where: str) -> None:
-    """Check the version of a dataset.
-
-    Raises:
-        InputError: it is not three numbers.
-    """
-    if not re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9}){2}", str(version)):
-        raise InputError(
-            f"{where}.version",
-            expected="three numbers, such as 1.0.0",
-            found=repr(version),
-            todo="correct the version",
-        )
-
-
 def check_tokens(dataset: Dataset) -> None:
     """Check that `package` can split the texts of a dataset into tokens; words need no rules.
 
@@ -211,57 +203,54 @@ def check_tokens(dataset: Dataset) -> None:
             corpora_in(dataset.language)
 
 
-def check_inherited(inherited: Mapping[str, object], datasets: Sequence[str], path: Path) -> None:
-    """Check that the names in `audit.inherited` of params.yaml are datasets.
-
-    Args:
-        inherited: its entries.
-        datasets: the names of all datasets.
-        path: of params.yaml, for messages.
+def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
+    """Check that the names in `audit.inherited` of params.yaml, the file ``path``, are datasets.
 
     Raises:
         InputError: naming the first that is not.
     """
+    todo = "correct the name, or remove it, if the dataset was removed"
     for name in inherited:
-        if name not in datasets:
-            raise InputError(
-                f"{path}: audit.inherited.{name}",
-                expected=f"one of the datasets, {', '.join(sorted(datasets))}",
-                found=f"{name}, which is not a dataset",
-                todo=f"remove {name} there too if the dataset was removed from `corpora` or "
-                "`rankings`; otherwise correct the name",
-            )
+        one_of(name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo)
 
 
-def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
+def entry_of(task: Task, records: str) -> type[Any]:
+    """Return the type of the entry of a dataset in params.yaml: its fields are the known keys.
+
+    Args:
+        task: its task.
+        records: the kind of records that it is made of.
+    """
+    options = tuple((name, task.options[name].choices) for name in task.defaults(records))
+    # Two rows per class.
+    least = 2 * len(task.labels) if isinstance(task, PassageTask) else None
+    return _entry(isinstance(task, ExampleTask), least, options)
+
+
+# Many tasks have the same keys.
+@cache
+def _entry(of_examples: bool, least: int | None, options: tuple[tuple[str, Any], ...]) -> type[Any]:
+    expected = f"three integers, {least} or more: rows for train, validation and test"
+    row = Annotated[StrictInt, described(expected, ge=least)]
+    rows: Any = Annotated[GenericAlias(tuple, (row,) * len(SPLITS)), described(expected)]
+    fields: list[Any] = [
+        ("task", str),
+        ("version", Version, "1.0.0"),
+        *([("collection", Any, None)] if of_examples else []),
+        *([("rows", rows, PAPER_ROWS)] if least is not None else []),
+        *((name, Literal[choices], choices[0]) for name, choices in options),
+        ("edition_of", Annotated[str, described("the name of the older dataset")], ""),
+    ]
+    return make_dataclass("Entry", fields, bases=(Checked,))
+
+
+def _dataset(corpus: Corpus, sources: str, name: str, given: Any) -> Dataset:
     where = f"{corpus.where}.datasets.{name}"
     records = corpus.facts.records
     tasks = sorted(name for name, task in TASKS.items() if records in task.records)
-    if not isinstance(entry, dict) or "task" not in entry:
-        raise InputError(
-            where,
-            expected="a task, as in {task: sentence_position}",
-            found=repr(entry),
-            todo="add a task",
-        )
-    if entry["task"] not in tasks:
-        raise InputError(
-            f"{where}.task",
-            expected=f"one of {', '.join(tasks)} (tasks on {records})",
-            found=repr(entry["task"]),
-            todo="write one of these tasks",
-        )
-    task = TASKS[entry["task"]]
-    known = ["task", "version", *_keys(task, records), "edition_of"]
-    if unknown := sorted(set(map(str, entry)) - set(known)):
-        raise InputError(
-            where,
-            expected=f"keys among {', '.join(known)} (for the task {task.name})",
-            found=", ".join(unknown),
-            todo="correct or remove the key",
-        )
-    version = entry.get("version", "1.0.0")
-    check_version(version, where)
+    asked = given.get("task") if isinstance(given, dict) else None
+    task = TASKS[one_of(asked, tasks, f"{where}.task", f" (tasks on {records})")]
+    entry = checked(entry_of(task, records), given, where)
     common: dict[str, Any] = {
         "name": name,
         "corpus": corpus.name,
@@ -269,15 +258,14 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
         "seed": corpus.seed,
         "licence": licence_of(corpus, sources),
         "sample": corpus.is_sample(sources),
-        "version": version,
-        "edition_of": _edition_of(entry, where),
-        "options": _options(task, records, entry, where),
+        "version": entry.version,
+        "edition_of": entry.edition_of,
+        "options": {key: getattr(entry, key) for key in task.defaults(records)},
     }
     if isinstance(task, PassageTask):
-        rows = _rows(task, entry.get("rows", list(PAPER_ROWS)), where)
-        return PassageDataset(task=task, records=records, rows=rows, **common)
+        return PassageDataset(task=task, records=records, rows=entry.rows, **common)
     if isinstance(task, ExampleTask):
-        collection = _collection(task, entry.get("collection"), corpus, where)
+        collection = _collection(task, entry.collection, corpus, where)
         if task.named_by_language:
             common["language"] = collection
         facts = collection_facts(corpus, collection, common["language"])
@@ -287,84 +275,18 @@ def _dataset(corpus: Corpus, sources: str, name: str, entry: object) -> Dataset:
     return RelationDataset(task=task, **common)
 
 
-def _edition_of(entry: Mapping[str, object], where: str) -> str:
-    """Return the name of the older dataset; ``check_editions`` looks at whether it fits."""
-    named = entry.get("edition_of", "")
-    if not isinstance(named, str):
-        raise InputError(
-            f"{where}.edition_of",
-            expected="the name of the older dataset",
-            found=repr(named),
-            todo="correct the name, or remove the key",
-        )
-    return named
-
-
-def _keys(task: Task, records: str) -> list[str]:
-    """Return the keys of a dataset's entry besides its task and version."""
-    if isinstance(task, ExampleTask):
-        return ["collection"]
-    return ["rows"] * isinstance(task, PassageTask) + list(task.defaults(records))
-
-
-def _rows(task: PassageTask, rows: object, where: str) -> tuple[int, int, int]:
-    """Return the highest number of rows per split, which must allow two rows per class."""
-    least = 2 * len(task.labels)
-    if (
-        isinstance(rows, list)
-        and len(rows) == len(SPLITS)
-        and all(type(n) is int and n >= least for n in rows)
-    ):
-        return (rows[0], rows[1], rows[2])
-    expected = f"three integers, {least} or more: rows for train, validation and test"
-    raise InputError(f"{where}.rows", expected=expected, found=repr(rows), todo="correct the entry")
-
-
-def _options(task: Task, records: str, entry: Mapping[str, object], where: str) -> dict[str, str]:
-    """Return the value of each option, the default if the entry does not state it."""
-    options = {}
-    for name, default in task.defaults(records).items():
-        value, choices = entry.get(name, default), task.options[name].choices
-        if value not in choices:
-            raise InputError(
-                f"{where}.{name}",
-                expected=f"one of {', '.join(choices)}",
-                found=repr(value),
-                todo="write one of these",
-            )
-        options[name] = str(value)
-    return options
-
-
 def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:
     """Return the name of the collection that a dataset is made of, which must fit its task."""
-    fitting = [name for name, facts in corpus.facts.collections.items() if task.fits(facts)]
+    collections = corpus.facts.collections
+    fitting = [name for name, facts in collections.items() if task.fits(facts)]
     if named is None and len(fitting) == 1:
         return fitting[0]
+    if not fitting:
+        examples = [task for task in TASKS.values() if isinstance(task, ExampleTask)]
+        suited = [t.name for t in examples if any(map(t.fits, collections.values()))]
+        one_of(task.name, sorted(suited), f"{where}.task", f", as {task.name} needs {task.needs}")
     if named is None and task.named_by_language:
         named = corpus.language
-    if not fitting:
-        raise InputError(
-            f"{where}.task",
-            expected=f"a task that fits {corpus.recipe}: {', '.join(_fitting_tasks(corpus))}",
-            found=f"{task.name}, which needs {task.needs}",
-            todo="correct the task",
-        )
-    if str(named) not in fitting:
-        raise InputError(
-            f"{where}.collection",
-            expected=f"one of {', '.join(fitting)}, for {task.needs}",
-            found="nothing" if named is None else repr(named),
-            todo="name a collection of the corpus that fits the task, or another task",
-        )
-    return str(named)
-
-
-def _fitting_tasks(corpus: Corpus) -> list[str]:
-    """Return the tasks that a collection of the corpus fits, sorted."""
-    return sorted(
-        task.name
-        for task in TASKS.values()
-        if isinstance(task, ExampleTask)
-        and any(task.fits(facts) for facts in corpus.facts.collections.values())
-    )
+    what, todo = f", for {task.needs}", "name a collection that fits the task, or another task"
+    named = None if named is None else str(named)
+    return str(one_of(named, fitting, f"{where}.collection", what, todo))

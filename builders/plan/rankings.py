@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from builders.plan.collections import Collection
-from builders.plan.datasets import Dataset, ExampleDataset, check_version, datasets_of
+from builders.plan.datasets import Dataset, ExampleDataset, Version, datasets_of
 from builders.plan.origins import origins_of
 from builders.tasks import ranking
 from builders.tasks.task import Column, Unit
+from corpora_recipes.checking import Checked, checked, described, one_of
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.commands import PARAMS
@@ -17,7 +18,27 @@ from corpora_recipes.running.errors import InputError
 
 # The kinds of records whose words can be counted.
 RUNNING_TEXT = ("documents", "dialogues")
-_KEYS = ("task", "language", "version", "pairs", "background")
+Names = Annotated[
+    tuple[str, ...], described("a list of corpora, or of corpus/collection", min_length=1)
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankingEntry(Checked):
+    """An entry of `rankings`: names of collections, see ``RankingDataset``."""
+
+    task: str
+    language: Annotated[str, described("the language of its corpora, such as es")]
+    version: Version = "1.0.0"
+    pairs: Names
+    background: Names = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordRankingEntry(RankingEntry):
+    """An entry of `rankings` that ranks words."""
+
+    vocabulary: Annotated[str, described("the name of a corpus", min_length=1)] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +107,7 @@ def rankings_of(
 
 
 def _ranking(
-    name: str, entry: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
+    name: str, given: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
 ) -> RankingDataset:
     if taken := [c.name for c in corpora if name == c.name or name in c.datasets]:
         raise InputError(
@@ -95,41 +116,17 @@ def _ranking(
             found=f"{name}, which corpora.{taken[0]} uses",
             todo="rename the ranking: its name is a folder and a config of the package",
         )
-    asked = entry.get("task")
-    task = next((task for task in ranking.TASKS if task.name == asked), None)
-    if task is None:
-        raise InputError(
-            f"{where}.task",
-            expected=f"one of {', '.join(task.name for task in ranking.TASKS)}",
-            found="nothing" if asked is None else repr(asked),
-            todo="write one of these tasks",
-        )
-    known = [*_KEYS, "vocabulary"] if task.unit == "word" else _KEYS
-    if unknown := sorted(set(map(str, entry)) - set(known)):
-        raise InputError(
-            where,
-            expected=f"keys among {', '.join(known)} (for the task {task.name})",
-            found=", ".join(unknown),
-            todo="correct or remove the key",
-        )
-    version = entry.get("version", "1.0.0")
-    check_version(version, where)
-    language = entry.get("language")
-    if not isinstance(language, str):
-        raise InputError(
-            f"{where}.language",
-            expected="the language of its corpora, such as es",
-            found="nothing" if language is None else repr(language),
-            todo="write the code of a language",
-        )
+    tasks = {task.name: task for task in ranking.TASKS}
+    task = tasks[one_of(given.get("task"), tasks, f"{where}.task")]
+    kind = WordRankingEntry if task.unit == "word" else RankingEntry
+    entry = checked(kind, given, where)
+    language = entry.language
     finder = _Finder(corpora, language, task.unit)
-    pairs = finder.collections(entry.get("pairs"), 2, f"{where}.pairs")
-    background: list[Collection] = []
-    if "background" in entry:
-        background = finder.collections(entry["background"], 1, f"{where}.background")
+    pairs = finder.collections(entry.pairs, 2, f"{where}.pairs")
+    background = finder.collections(entry.background, 1, f"{where}.background")
     vocabulary = None
-    if "vocabulary" in entry:
-        vocabulary = finder.vocabulary(entry["vocabulary"], f"{where}.vocabulary")
+    if isinstance(entry, WordRankingEntry) and entry.vocabulary:
+        vocabulary = finder.vocabulary(entry.vocabulary, f"{where}.vocabulary")
     used = _corpora((*pairs, *background), vocabulary)
     for corpus in used:
         if language != corpus.language:
@@ -147,7 +144,7 @@ def _ranking(
         seed=pairs[0].corpus.seed,
         licence="; ".join(dict.fromkeys(origin.licence for origin in origins)),
         sample=any(origin.sample for origin in origins),
-        version=version,
+        version=entry.version,
         pairs=pairs,
         background=background,
         vocabulary=vocabulary,
@@ -177,7 +174,7 @@ class _Finder:
     language: str
     unit: Unit
 
-    def collections(self, named: object, texts: int, where: str) -> list[Collection]:
+    def collections(self, named: Iterable[str], texts: int, where: str) -> list[Collection]:
         """Return the collections named in a list: corpus, or corpus/collection.
 
         Args:
@@ -185,17 +182,8 @@ class _Finder:
             texts: the number of texts per example.
             where: the list, for messages.
         """
-        wanted = {
-            1: f"single {self.unit}s",
-            2: f"pairs of {self.unit}s with a score, or without score and label",
-        }[texts]
-        if not isinstance(named, list) or not named or not all(isinstance(n, str) for n in named):
-            raise InputError(
-                where,
-                expected=f"a list of corpora with {wanted}, or of corpus/collection",
-                found="nothing" if named is None else repr(named),
-                todo="name one corpus or more",
-            )
+        what = f"pairs of {self.unit}s with a score, or without score and label"
+        what = f", for {what if texts == 2 else f'single {self.unit}s'}"
         corpora = {c.name: c for c in self.corpora if self._fitting(c, texts)}
         found: dict[str, Collection] = {}
         for name in named:
@@ -203,13 +191,7 @@ class _Finder:
             fitting = self._fitting(corpus, texts) if corpus else []
             chosen = [c for c in fitting if name in (c.corpus.name, c.path)]
             if not chosen:
-                near = [c.path for c in fitting] or self._near(corpora)
-                raise InputError(
-                    where,
-                    expected=f"{wanted}: one of {', '.join(near) or '(no corpus has any)'}",
-                    found=repr(name),
-                    todo="correct the name, or add the corpus",
-                )
+                one_of(name, [c.path for c in fitting] or self._near(corpora), where, what)
             if repeated := [c.path for c in chosen if c.path in found]:
                 raise InputError(
                     where,
@@ -220,17 +202,11 @@ class _Finder:
             found |= {c.path: c for c in chosen}
         return list(found.values())
 
-    def vocabulary(self, named: object, where: str) -> Corpus:
+    def vocabulary(self, named: str, where: str) -> Corpus:
         """Return the corpus of running text with a name."""
         corpora = {c.name: c for c in self.corpora if c.facts.records in RUNNING_TEXT}
-        if not isinstance(named, str) or named not in corpora:
-            near = ", ".join(self._near(corpora)) or "(no corpus has any)"
-            raise InputError(
-                where,
-                expected=f"a corpus of {' or '.join(RUNNING_TEXT)}: {near}",
-                found=repr(named),
-                todo="correct the name, or add the corpus",
-            )
+        if named not in corpora:
+            one_of(named, self._near(corpora), where, f" (corpora of {' or '.join(RUNNING_TEXT)})")
         return corpora[named]
 
     def _fitting(self, corpus: Corpus, texts: int) -> list[Collection]:

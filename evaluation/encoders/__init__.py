@@ -3,9 +3,10 @@
 import gc
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from corpora_recipes.checking import one_of, options_like
 from corpora_recipes.running.errors import InputError
 from evaluation.encoders import (
     mteb_model,
@@ -57,20 +58,21 @@ def release() -> None:
         torch.cuda.empty_cache()
 
 
-def options_of(encoder: type[Encoder]) -> dict[str, Field[Any]]:
-    """Return the options that an encoder takes in params.yaml, each with its field."""
-    assert is_dataclass(encoder)
-    return {field.metadata.get("option", field.name): field for field in fields(encoder)}
+def options_of(encoder: type[Encoder]) -> dict[str, Any]:
+    """Return the options that an encoder takes in params.yaml: their names and defaults.
 
-
-def _default(field: Field[Any]) -> Any:
-    """Return the default of a field; ``MISSING`` if it has none."""
-    return field.default if field.default_factory is MISSING else field.default_factory()
+    ``...`` stands for that of a text that must be given.
+    """
+    options = {}
+    for field in _fields(encoder):
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        options[_option(field)] = ... if default is MISSING else default
+    return options
 
 
 def options_required(encoder: type[Encoder]) -> list[str]:
     """Return the options that have no default."""
-    return [name for name, field in options_of(encoder).items() if _default(field) is MISSING]
+    return [name for name, default in options_of(encoder).items() if default is ...]
 
 
 def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None) -> Encoder:
@@ -85,53 +87,29 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
         InputError: there is no such encoder or option, the option does not allow the value, or a
             required option is missing.
     """
-    options = dict(params)
-    kind = options.pop("encoder", name)
+    given = dict(params)
     where = where or f"params.yaml: encoders.{name}"
-    if not isinstance(kind, str) or kind not in ENCODERS:
+    todo = "write one of these at `encoder:`, or add the encoder to evaluation/encoders/"
+    encoder = ENCODERS[one_of(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
+    options = options_like(options_of(encoder), given, where)
+    if missing := [option for option, value in options.items() if value is ...]:
         raise InputError(
             where,
-            expected=f"an encoder of {', '.join(sorted(ENCODERS))}",
-            found=repr(kind),
-            todo="write one of these at `encoder:`, or add the encoder to evaluation/encoders/",
-        )
-    encoder = ENCODERS[kind]
-    known = options_of(encoder)
-    for option, value in options.items():
-        if option not in known:
-            raise InputError(
-                f"{where}.{option}",
-                expected=f"an option of {kind}: {', '.join(sorted(known)) or 'it takes no option'}",
-                found=repr(option),
-                todo="rename or remove the option",
-            )
-        default = _default(known[option])
-        # An option without a default is a string: a path, a model's name.
-        wanted = str if default is MISSING else type(default)
-        # YAML takes `layer: 7` for a number.
-        if wanted is str and type(value) is int:
-            options[option] = value = str(value)
-        # What is in a mapping, the encoder checks itself.
-        if type(value) is not wanted and wanted is not dict:
-            such = "" if default is MISSING else f", such as {default!r}"
-            raise InputError(
-                f"{where}.{option}",
-                expected=f"{wanted.__name__}{such}",
-                found=repr(value),
-                todo="write a value of this type",
-            )
-    required = options_required(encoder)
-    if not options.keys() >= set(required):
-        raise InputError(
-            where,
-            expected=f"the options {', '.join(required)}",
-            found=", ".join(options) or "no options",
-            todo="add them to the entry; they are explained in "
-            f"{encoder.__module__.replace('.', '/')}.py",
+            expected=f"the options {', '.join(missing)}",
+            found=", ".join(given) or "no options",
+            todo=f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py",
         )
     try:
-        return encoder(**{known[option].name: value for option, value in options.items()})
+        return encoder(**{field.name: options[_option(field)] for field in _fields(encoder)})
     except ValueError as error:
         raise InputError(
-            where, expected=str(error), found=repr(options), todo="write such values"
+            where, expected=str(error), found=repr(given), todo="write such values"
         ) from None
+
+
+def _fields(encoder: Any) -> tuple[Field[Any], ...]:
+    return fields(encoder)
+
+
+def _option(field: Field[Any]) -> str:
+    return str(field.metadata.get("option", field.name))

@@ -1,40 +1,30 @@
 """The section `paralex` of params.yaml, checked."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
-from corpora_recipes.params import known_keys, some_of
-from corpora_recipes.running.errors import InputError
+from pydantic import StrictInt
+
+from corpora_recipes.checking import Checked, Some, checked, described
 from evaluation.paradigms.vocabulary import Casing
 
-COHERENCE_THRESHOLD = 2
-"""As Sumbler et al. (2018) take it."""
+
+@dataclass
+class ParaLex(Checked):
+    """The section `paralex`; the threshold is that of Sumbler et al. (2018)."""
+
+    casings: Some[Casing] = field(default_factory=lambda: [*get_args(Casing)])
+    coherence_threshold: Annotated[
+        StrictInt, described("how many seeds must suggest a term, an integer from 1", ge=1)
+    ] = 2
 
 
 def paralex_params(params: Mapping[str, Any], path: Path) -> dict[str, Any]:
-    """Return `paralex`: the list ``casings``, and ``coherence_threshold``, an int.
-
-    Args:
-        params: what ``load_params`` returned.
-        path: of params.yaml, for messages.
+    """Return `paralex` of what ``load_params`` returned for a path: a ``ParaLex`` as a dict.
 
     Raises:
-        InputError: a key or value is unknown, a list is empty or has a value twice, or the
-            threshold is no integer from 1.
+        InputError: a key or value is unknown, or a list is empty or has a value twice.
     """
-    where = f"{path}: paralex"
-    given = known_keys(params["paralex"], where, ("casings", "coherence_threshold"))
-    threshold = given.get("coherence_threshold", COHERENCE_THRESHOLD)
-    if type(threshold) is not int or threshold < 1:
-        raise InputError(
-            f"{where}.coherence_threshold",
-            expected="how many seeds must suggest a term, an integer from 1",
-            found=repr(threshold),
-            todo=f"correct it; Sumbler et al. (2018) take {COHERENCE_THRESHOLD}",
-        )
-    casings = get_args(Casing)
-    return {
-        "casings": some_of(given, "casings", casings, casings, where),
-        "coherence_threshold": threshold,
-    }
+    return vars(checked(ParaLex, params["paralex"], f"{path}: paralex"))

@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import StrictBool
 
+from corpora_recipes.checking import Checked
 from corpora_recipes.records import Split
 from corpora_recipes.running.alike import call_alike, releases_of
 from corpora_recipes.running.code import code_digest
@@ -61,7 +63,7 @@ WORK_OF_A_PROCESS = 10 * 10**9
 
 
 @dataclass(frozen=True, slots=True)
-class Probing:
+class Probing(Checked):
     """How datasets are probed: `probing` in params.yaml.
 
     Attributes:
@@ -74,7 +76,7 @@ class Probing:
     protocol: str = "standard"
     engine: str = "numpy"
     pair_features: PairFeatures = "difference_product"
-    ablations: bool = False
+    ablations: StrictBool = False
 
     def as_protocol(self) -> dict[str, Any]:
         """Return the protocol for results."""

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from corpora_recipes.params import check_name, known_keys
+from pydantic import AfterValidator, Strict, StrictInt
+
+from corpora_recipes.checking import Checked, checked, described, one_of
+from corpora_recipes.params import Name
 from corpora_recipes.running.errors import InputError
 
 Objective = Literal["nsp", "nl", "spp", "sdt"]
@@ -42,8 +45,18 @@ SETTINGS = {
 }
 
 
+Weight = Annotated[float, Strict(), described("a weight above 0", gt=0, lt=1e6)]
+# In one order, so that the order in the file decides nothing.
+Weights = Annotated[
+    dict[Objective, Weight],
+    described("weights of nsp, nl, spp, sdt, such as {nsp: 1, nl: 0.5}", min_length=1),
+    AfterValidator(lambda given: {name: given[name] for name in OBJECTIVES if name in given}),
+]
+Count = Annotated[StrictInt, described("an integer, 0 or more", ge=0, lt=2**31)]
+
+
 @dataclass(frozen=True)
-class Training:
+class Training(Checked):
     """How an encoder is trained: an entry of `trained`.
 
     Attributes:
@@ -58,92 +71,32 @@ class Training:
         sentences: read at most, the first of the records; 0 for all.
     """
 
-    corpus: str
-    objectives: dict[Objective, float]
-    setting: str = "small"
-    model: str = ""
-    seed: int = 1
-    epochs: int = 1
-    batch: int = 128
-    sentences: int = 0
-
-
-_LEAST = {"seed": 0, "epochs": 0, "batch": 2, "sentences": 0}
+    corpus: Name
+    objectives: Weights
+    setting: Literal["small", "published"] = "small"
+    model: Annotated[str, described("a folder, or an id of the Hub")] = ""
+    seed: Count = 1
+    epochs: Count = 1
+    batch: Annotated[StrictInt, described("an integer, 2 or more", ge=2, lt=2**31)] = 128
+    sentences: Count = 0
 
 
 def trained_params(params: Mapping[str, Any], path: Path) -> dict[str, Training]:
-    """Return `trained`: name to how the encoder is trained.
-
-    Args:
-        params: what ``load_params`` returned.
-        path: of params.yaml, for messages.
+    """Return `trained` of what ``load_params`` returned for a path: name to how it is trained.
 
     Raises:
         InputError: a key or value is unknown, or there is no such corpus.
     """
-    return {
-        name: _training(entry, params["corpora"], f"{path}: trained.{name}")
-        for name, entry in params["trained"].items()
-    }
-
-
-def training_of(params: Mapping[str, Any], path: Path, name: str) -> Training:
-    """Return one entry of `trained`; see ``trained_params``.
-
-    Raises:
-        InputError: there is no such entry, or it is wrong.
-    """
-    known = trained_params(params, path)
-    if name not in known:
-        raise InputError(
-            path,
-            expected=f"an entry of `trained`: {', '.join(known) or 'it has no entries'}",
-            found=repr(name),
-            todo="add it, such as trained: {mine: {corpus: wikipedia, objectives: {nsp: 1}}}",
-        )
-    return known[name]
-
-
-def _training(entry: object, corpora: Mapping[str, Any], where: str) -> Training:
-    given = known_keys(entry, where, tuple(Training.__dataclass_fields__))
-    corpus = given.get("corpus")
-    check_name(corpus, f"{where}.corpus")
-    if corpus not in corpora:
-        raise InputError(
-            f"{where}.corpus",
-            expected=f"an entry of `corpora`: {', '.join(corpora) or 'it has no entries'}",
-            found=repr(corpus),
-            todo="name the corpus to learn from",
-        )
-    for key, least in _LEAST.items():
-        value = given.get(key, least)
-        if type(value) is not int or not least <= value < 2**31:
-            raise _wrong(f"{where}.{key}", f"an integer, {least} or more", value)
-    if given.get("setting", "small") not in SETTINGS:
-        raise _wrong(f"{where}.setting", f"one of {', '.join(SETTINGS)}", given["setting"])
-    if not isinstance(given.get("model", ""), str):
-        raise _wrong(f"{where}.model", "a folder, or an id of the Hub", given["model"])
-    if given.get("model") and "setting" in given:
-        raise InputError(
-            where,
-            expected="`setting`, for a new encoder, or `model`, to train one further",
-            found="both",
-            todo="remove one of the two",
-        )
-    objectives = _objectives(given.get("objectives"), f"{where}.objectives")
-    return Training(**given | {"objectives": objectives})
-
-
-def _objectives(given: object, where: str) -> dict[Objective, float]:
-    names = get_args(Objective)
-    if not isinstance(given, dict) or not given or not given.keys() <= set(names):
-        raise _wrong(where, f"weights of {', '.join(names)}, such as {{nsp: 1, nl: 0.5}}", given)
-    for name, weight in given.items():
-        if type(weight) not in (int, float) or not 0 < weight < 1e6:
-            raise _wrong(f"{where}.{name}", "a weight above 0", weight)
-    # In one order, so that the order in the file decides nothing.
-    return {name: float(given[name]) for name in names if name in given}
-
-
-def _wrong(where: str, expected: str, found: object) -> InputError:
-    return InputError(where, expected=expected, found=repr(found), todo="correct the value")
+    trained = {}
+    for name, given in params["trained"].items():
+        where = f"{path}: trained.{name}"
+        trained[name] = training = checked(Training, given, where)
+        one_of(training.corpus, params["corpora"], f"{where}.corpus", " (entries of `corpora`)")
+        if training.model and "setting" in given:
+            raise InputError(
+                where,
+                expected="`setting`, for a new encoder, or `model`, to train one further",
+                found="both",
+                todo="remove one of the two",
+            )
+    return trained

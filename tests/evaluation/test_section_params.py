@@ -44,27 +44,26 @@ def test_values_that_are_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "given", "words"),
+    ("section", "given", "where", "word"),
     [
-        ("evalrank", {"similarities": ["cos"]}, ["evalrank.similarities", "cosine, l2"]),
-        ("evalrank", {"similarities": []}, ["evalrank.similarities", "one or more"]),
-        ("evalrank", {"similarities": "l2"}, ["evalrank.similarities", "found:    'l2'"]),
-        ("evalrank", {"postprocessings": ["abtt", "abtt"]}, ["component_removal", "each once"]),
-        ("paralex", {"casing": "lower"}, ["casings, coherence_threshold", "casing"]),
-        ("paralex", {"casings": ["fold"]}, ["paralex.casings", "as_is, lower"]),
-        ("paralex", {"coherence_threshold": 0}, ["coherence_threshold", "from 1"]),
-        ("paralex", {"coherence_threshold": True}, ["coherence_threshold", "True"]),
-        ("probing", {"protocol": "sentence"}, ["probing.protocol", "standard, senteval"]),
-        ("probing", {"pairs": "four_part"}, ["probing", "pair_features", "pairs"]),
-        (
-            "probing",
-            {"pair_features": 4},
-            ["probing.pair_features", "difference_product, four_part", "4"],
-        ),
-        ("encoders", {"a": 512}, ["encoders.a", "{dimension: 512}"]),
+        ("evalrank", {"similarities": ["cos"]}, ".similarities[0]", "cosine, l2"),
+        ("evalrank", {"similarities": []}, ".similarities", "one or more"),
+        ("evalrank", {"similarities": "l2"}, ".similarities", "a list"),
+        ("evalrank", {"postprocessings": ["abtt", "abtt"]}, ".postprocessings", "each once"),
+        ("paralex", {"casing": "lower"}, ".casing", "write casings"),
+        ("paralex", {"casings": ["fold"]}, ".casings[0]", "as_is, lower"),
+        ("paralex", {"coherence_threshold": 0}, ".coherence_threshold", "from 1"),
+        ("paralex", {"coherence_threshold": True}, ".coherence_threshold", "True"),
+        ("probing", {"protocol": "sentence"}, ".protocol", "standard, senteval"),
+        ("probing", {"protocol": None}, ".protocol", "nothing"),
+        ("probing", {"engine": ["numpy"]}, ".engine", "numpy"),
+        ("probing", {"pairs": "four_part"}, ".pairs", "pair_features"),
+        ("probing", {"pair_features": 4}, ".pair_features", "difference_product, four_part"),
+        ("probing", {"ablations": "no"}, ".ablations", "true or false"),
+        ("encoders", {"a": 512}, ".a", "dimension: 512"),
     ],
 )
-def test_what_is_wrong_is_said(section, given, words) -> None:
-    with pytest.raises(InputError) as error:
+def test_what_is_wrong_is_said(section, given, where, word) -> None:
+    with pytest.raises(InputError, match=word) as error:
         SECTIONS[section]({section: given}, PATH)
-    assert all(word in str(error.value) for word in words), str(error.value)
+    assert error.value.where == f"params.yaml: {section}{where}"

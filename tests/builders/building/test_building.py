@@ -393,7 +393,7 @@ def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
     [
         ({"x": {"task": "sentence_positions"}}, ["sentence_ordering", "'sentence_positions'"]),
         ({"x": {"task": "discourse_relations"}}, ["documents", "'discourse_relations'"]),
-        ({"x": {}}, ["a task"]),
+        ({"x": {}}, ["tasks on documents"]),
         ({"x": {"task": "sentence_position", "size": 3}}, ["task, version, rows", "size"]),
         ({"x": {"task": "sentence_position", "rows": [1, 2]}}, ["three integers, 10 or more"]),
         (

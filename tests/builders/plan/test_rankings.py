@@ -106,45 +106,48 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
     assert "entry of `rankings`" in error.value.todo
 
 
+PAIRS = "one of pairs/scored, pairs/plain,"
+
+
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "where", "word"),
     [
-        ({"task": "similarity"}, "one of sentence_ranking, word_ranking\n.*'similarity'"),
-        ({"task": None}, "one of sentence_ranking, word_ranking\n.*nothing"),
-        ({"vocabulary": "mine"}, "keys among task, language, version, pairs, background .*\n.*voc"),
-        ({"rows": 3}, "keys among .*\n.*rows"),
-        ({"version": "1"}, "three numbers"),
-        ({"pairs": None}, "a list of corpora with pairs of sentences with.*\n.*nothing"),
-        ({"pairs": []}, "a list of corpora with pairs of sentences with"),
-        ({"pairs": "pairs"}, "a list of corpora with pairs of sentences with.*\n.*'pairs'"),
-        ({"pairs": [3]}, "a list of corpora with pairs of sentences with"),
-        ({"pairs": ["none"]}, "score and label: one of pairs, probed\n.*'none'"),
-        ({"pairs": ["mine"]}, "score and label: one of pairs, probed\n.*'mine'"),
-        ({"pairs": ["pairs/single"]}, "one of pairs/scored, pairs/plain\n.*'pairs/single'"),
-        ({"background": ["probed"]}, "single sentences: one of pairs\n.*'probed'"),
-        ({"background": ["pairs/plain"]}, "single sentences: one of pairs/single\n"),
-        ({"background": []}, "a list of corpora with single sentences"),
-        ({"task": "word_ranking", "vocabulary": "pairs"}, "documents or dialogues: mine\n"),
-        ({"task": "word_ranking", "vocabulary": None}, "documents or dialogues: mine\n"),
-        ({"language": "en"}, "es, the language of corpora.pairs\n.*'en'"),
-        ({"language": None}, "the language of its corpora, such as es\n.*nothing"),
-        ({"pairs": ["pairs/"]}, "one of pairs/scored, pairs/plain\n.*'pairs/'"),
-        ({"pairs": ["pairs", "pairs"]}, "each collection once\n.*pairs/scored twice, .* 'pairs'"),
-        ({"pairs": ["pairs/plain", "pairs"]}, "each collection once\n.*pairs/plain twice"),
-        ({"pairs": ["pairs", "pairs/plain"]}, "once\n.*pairs/plain twice, .* 'pairs/plain'"),
-        ({"pairs": ["pairs/words"]}, "pairs of sentences .* one of pairs/scored, pairs/plain\n"),
-        ({"background": ["pairs/lexicon"]}, "single sentences: one of pairs/single\n"),
-        ({"task": "word_ranking"} | WORDS, "pairs of words .*: one of pairs/words\n.*plain'"),
-        (
-            {"task": "word_ranking", "pairs": ["probed"]},
-            "score and label: one of pairs\n.*'probed'",
-        ),
-        ({"language": "en", "pairs": ["none"]}, r"one of \(no corpus has any\)"),
+        ({"task": "similarity"}, ".task", "one of sentence_ranking, word_ranking"),
+        ({"task": None}, ".task", "nothing"),
+        ({"vocabulary": "mine"}, ".vocabulary", "keys among task, language, version, pairs, back"),
+        ({"rows": 3}, ".rows", "unknown"),
+        ({"version": "1"}, ".version", "three numbers"),
+        ({"pairs": None}, ".pairs", "a list of corpora"),
+        ({"pairs": []}, ".pairs", "a list of corpora"),
+        ({"pairs": "pairs"}, ".pairs", "a list of corpora"),
+        ({"pairs": [3]}, ".pairs[0]", "a text"),
+        ({"pairs": ["none"]}, ".pairs", "one of pairs, probed, for pairs of sentences"),
+        ({"pairs": ["mine"]}, ".pairs", "one of pairs, probed, for pairs of sentences"),
+        ({"pairs": ["pairs/single"]}, ".pairs", PAIRS),
+        ({"pairs": ["pairs/"]}, ".pairs", PAIRS),
+        ({"pairs": ["pairs/words"]}, ".pairs", PAIRS),
+        ({"pairs": ["pairs", "pairs"]}, ".pairs", "pairs/scored twice, the second time as 'pairs'"),
+        ({"pairs": ["pairs/plain", "pairs"]}, ".pairs", "pairs/plain twice"),
+        ({"pairs": ["pairs", "pairs/plain"]}, ".pairs", "twice, the second time as 'pairs/plain'"),
+        ({"background": ["probed"]}, ".background", "one of pairs, for single sentences"),
+        ({"background": ["pairs/plain"]}, ".background", "one of pairs/single,"),
+        ({"background": ["pairs/lexicon"]}, ".background", "one of pairs/single,"),
+        ({"background": []}, ".background", "a list of corpora"),
+        ({"background": None}, ".background", "a list of corpora"),
+        ({"task": "word_ranking", "vocabulary": "pairs"}, ".vocabulary", "one of mine"),
+        ({"task": "word_ranking", "vocabulary": None}, ".vocabulary", "a corpus"),
+        ({"task": "word_ranking", "vocabulary": ""}, ".vocabulary", "a corpus"),
+        ({"task": "word_ranking"} | WORDS, ".pairs", "one of pairs/words, for pairs of words"),
+        ({"task": "word_ranking", "pairs": ["probed"]}, ".pairs", "one of pairs, for pairs of wor"),
+        ({"language": "en"}, ".language", "es, the language of corpora.pairs"),
+        ({"language": None}, ".language", "the language of its corpora"),
+        ({"language": "en", "pairs": ["none"]}, ".pairs", "there is none"),
     ],
 )
-def test_bad_entries_are_refused(corpora, changes, message) -> None:
-    with pytest.raises(InputError, match=rf"rankings\.rank(.|\n)*{message}"):
+def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
+    with pytest.raises(InputError, match=word) as error:
         one(corpora, **changes)
+    assert error.value.where == f"params.yaml: rankings.rank{where}"
 
 
 @pytest.mark.parametrize("name", ["pairs", "sp_mine"])
@@ -156,14 +159,14 @@ def test_a_name_that_is_taken_is_refused(corpora, name) -> None:
 def test_pairs_with_classes_alone_are_refused(corpora) -> None:
     labelled = CollectionFacts("Pairs.", 2, labels={"NO": "no"})
     corpora[1] = corpus_of_pairs(corpora[0], collections={"classes": labelled})
-    with pytest.raises(InputError, match=r"score and label: one of probed\n.*'pairs'"):
+    with pytest.raises(InputError, match=r"one of probed, .*\n.*'pairs'"):
         one(corpora)
 
 
 def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
-    with pytest.raises(InputError, match=r"one of \(no corpus has any\)"):
+    with pytest.raises(InputError, match=r"rank\.pairs\n.*there is none"):
         one([make_corpus()])
-    with pytest.raises(InputError, match=r"dialogues: \(no corpus has any\)"):
+    with pytest.raises(InputError, match=r"rank\.vocabulary\n.*there is none"):
         one(
             [corpus_of_pairs(make_corpus()), make_corpus(language="en")],
             task="word_ranking",

@@ -34,6 +34,7 @@ DECIDE_NOTHING = {
     # Only `evaluation` takes arrays from tables; embedding leaves numbers to the encoders.
     "numpy": {"read", "build", "compose", "package", "embed"},
     "pyarrow": {"train", "embed"},  # reads values
+    "pydantic": {stage.name for stage in STAGES},  # checks values, and leaves them as they are
     "pyyaml": {"read", "build", "compose", "audit", "train", "check"},  # reads values
     "safetensors": {"train"},  # writes the weights that torch has
     "spacy": {"audit"},  # says which languages it has rules for

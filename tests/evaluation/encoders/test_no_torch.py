@@ -101,8 +101,8 @@ def test_without_mteb_its_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"model": "a/b", "layer": "last"}, ["layer: avg, all or a number"]),
         ({"model": "a/b", "layer": "-1"}, ["layer: avg, all or a number"]),
         ({"model": "a/b", "layer": "07"}, ["layer: avg, all or a number"]),
-        ({"model": "a/b", "layer": 7.5}, ["encoders.own.layer", "str, such as 'avg'"]),
-        ({"model": "a/b", "layer": True}, ["encoders.own.layer", "str, such as 'avg'"]),
+        ({"model": "a/b", "layer": 7.5}, ["encoders.own.layer", "a text"]),
+        ({"model": "a/b", "layer": True}, ["encoders.own.layer", "a text"]),
     ],
 )
 def test_wrong_options(options: dict[str, Any], words: list[str]) -> None:

@@ -147,7 +147,7 @@ def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path
     ("encoder", "prompts", "words"),
     [
         (encode, {"default": "q: "}, ["an argument `prompt`", "the arguments texts"]),
-        ("char_hash", {"default": "q: "}, ["encoder char_hash.prompts", "an option of char_hash"]),
+        ("char_hash", {"default": "q: "}, ["encoder char_hash.prompts", "unknown"]),
         (lambda texts, prompt: encode(texts), {"SP": 3}, ["{default:", "{'SP': 3}"]),
         (lambda texts, prompt: encode(texts), "q: ", ["{default:", "'q: '"]),
         (

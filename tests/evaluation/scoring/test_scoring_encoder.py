@@ -79,7 +79,7 @@ def test_models_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
         ("smal", {}, ["encoder smal", "module:object.attribute", "did you mean small"]),
         ("zzz", {}, ["small, char_hash", "none of these", "add it to params.yaml"]),
         ("./nowhere", {}, ["none of these"]),
-        ("small", {"revision": "2"}, ["params.yaml: encoders.small.revision", "an option of"]),
+        ("small", {"revision": "2"}, ["params.yaml: encoders.small.revision", "unknown"]),
         ("char_hash", {"revision": "2"}, ["encoder char_hash.revision"]),
         ("small", {"name": "a b"}, ["letters, digits", "'a b'"]),
         ("nowhere:encode", {}, ["a module nowhere"]),
