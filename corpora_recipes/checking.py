@@ -151,7 +151,7 @@ def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: s
     near = nearest([str(value)], known)
     raise InputError(
         where,
-        expected=f"one of {', '.join(known) or '(there is none)'}{what}",
+        expected=f"one of {', '.join(known) or '(nothing)'}{what}",
         found="nothing" if value is None else repr(value),
         todo=todo or f"write {near or 'one of these'}",
     )
@@ -189,7 +189,7 @@ def _alternatives(schema: Any, whole: Any) -> Iterator[Any]:
 
 
 def _inside(schema: Any, part: object, whole: Any) -> Any:
-    """Return the schema of what is under a key or at an index; None if there is none."""
+    """Return the schema of what is under a key or at an index, or None."""
     for one in _alternatives(schema, whole):
         if isinstance(part, int) and one.get("type") == "array":
             items = one.get("prefixItems", [one.get("items")])

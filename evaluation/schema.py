@@ -23,7 +23,7 @@ from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.outputs import whole_file
 from evaluation.encoders import ENCODERS, options_of
 from evaluation.paradigms.params import ParaLex
-from evaluation.probing.probing import Probing
+from evaluation.probing.params import Probing
 from evaluation.ranking.params import EvalRank
 from evaluation.training.params import Training
 

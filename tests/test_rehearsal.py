@@ -3,9 +3,7 @@
 The rows are those of the samples, so that what follows is that of the run on the samples.
 """
 
-import shlex
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +13,7 @@ import yaml
 from imports import REPOSITORY
 from internet import Internet
 from projects import copy_of_project, run
-from stages import commands
 
-STAGES = Path(__file__).with_name("support") / "stages.py"
 # Corpora that their publishers send on request: they are in a mirror.
 ON_REQUEST = (
     "arxiv",
@@ -53,15 +49,14 @@ def rehearsal(internet: Internet, tmp_path_factory: pytest.TempPathFactory) -> P
         shutil.copytree(sample, folder / "asked_for" / name)
         params["corpora"][name]["corpus"]["sources"] = "asked_for"
     path.write_text(yaml.safe_dump(params, allow_unicode=True, sort_keys=False), "utf-8")
-    made = ("read", "build", "compose")
-    stages(folder, internet, *(line for line in commands(folder) if line.split()[1] in made))
+    for stage in ("read", "build", "compose"):
+        probeta(stage, folder, internet)
     return folder
 
 
-def stages(folder: Path, internet: Internet, *lines: str) -> None:
-    """Run commands of stages without any other server."""
-    line = shlex.join([sys.executable, str(STAGES), *lines])
-    done = run(line, folder, **internet.environment)
+def probeta(arguments: str, folder: Path, internet: Internet) -> None:
+    """Run a stage without any other server; nothing may be left out."""
+    done = run(f"probeta {arguments} --strict", folder, **internet.environment)
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
 
 
@@ -95,10 +90,11 @@ def test_every_second_source_with_the_first_one_dead(
     first = internet.first_of_several()
     assert {"gutenberg", "mlsum", "muchocine", "sts", "theses", "wikipedia", "xnli"} <= first.keys()
     monkeypatch.setattr(internet, "dead", tuple(url for urls in first.values() for url in urls))
-    reading = "probeta read {0} --fetch --raw data/second/{0} --out data/second/{0}.parquet"
-    stages(rehearsal, internet, *map(reading.format, first))
+    second = rehearsal.with_name("second")
+    shutil.copytree(rehearsal, second, ignore=lambda place, _: ["data"] * (place == str(rehearsal)))
+    probeta(f"read --only {','.join(first)}", second, internet)
     for name in first:
-        again = pq.read_table(rehearsal / "data" / "second" / f"{name}.parquet").to_pylist()
+        again = pq.read_table(second / "data" / "records" / f"{name}.parquet").to_pylist()
         before = pq.read_table(rehearsal / "data" / "records" / f"{name}.parquet").to_pylist()
         if name == "theses":
             # No server has what another one has.

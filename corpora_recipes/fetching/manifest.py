@@ -52,7 +52,7 @@ def write_fetched(folder: Path, fetched: Fetched) -> None:
 
 
 def read_note(path: Path, make: Callable[[Any], _T], todo: str) -> _T | None:
-    """Return what ``make`` makes of the JSON in a file that fetch wrote; None if there is none.
+    """Return what ``make`` makes of the JSON in a file that fetch wrote; None without it.
 
     Raises:
         InputError: it is damaged; ``todo`` is the advice then.

@@ -69,7 +69,7 @@ def try_lock(path: Path, *, wait: bool = False) -> "BaseFileLock | None":
         wait: whether to wait until another one lets it go.
 
     Returns:
-        The lock, which is not held where there are none; None if another one holds it, or has just
+        The lock, which is not held where the system has no locks; None if another one holds it, or has just
         removed its folder.
     """
     from filelock import FileLock, Timeout

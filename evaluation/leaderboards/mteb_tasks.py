@@ -28,7 +28,8 @@ from evaluation.encoders.given import GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
 from evaluation.leaderboards.scores import mteb_scores
 from evaluation.probing.measuring import METRICS
-from evaluation.probing.probing import Probing, probe_datasets
+from evaluation.probing.params import Probing
+from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.scoring.data import PACKAGE, find_data
 

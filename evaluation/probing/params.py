@@ -1,12 +1,41 @@
 """The section `probing` of params.yaml, checked."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.checking import checked, one_of
-from evaluation.probing.probing import Probing
+from pydantic import StrictBool
+
+from corpora_recipes.checking import Checked, checked, one_of
+from evaluation.data.features import PairFeatures
 from evaluation.probing.protocols import PROTOCOLS
+
+
+@dataclass(frozen=True, slots=True)
+class Probing(Checked):
+    """How datasets are probed: `probing` in params.yaml.
+
+    Attributes:
+        protocol: a key of ``evaluation.probing.protocols.PROTOCOLS``.
+        engine: one of the protocol's.
+        pair_features: the features of pair_classification.
+        ablations: whether tasks that have one are also probed with their ablation.
+    """
+
+    protocol: str = "standard"
+    engine: str = "numpy"
+    pair_features: PairFeatures = "difference_product"
+    ablations: StrictBool = False
+
+    def as_protocol(self) -> dict[str, Any]:
+        """Return the protocol for results."""
+        return {
+            "name": self.protocol,
+            "version": PROTOCOLS[self.protocol].version,
+            "engine": self.engine,
+            "pair_features": self.pair_features,
+        } | ({"ablations": True} if self.ablations else {})
 
 
 def probing_params(params: Mapping[str, Any], path: Path) -> Probing:

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pydantic import StrictBool
 
-from corpora_recipes.checking import Checked
 from corpora_recipes.records import Split
 from corpora_recipes.running.alike import call_alike, releases_of
 from corpora_recipes.running.code import code_digest
@@ -42,6 +40,7 @@ from evaluation.probing.measuring import (
     majority_answers,
     score_answers,
 )
+from evaluation.probing.params import Probing
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import Problem, Protocol
 from evaluation.results.probes import (
@@ -60,32 +59,6 @@ from evaluation.results.versions import encoder_facts, library_versions
 
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
-
-
-@dataclass(frozen=True, slots=True)
-class Probing(Checked):
-    """How datasets are probed: `probing` in params.yaml.
-
-    Attributes:
-        protocol: a key of ``evaluation.probing.protocols.PROTOCOLS``.
-        engine: one of the protocol's.
-        pair_features: the features of pair_classification.
-        ablations: whether tasks that have one are also probed with their ablation.
-    """
-
-    protocol: str = "standard"
-    engine: str = "numpy"
-    pair_features: PairFeatures = "difference_product"
-    ablations: StrictBool = False
-
-    def as_protocol(self) -> dict[str, Any]:
-        """Return the protocol for results."""
-        return {
-            "name": self.protocol,
-            "version": PROTOCOLS[self.protocol].version,
-            "engine": self.engine,
-            "pair_features": self.pair_features,
-        } | ({"ablations": True} if self.ablations else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +277,7 @@ def _facts(dataset: Dataset, store: Path, engine: str) -> dict[str, Any]:
         f"the files of {dataset.folder}": files,
         f"the vectors in {store}": vectors,
         "code": code_digest(__name__),
-        **releases_of(
-            ["numpy", "scipy", "pyarrow", *(["torch"] if engine == "torch" else [])]
-        ),
+        **releases_of(["numpy", "scipy", "pyarrow", *(["torch"] if engine == "torch" else [])]),
     }
 
 

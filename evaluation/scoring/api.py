@@ -10,7 +10,7 @@ from corpora_recipes.running.commands import PARAMS
 from evaluation.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from evaluation.probing.probing import Probing
+    from evaluation.probing.params import Probing
 
 
 class Encodes(Protocol):

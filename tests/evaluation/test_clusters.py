@@ -13,7 +13,7 @@ from contents import contents
 from dask_workers import kill_busy_worker
 from stores import fill_store
 
-from corpora_recipes.running import alike
+from corpora_recipes.running import environment
 from corpora_recipes.running.alike import call_alike
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, PROBED
@@ -136,7 +136,7 @@ def test_workers_with_other_packages_are_refused(
     hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of probe too: what the build of a version is called does not count."""
-    monkeypatch.setattr(alike, "version", lambda package: "0.0.9+cpu")
+    monkeypatch.setattr(environment, "version", lambda package: "0.0.9+cpu")
     for verb in ("embed", "probe"):
         assert run(verb, "loads", "--strict", "--executor", cluster.scheduler_address) == 1
         said = capsys.readouterr().err

@@ -61,7 +61,7 @@ def test_threads_of_a_worker_take_turns() -> None:
 
 
 def test_builds_of_a_version_are_not_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("corpora_recipes.running.alike.version", lambda name: "2.13.0+cu126")
+    monkeypatch.setattr("corpora_recipes.running.environment.version", lambda name: "2.13.0+cu126")
     assert releases_of(["torch"])["torch"] == "2.13.0"
     monkeypatch.undo()
     assert releases_of(["a-package-that-nobody-has"]).keys() == {"python"}
