@@ -69,8 +69,8 @@ def try_lock(path: Path, *, wait: bool = False) -> "BaseFileLock | None":
         wait: whether to wait until another one lets it go.
 
     Returns:
-        The lock, which is not held where the system has no locks; None if another one holds it, or has just
-        removed its folder.
+        The lock, which is not held where the system has no locks; None if another one holds it, or
+        has just removed its folder.
     """
     from filelock import FileLock, Timeout
 
