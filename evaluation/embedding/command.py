@@ -83,16 +83,15 @@ def _embed(
 
     encoder: Encoder = make()
     check_prompt_names(encoder, (dataset.name for dataset in datasets))
-    store = EMBEDDINGS / name
+    store, known = EMBEDDINGS / name, Memo("embed").files(name)
     try:
         with all_threads():
-            known = Memo("embed").files(name)
             described, new = embed_datasets(
                 store, encoder, datasets, options.workers, options.executor, known
             )
         words = None
         if any(dataset.task == "paradigms" for dataset in datasets):
-            words = write_vocabulary(store, encoder)
+            words = write_vocabulary(store, encoder, known)
     finally:
         release()
     tell(f"{name}: {new} texts encoded now, for {len(datasets)} datasets")

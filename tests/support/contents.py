@@ -1,6 +1,9 @@
-"""What the files of a folder hold."""
+"""What the files of a folder hold, and changes of it."""
 
+import json
 from pathlib import Path
+
+from corpora_recipes.running import memo
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -14,3 +17,11 @@ def flip_bit(path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
+
+
+def forge_memory(entry: Path, name: str, number: float) -> None:
+    """Give the first of the facts in a memory another number, with a digest that fits."""
+    found = json.loads((entry / "made.json").read_bytes())
+    found["made"]["facts"][0][name] = number
+    found["digest"] = memo._digest(found["made"])
+    (entry / "made.json").write_text(json.dumps(found), "utf-8")

@@ -14,6 +14,7 @@ from corpora_recipes.running.folders import EMBEDDINGS, PACKAGE
 from corpora_recipes.running.left_out import read_left_out
 from evaluation.commands import main
 from evaluation.encoders import callable as functions
+from evaluation.encoders.static import load_model
 from evaluation.entries import vectors_of
 
 VECTORS = "3 2\nla 1 0\ncasa 0 1\n. 1 1\n"
@@ -75,6 +76,8 @@ def test_what_is_said_and_that_nothing_is_done_twice(capsys: pytest.CaptureFixtu
         "own: 6 texts encoded now, for 2 datasets",
         "embed: 3 encoders: 3 new",
     ]
+    # The model is let go.
+    assert load_model.cache_info().currsize == 0
     times = {file: file.stat().st_mtime_ns for file in EMBEDDINGS.rglob("*.*")}
     assert main(["embed"]) == 0
     assert capsys.readouterr().out == "embed: 3 encoders: 3 kept, 0 new\n"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from contents import contents
+from contents import contents, forge_memory
 from instance_files import LABELS, row, write_dataset
 from scipy import stats
 from stores import in_project
@@ -414,7 +414,18 @@ class Other(CharHash):
 
 @pytest.mark.parametrize(
     "changed",
-    ["seed", "probing", "code", "versions", "vectors", "answer", "damage", "gone", "memory"],
+    [
+        "seed",
+        "probing",
+        "code",
+        "versions",
+        "vectors",
+        "answer",
+        "damage",
+        "gone",
+        "memory",
+        "value",
+    ],
 )
 def test_what_may_have_changed_is_probed_again(
     mine: Path, monkeypatch: pytest.MonkeyPatch, changed: str
@@ -442,6 +453,9 @@ def test_what_may_have_changed_is_probed_again(
         answers.write_bytes(b"PAR1")
     elif changed == "gone":
         answers.unlink()
+    elif changed == "value":
+        forge_memory(mine / "data/memory/probed/mine/ssp", "value", 0.9)
+        new = 1
     else:
         shutil.rmtree(mine / "data" / "memory")
     assert rerun(mine, **options) == new

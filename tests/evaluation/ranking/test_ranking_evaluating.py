@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pyarrow as pa
 import pytest
-from contents import contents
+from contents import contents, forge_memory
 from instance_files import Row, row, write_dataset
 from scipy import stats
 from stores import fill_for, in_project
@@ -377,6 +377,13 @@ def another_rank(folder: Path) -> None:
     write_rankings(results, map(ranks_table, stored), folder / "out")
 
 
+def another_pair(folder: Path) -> None:
+    """With the same ranks."""
+    results, stored = read_rankings(folder / "out"), list(all_ranks(folder / "out"))
+    stored[0] = replace(stored[0], queries=stored[0].queries[::-1])
+    write_rankings(results, map(ranks_table, stored), folder / "out")
+
+
 def other_code(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evaluating, "code_digest", lambda *modules: "other")
@@ -406,6 +413,8 @@ def damage(*path: str) -> Callable[[Path], None]:
         (lambda folder: run(folder, postprocessings=["none"]), 3),
         (other_code, 3),
         (another_rank, 1),
+        (another_pair, 1),
+        (lambda folder: forge_memory(folder / "data/memory/ranked/mine/words", "mrr", 0.9), 1),
         (damage("out", "ranks.parquet"), 2),
         (lambda folder: (folder / "out" / "ranks.parquet").unlink(), 2),
         (damage("out", "scores.json"), 0),
