@@ -20,6 +20,7 @@ from stores import in_project
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.records import SPLITS
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.left_out import read_left_out
 from evaluation.commands import main
 from evaluation.data.features import differences_from_first
 from evaluation.data.instances import Dataset, find_datasets
@@ -498,6 +499,24 @@ def test_a_dataset_that_cannot_be_probed_is_left_out(
     assert str(caught.value) == str(faults["bso"])
     pq.write_table(whole, changed)
     assert rerun(embedded(mine)) == 1
+
+
+def test_the_stage_says_what_it_leaves_out(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("params.yaml").write_text("encoders: {mine: {encoder: char_hash, dimension: 32}}")
+    shutil.copytree("instances", "dist/hub")
+    (changed,) = Path("dist/hub").rglob("bso/test-*")
+    pq.write_table(pq.read_table(changed).slice(0, 0), changed)
+    assert main(["embed"]) == 0
+    # In the run that finds it, and in one that keeps the others.
+    for said in ("1 new", "1 kept, 0 new"):
+        assert main(["probe"]) == 0
+        out = capsys.readouterr().out
+        assert f"probe: 1 encoders: {said}, 1 left out\n  left out mine: bso:\n" in out
+        assert "one row or more" in out
+        assert list(read_left_out("probe")) == ["mine: bso"]
+    assert main(["probe", "--strict"]) == 1
+    assert "one row or more" in capsys.readouterr().err
+    assert [own.dataset for own in read_results(Path("data/results/mine")).scores] == ["ssp"]
 
 
 def test_keeping_everything_is_cheap(mine: Path, capfd: pytest.CaptureFixture[str]) -> None:
