@@ -1,10 +1,10 @@
-"""A corpus that must be asked for and is not there: its error, and how to get it."""
+"""The files of a corpus are not there: the errors that say so, and how to get them."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 
 
 class MissingCorpus(InputError):
@@ -39,3 +39,16 @@ def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCo
 def how_to_get(corpus: Corpus) -> str:
     """Return how people get a corpus, on one line."""
     return " ".join(corpus.facts.manual.split())
+
+
+def no_files(corpus: Corpus, raw: Path, expected: str, found: str = "none") -> RawError:
+    """Return the error of a recipe that finds none of the files it reads.
+
+    Args:
+        corpus: the entry in params.yaml.
+        raw: the folder, or the file, that was looked for.
+        expected: the files, by name or pattern.
+        found: what there is instead.
+    """
+    todo = how_to_get(corpus) or f"run `probeta fetch --only {corpus.name}`"
+    return RawError(raw, expected, found, todo)

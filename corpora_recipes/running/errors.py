@@ -12,21 +12,15 @@ class InputError(Exception):
 
     The message names the place, what was expected, what was found and what to do next; the command
     line prints it without a traceback. Whatever the input, it is of bounded length, and printable.
+    Its subclasses have an advice of their own (``todo``), for where nothing better can be said.
     """
 
-    def __init__(
-        self,
-        where: Path | str,
-        *,
-        expected: str,
-        found: str,
-        todo: str,
-    ) -> None:
-        super().__init__(where, expected, found, todo)
+    def __init__(self, where: Path | str, expected: str, found: str, todo: str) -> None:
         self.where = _shown(str(where), LONGEST_SHOWN)
         self.expected = _shown(expected, LONGEST_SAID)
         self.found = _shown(found, LONGEST_SHOWN)
         self.todo = _shown(todo, LONGEST_SAID)
+        super().__init__(self.where, self.expected, self.found, self.todo)
 
     def __str__(self) -> str:
         return (
@@ -34,9 +28,40 @@ class InputError(Exception):
             f"  to do:    {self.todo}"
         )
 
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        # Keyword-only arguments do not survive the default pickling between processes.
-        return _rebuild, (type(self), self.where, self.expected, self.found, self.todo)
+
+class RawError(InputError):
+    """A raw file is not as its publisher gives it."""
+
+    def __init__(
+        self,
+        where: Path | str,
+        expected: str,
+        found: str,
+        todo: str = "use the publisher's original file: fetch it again, or correct this one",
+    ) -> None:
+        super().__init__(where, expected, found, todo)
+
+
+class ParamsError(InputError):
+    """A value in params.yaml or on the command line is not one that it can be."""
+
+    def __init__(
+        self, where: Path | str, expected: str, found: str, todo: str = "correct the value"
+    ) -> None:
+        super().__init__(where, expected, found, todo)
+
+
+class OutputError(InputError):
+    """A file that Probeta has written is missing, damaged, or does not fit the others."""
+
+    def __init__(
+        self,
+        where: Path | str,
+        expected: str,
+        found: str,
+        todo: str = "make it again: `probeta repro`, which makes what is missing or damaged",
+    ) -> None:
+        super().__init__(where, expected, found, todo)
 
 
 class LostWorkers(InputError):
@@ -65,9 +90,3 @@ def _shown(text: str, most: int) -> str:
         return text
     shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
     return "".join(shown)
-
-
-def _rebuild(
-    kind: type[InputError], where: str, expected: str, found: str, todo: str
-) -> InputError:
-    return kind(where, expected=expected, found=found, todo=todo)
