@@ -261,10 +261,3 @@ def test_versions_are_the_same() -> None:
     assert citation["version"] == project["version"]
     assert citation["license"] == project["license"]
     assert f"\n## {project['version']} " in (REPOSITORY / "CHANGELOG.md").read_text("utf-8")
-
-
-def test_pins_are_named_as_they_are() -> None:
-    pipeline = (REPOSITORY / "tests" / "test_pipeline.py").read_text("utf-8")
-    for name in ("PINNED_ROWS", "PINNED_CONTENT"):
-        assert name in PAGES["CONTRIBUTING.md"]
-        assert f"\n{name} = " in pipeline
