@@ -44,34 +44,29 @@ class Average:
     withdrawn: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def what(self) -> str:
-        """A name that is unique in a report: "spanish_discoeval SP", or "spanish_discoeval"."""
+    def name(self) -> str:
+        """Unique in a report: "spanish_discoeval SP", or "spanish_discoeval"."""
         return f"{self.benchmark} {self.group.abbreviation}" if self.group else self.benchmark
 
     @property
     def heading(self) -> str:
         """The name of its column: "SP (3)", "SP (2 of 3)", or "All (11)"."""
-        count, missing = len(self.datasets), len(self.missing)
-        number = f"{count} of {count + missing}" if missing else str(count)
+        known, missing = len(self.datasets), len(self.missing)
+        number = f"{known} of {known + missing}" if missing else str(known)
         return f"{self.group.abbreviation if self.group else 'All'} ({number})"
 
     @property
     def title(self) -> str:
         """What it is, in words."""
-        of = self.group.title if self.group else "All groups"
-        lacking = f"; not in this report: {', '.join(self.missing)}" if self.missing else ""
-        withdrawn = f"; withdrawn: {', '.join(self.withdrawn)}" if self.withdrawn else ""
-        return f"{of}: {', '.join(self.datasets)}{lacking}{withdrawn}"
+        title = f"{self.group.title if self.group else 'All groups'}: {', '.join(self.datasets)}"
+        if self.missing:
+            title += f"; not in this report: {', '.join(self.missing)}"
+        return f"{title}; withdrawn: {', '.join(self.withdrawn)}" if self.withdrawn else title
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over the datasets of an average.
-
-    Attributes:
-        value: of the scores, -1 … 1, or of the ranks, 1 for the best encoder.
-        interval: its interval, of ``intervals.COVERAGE``.
-    """
+    """A mean over the datasets of an average, of scores or of ranks, with its interval."""
 
     value: float
     interval: tuple[float, float]
@@ -88,29 +83,28 @@ def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list
     """
     averages = []
     for benchmark in (*BENCHMARKS, OWN):
-        members = [name for name in tasks if (benchmarks.get(name) or OWN) == benchmark]
-        if not members:
-            continue
-        groups = sorted({TASKS[tasks[name]].group for name in members}, key=place)
-        for group in (*groups, None):
-            missing = _lacking(BENCHMARKS.get(benchmark, {}), members, group)
-            gone = _lacking(WITHDRAWN.get(benchmark, {}), members, group)
-            withdrawn = {name: entry["withdrawn"] for name, entry in gone.items()}
-            datasets = [name for name in members if group in (None, TASKS[tasks[name]].group)]
-            average = Average(benchmark, group, tuple(datasets), tuple(missing), withdrawn)
+        members = {
+            name: tasks[name] for name in tasks if (benchmarks.get(name) or OWN) == benchmark
+        }
+        missing, withdrawn = (
+            {name: entry for name, entry in of.get(benchmark, {}).items() if name not in members}
+            for of in (BENCHMARKS, WITHDRAWN)
+        )
+        groups = sorted({TASKS[task].group for task in members.values()}, key=place)
+        for group in (*groups, None) if members else ():
+
+            def within(task: str, group: Group | None = group) -> bool:
+                return group in (None, TASKS[task].group)
+
+            average = Average(
+                benchmark,
+                group,
+                tuple(name for name, task in members.items() if within(task)),
+                tuple(name for name, entry in missing.items() if within(entry["task"])),
+                {n: entry["withdrawn"] for n, entry in withdrawn.items() if within(entry["task"])},
+            )
             averages.append(average)
     return averages
-
-
-def _lacking(
-    entries: Mapping[str, Mapping[str, str]], members: Sequence[str], group: Group | None
-) -> dict[str, Mapping[str, str]]:
-    """Return the entries of a group, or of all, that are not members."""
-    return {
-        name: entry
-        for name, entry in entries.items()
-        if name not in members and group in (None, TASKS[entry["task"]].group)
-    }
 
 
 def place(group: Group) -> tuple[int, str]:

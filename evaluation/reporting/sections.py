@@ -10,20 +10,24 @@ from typing import Literal
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.instances import browser
 from evaluation.reporting.layout import Table, lay_out
-from evaluation.reporting.tables.audit import (
-    inherited,
-    measurements,
-    published,
-    verdicts,
+from evaluation.reporting.tables.across import (
+    downstream,
+    downstream_datasets,
+    languages,
+    tasks_in_languages,
 )
+from evaluation.reporting.tables.audit import inherited, measurements, published, verdicts
 from evaluation.reporting.tables.averages import averages
 from evaluation.reporting.tables.compared import best_pairs, differences, editions, pairs
-from evaluation.reporting.tables.downstream import downstream, downstream_datasets
-from evaluation.reporting.tables.encoders import encoders, vocabulary
-from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
-from evaluation.reporting.tables.languages import languages, tasks_in_languages
-from evaluation.reporting.tables.layers import heatmaps, layers
-from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
+from evaluation.reporting.tables.encoders import encoders, heatmaps, layers, vocabulary
+from evaluation.reporting.tables.neighbours import (
+    clusters,
+    evalrank,
+    paradigm_differences,
+    paralex,
+    postprocessing,
+    rank_differences,
+)
 from evaluation.reporting.tables.scores import (
     ablations,
     baselines,
@@ -72,7 +76,7 @@ SECTIONS = (
     Section("groups", "Scores", group_tables, TEXTS, figure="scores"),
     Section("correlations", "Scores", correlations),
     Section("ablations", "Scores", ablations),
-    Section("figure", "Figure", lambda inputs: [lay_out("figure", (), ())], PAGE),
+    Section("figure", "Figure", lambda inputs: [lay_out("figure")], PAGE),
     Section("heatmaps", "Layers", heatmaps, PAGE),
     Section("layers", "Layers", layers, TEXTS, figure="layers"),
     Section("pairs", "Compared", pairs, PAGE, filters="pair"),
@@ -101,21 +105,10 @@ SECTIONS = (
 
 
 def sections_of(inputs: Inputs, form: Format) -> Iterator[tuple[Section, list[Table]]]:
-    """Yield the sections that a format shows, with their tables; a section has one or more.
-
-    Args:
-        inputs: the results.
-        form: the format.
-    """
+    """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
-        if form not in section.formats:
-            continue
-        tables = section.tables(inputs)
+        tables = section.tables(inputs) if form in section.formats else []
         if section.long and form != "page":
-            tables = [table for table in tables if _numbers(table) <= SHORT]
+            tables = [t for t in tables if len(t.rows) * (len(t.header) - t.texts) <= SHORT]
         if tables:
             yield section, tables
-
-
-def _numbers(table: Table) -> int:
-    return len(table.rows) * (len(table.header) - table.texts)

@@ -1,0 +1,365 @@
+"""EvalRank and ParaLex: ranks of paraphrases, and words of a paradigm as neighbours."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import groupby, product
+from statistics import fmean
+
+from builders.tasks.groups import EVALRANK, PARALEX
+from evaluation.reporting.averages import OWN
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import (
+    Cell,
+    Column,
+    Content,
+    Table,
+    bracketed,
+    columns_of,
+    counted,
+    lay_out,
+    named,
+    percent,
+    percent_cell,
+    sentence,
+    signed,
+    spaced,
+    unused_name,
+)
+from evaluation.reporting.tables.compared import about_differences, alike, measure_differences
+from evaluation.reporting.tables.marks import PARALEX as REPORTED
+from evaluation.reporting.tables.marks import VECTORS, compared, dataset_cell, sampled
+from evaluation.reporting.tables.scores import about_bold
+from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
+from evaluation.results.rankings import MEASURES as RANK_MEASURES
+from evaluation.results.rankings import PLAIN, RankScore
+
+Ranks = Mapping[tuple[str, str], RankScore]
+"""Encoder and similarity to the score on a dataset of the vectors as they are."""
+Way = tuple[str, str, str, str]
+"""Dataset of ParaLex, language, vocabulary and casing."""
+COUNTS = "words / skipped / left out"
+
+
+def evalrank(inputs: Inputs) -> list[Table]:
+    """Return how highly positives are ranked: an explanation, then a table for each dataset.
+
+    Encoders are in rows, MRR and hits by each similarity in columns.
+    """
+    tables = [lay_out("evalrank")] if inputs.rankings else []
+    for dataset, ranks in _ranked(inputs).items():
+        name = unused_name(f"evalrank-{dataset}", {table.name for table in tables})
+        tables.append(_ranks(inputs, dataset, ranks, name))
+    return tables if len(tables) > 1 else []
+
+
+def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
+    encoders = inputs.in_order({encoder for encoder, _ in ranks})
+    columns = [Column("Encoder", named)]
+    for similarity in _distinct(ranks):
+        scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
+        among = alike({encoder: score.background for encoder, score in scores.items()})
+        beating = {name for name in among if scores[name].interval[0] > _chance(scores[name])}
+        for measure in RANK_MEASURES:
+            cells = {
+                encoder: percent_cell(
+                    score.measures[measure], bracketed(score.interval) if measure == "MRR" else ""
+                )
+                for encoder, score in scores.items()
+            }
+            key = f"{dataset} {measure.lower()} {similarity}"
+            marked = compared(inputs, [dataset], cells, key, beating, among)
+            columns.append(Column(f"{measure}, {similarity}", marked.get))
+        medians = {
+            encoder: sampled(inputs, [dataset], counted(score.median_rank, "{:,.1f}"))
+            for encoder, score in scores.items()
+        }
+        columns.append(Column(f"Median rank, {similarity}", medians.get))
+    bold = about_bold(encoders, "encoder of a column")
+    return lay_out(
+        "ranks",
+        encoders,
+        columns,
+        name=name,
+        kind="encoder",
+        dataset=f"{dataset}, {OWN}" if inputs.benchmark(dataset) == OWN else dataset,
+        counts=_about_ranks(ranks),
+        bold=f"{bold} {sentence('alike', what='texts')}." if bold else "",
+    )
+
+
+def _distinct(ranks: Ranks) -> list[str]:
+    """Return the similarities, without l2 if it ranks as cosine does, for all encoders."""
+    same = all(
+        (cosine := ranks.get((encoder, "cosine"))) is not None
+        and (cosine.measures, cosine.median_rank) == (score.measures, score.median_rank)
+        for (encoder, similarity), score in ranks.items()
+        if similarity == "l2"
+    )
+    similarities = dict.fromkeys(similarity for _, similarity in ranks)
+    return [similarity for similarity in similarities if similarity != "l2" or not same]
+
+
+def _chance(score: RankScore) -> float:
+    """Return the mean reciprocal rank of a positive at a random place."""
+    return sum(1 / rank for rank in range(1, score.background + 1)) / score.background
+
+
+def _about_ranks(ranks: Ranks) -> str:
+    """Return the number of texts that are ranked, and the encoders' exceptions."""
+    first, texts = next(iter(ranks.values())), max(score.background for score in ranks.values())
+    remarks = {
+        "unknown": {n: s.without_vector for (n, _), s in ranks.items() if s.without_vector},
+        "fewer": {n: s.background for (n, _), s in ranks.items() if s.background < texts},
+        "ties": {f"{n} by {how}": s.ties for (n, how), s in ranks.items() if s.ties},
+    }
+    parts = [sentence("ranked", texts=texts, queries=first.queries, pairs=first.pairs)]
+    for key, counts in remarks.items():
+        if counts:
+            shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+            parts.append(sentence(key, counts=shown))
+    return " ".join(parts)
+
+
+def rank_differences(inputs: Inputs) -> list[Table]:
+    """Return the differences of every two encoders' ranks."""
+    rows = {
+        score.key(measure): (dataset, similarity, measure)
+        for dataset, ranks in _ranked(inputs).items()
+        for (_, similarity), score in ranks.items()
+        for measure in RANK_MEASURES
+        if similarity in _distinct(ranks)
+    }
+    about = about_differences("group of texts linked by positives")
+    return measure_differences(inputs, EVALRANK, ("Dataset", "Similarity", "Measure"), rows, about)
+
+
+def postprocessing(inputs: Inputs) -> list[Table]:
+    """Return the effect of post-processing on similarity and on ranks, if any was done.
+
+    Wang, Kuo and Li (2022) find that it improves similarity and not ranks.
+    """
+    ranked, similar = list(_ranked(inputs)), set()
+    scores: dict[tuple[str, str, str, str], float] = {}
+    ways: dict[tuple[str, str, str], None] = {}
+    for results in inputs.rankings:
+        for rank in results.main:
+            way = results.name, rank.similarity, rank.postprocessing
+            ways[way] = None
+            scores[*way, rank.dataset] = rank.mrr
+        for score in results.similarities:
+            scores[results.name, score.similarity, score.postprocessing, score.dataset] = (
+                score.spearman
+            )
+            similar.add(score.dataset)
+    if not ranked or all(done == PLAIN for *_, done in ways):
+        return []
+    shipped = tuple(sorted(inputs.shipped(similar)))
+
+    def mean(datasets: Sequence[str], way: tuple[str, ...]) -> float | None:
+        values = [scores[key] for dataset in datasets if (key := (*way, dataset)) in scores]
+        return fmean(values) if values and len(values) == len(datasets) else None
+
+    def change(datasets: Sequence[str], way: tuple[str, ...]) -> float | None:
+        value, plain = mean(datasets, way), mean(datasets, (*way[:2], PLAIN))
+        return None if value is None or plain is None or way[2] == PLAIN else value - plain
+
+    def cell(datasets: Sequence[str], way: tuple[str, ...]) -> Cell:
+        changed = change(datasets, way)
+        detail = "" if changed is None else f"({signed(changed)})"
+        return percent_cell(mean(datasets, way), detail)
+
+    measured: dict[str, list[tuple[str, ...]]] = {
+        "Spearman's correlation": [shipped],
+        "the MRR": [(dataset,) for dataset in ranked],
+    }
+    on_average = []
+    for done in dict.fromkeys(done for *_, done in ways):
+        phrases = []
+        for measure, columns in measured.items():
+            changes = [change(names, way) for names in columns for way in ways if way[2] == done]
+            if known := [value for value in changes if value is not None]:
+                phrases.append(f"{measure} by {signed(fmean(known))}")
+        if phrases:
+            on_average.append(f"{spaced(done)} changes {' and '.join(phrases)}")
+    table = lay_out(
+        "postprocessing",
+        ways,
+        [
+            Column("Encoder", lambda way: named(way[0])),
+            Column("Similarity", lambda way: way[1]),
+            Column("Vectors", lambda way: spaced(way[2])),
+            Column(f"Similarity datasets ({len(shipped)})", partial(cell, shipped)),
+            *columns_of(
+                ranked, lambda dataset, way: cell([dataset], way), partial(dataset_cell, inputs)
+            ),
+        ],
+        kind="encoder",
+        similar=", ".join(shipped) or "none",
+        on_average="; ".join(on_average),
+    )
+    return [table]
+
+
+def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:
+    """Return dataset to encoder and similarity to the score of the vectors as they are."""
+    datasets: dict[str, dict[tuple[str, str], RankScore]] = {}
+    for ranked in inputs.rankings:
+        for score in ranked.plain:
+            datasets.setdefault(score.dataset, {})[ranked.name, score.similarity] = score
+    tasks = {name: next(iter(ranks.values())).task for name, ranks in datasets.items()}
+    order = sorted(datasets, key=lambda name: (inputs.benchmark(name) == OWN, tasks[name], name))
+    return {name: datasets[name] for name in order}
+
+
+def paralex(inputs: Inputs) -> list[Table]:
+    """Return ParaLex over languages, as Table 2 of Sumbler et al. (2018)."""
+    scores, not_scored = _clustered(inputs), _not_scored(inputs)
+    if not scores and not not_scored:
+        return []
+    names = [results.name for results in inputs.paradigms if results.main]
+    cells = {
+        (way, measure): _measured(inputs, of_way, measure)
+        for way, of_way in scores.items()
+        for measure in (*MEASURES, COUNTS)
+    }
+    fewer = sentence("fewer_words", alike=sentence("alike", what="words"))
+    bold = about_bold(names, "encoder of a row")
+    table = lay_out(
+        "paralex",
+        scores,
+        [
+            Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
+            Column("Language", lambda way: way[1]),
+            Column("Vocabulary", lambda way: way[2]),
+            Column("Casing", lambda way: spaced(way[3])),
+            *columns_of(
+                product(names, (*MEASURES, COUNTS)),
+                lambda column, way: cells[way, column[1]].get(column[0]),
+                ": ".join,
+            ),
+        ],
+        threshold=inputs.paradigms[0].coherence_threshold,
+        bold=f"{bold} {fewer}" if bold else "",
+        papers=_reported(dict.fromkeys(w[1] for w in scores if w[0] not in inputs.samples)),
+        not_scored=not_scored,
+    )
+    return [table]
+
+
+def paradigm_differences(inputs: Inputs) -> list[Table]:
+    """Return the differences of every two encoders on clusters."""
+    rows = {
+        next(iter(scores.values())).key(measure): (dataset, vocabulary, spaced(casing), measure)
+        for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items()
+        for measure in MEASURES
+    }
+    texts = ("Dataset", "Vocabulary", "Casing", "Measure")
+    about = f"{about_differences('cluster')} {sentence('other_words')}"
+    return measure_differences(inputs, PARALEX, texts, rows, about)
+
+
+def clusters(inputs: Inputs) -> list[Table]:
+    """Return a table for each dataset of ParaLex: its clusters, with the terms left out."""
+    tables: list[Table] = []
+    for dataset, ways in groupby(_clustered(inputs).items(), key=lambda item: item[0][0]):
+        rows: dict[tuple[str, str, str], dict[str, ClusterScore]] = {}
+        for (_, _, vocabulary, casing), scores in ways:
+            known = [(name, cluster) for name, s in scores.items() for cluster in s.clusters]
+            for name, cluster in sorted(known, key=lambda item: item[1].cluster):
+                rows.setdefault((cluster.cluster, vocabulary, casing), {})[name] = cluster
+        names = inputs.in_order(set().union(*rows.values()))
+        columns = [
+            Column("Cluster", lambda row: row[0]),
+            Column("Vocabulary", lambda row: row[1]),
+            Column("Casing", lambda row: spaced(row[2])),
+            *columns_of(product(names, _OF_CLUSTER), partial(_of_cluster, rows), ": ".join),
+        ]
+        name = unused_name(f"clusters-{dataset}", {table.name for table in tables})
+        tables.append(lay_out("clusters", rows, columns, name=name, dataset=dataset))
+    return tables
+
+
+def _clustered(inputs: Inputs) -> dict[Way, dict[str, ParadigmScore]]:
+    """Return dataset, language, vocabulary and casing to encoder to score."""
+    ways: dict[Way, dict[str, ParadigmScore]] = {}
+    for results in inputs.paradigms:
+        for score in results.main:
+            way = (score.dataset, score.language, score.vocabulary, score.casing)
+            ways.setdefault(way, {})[results.name] = score
+    order = sorted(ways, key=lambda way: (inputs.benchmark(way[0]) == OWN, way))
+    return {way: ways[way] for way in order}
+
+
+def _not_scored(inputs: Inputs) -> str:
+    """Return which datasets of ParaLex an encoder has no scores for, and why, in a paragraph."""
+    reasons: dict[str, list[str]] = {}
+    for results in inputs.paradigms:
+        for dataset, reason in results.left_out.items():
+            reasons.setdefault(f"with {results.name}, {reason}", []).append(dataset)
+    parts = (f"{', '.join(datasets)} {reason}" for reason, datasets in reasons.items())
+    return sentence("not_scored", datasets="; ".join(parts)) if reasons else ""
+
+
+def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], measure: str) -> dict[str, Cell]:
+    """Return encoder to the cell of a measure, or of ``COUNTS``, in one vocabulary and casing."""
+    if measure == COUNTS:
+        return {name: _counts(score) for name, score in scores.items()}
+    intervals = {name: getattr(score, f"{measure}_interval") for name, score in scores.items()}
+    cells = {
+        name: percent_cell(getattr(score, measure), bracketed(intervals[name]))
+        for name, score in scores.items()
+    }
+    first, among = next(iter(scores.values())), list[str]()
+    if first.vocabulary == "shared":
+        among = alike({name: score.words for name, score in scores.items()})
+    # By chance, almost nothing is found.
+    beating = {name for name in among if intervals[name][0] > 0}
+    return compared(inputs, [first.dataset], cells, first.key(measure), beating, among)
+
+
+def _counts(score: ParadigmScore) -> Cell:
+    terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
+    reasons = {why: f"{count:,}" for why, count in score.words_left_out.items() if count}
+    text = f"{{:,}} / {score.skipped} / {terms}"
+    return counted(score.words, text, _reasons(reasons))
+
+
+def _of_cluster(
+    clusters: Mapping[tuple[str, str, str], Mapping[str, ClusterScore]],
+    column: tuple[str, str],
+    row: tuple[str, str, str],
+) -> Content:
+    """Return what an encoder reached on a cluster, by one of ``_OF_CLUSTER``."""
+    encoder, measure = column
+    return _OF_CLUSTER[measure](clusters[row][encoder]) if encoder in clusters[row] else None
+
+
+def _spread(cluster: ClusterScore) -> Cell:
+    text = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
+    return Cell(text, value=cluster.suggestion)
+
+
+def _terms_left(cluster: ClusterScore) -> Cell:
+    reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
+    return counted(cluster.left, f"{{}} of {cluster.terms}", _reasons(reasons))
+
+
+def _reasons(left_out: Mapping[str, str]) -> str:
+    return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
+
+
+_OF_CLUSTER: Mapping[str, Callable[[ClusterScore], Content]] = {
+    "suggestion": _spread,
+    "coherence": lambda cluster: cluster.coherence,
+    "terms left, of how many": _terms_left,
+}
+
+
+def _reported(languages: Iterable[str]) -> str:
+    """Return the paper's scores of some languages, in words."""
+    shown = []
+    for language in languages:
+        scores = zip(VECTORS, REPORTED.get(language, ()), strict=False)
+        if known := [f"{name} {score}" for name, score in scores if score is not None]:
+            shown.append(f"{language}: {', '.join(known)}")
+    return sentence("words", languages="; ".join(shown)) if shown else ""
