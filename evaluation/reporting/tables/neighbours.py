@@ -1,9 +1,14 @@
 """EvalRank and ParaLex: ranks of paraphrases, and words of a paradigm as neighbours."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import groupby, product
+from itertools import chain, groupby, product
+from math import isnan, nan
 from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from builders.tasks.groups import EVALRANK, PARALEX
 from evaluation.reporting.averages import OWN
@@ -31,13 +36,14 @@ from evaluation.reporting.tables.marks import VECTORS, compared, dataset_cell, s
 from evaluation.reporting.tables.scores import about_bold
 from evaluation.results.paradigms import MEASURES, ClusterScore, ParadigmScore
 from evaluation.results.rankings import MEASURES as RANK_MEASURES
-from evaluation.results.rankings import PLAIN, RankScore
+from evaluation.results.rankings import PLAIN, RankScore, SimilarityScore
 
 Ranks = Mapping[tuple[str, str], RankScore]
 """Encoder and similarity to the score on a dataset of the vectors as they are."""
 Way = tuple[str, str, str, str]
 """Dataset of ParaLex, language, vocabulary and casing."""
 COUNTS = "words / skipped / left out"
+OF_CLUSTER = (*MEASURES, "terms left, of how many")
 
 
 def evalrank(inputs: Inputs) -> list[Table]:
@@ -138,66 +144,50 @@ def postprocessing(inputs: Inputs) -> list[Table]:
 
     Wang, Kuo and Li (2022) find that it improves similarity and not ranks.
     """
-    ranked, similar = list(_ranked(inputs)), set()
-    scores: dict[tuple[str, str, str, str], float] = {}
-    ways: dict[tuple[str, str, str], None] = {}
-    for results in inputs.rankings:
-        for rank in results.main:
-            way = results.name, rank.similarity, rank.postprocessing
-            ways[way] = None
-            scores[*way, rank.dataset] = rank.mrr
-        for score in results.similarities:
-            scores[results.name, score.similarity, score.postprocessing, score.dataset] = (
-                score.spearman
-            )
-            similar.add(score.dataset)
-    if not ranked or all(done == PLAIN for *_, done in ways):
+    ranked = list(_ranked(inputs))
+    index = ["encoder", "similarity", "done"]
+    measured = [
+        (results.name, score, score.mrr if isinstance(score, RankScore) else score.spearman)
+        for results in inputs.rankings
+        for score in chain[RankScore | SimilarityScore](results.main, results.similarities)
+    ]
+    rows = [(n, s.similarity, s.postprocessing, s.dataset, value) for n, s, value in measured]
+    scores = pd.DataFrame(rows, columns=[*index, "dataset", "value"])
+    ways = pd.MultiIndex.from_frame(scores[scores.dataset.isin(ranked)][index].drop_duplicates())
+    if not ranked or {*ways.get_level_values("done")} == {PLAIN}:
         return []
-    shipped = tuple(sorted(inputs.shipped(similar)))
+    wide = scores.pivot(index=index, columns="dataset", values="value").reindex(ways)
+    shipped = sorted(inputs.shipped(set(scores.dataset) - set(ranked)))
+    similar = wide[shipped].apply(lambda row: fmean(row) if shipped else nan, axis=1)
+    means = wide[ranked].assign(similar=similar)
+    plain = means.xs(PLAIN, level="done").reindex(ways.droplevel("done")).to_numpy()
+    changes = (means - plain).drop(PLAIN, level="done")
+    shown: dict[Any, dict[Any, float]] = means.to_dict()
+    changed_by: dict[Any, dict[Any, float]] = changes.to_dict()
 
-    def mean(datasets: Sequence[str], way: tuple[str, ...]) -> float | None:
-        values = [scores[key] for dataset in datasets if (key := (*way, dataset)) in scores]
-        return fmean(values) if values and len(values) == len(datasets) else None
+    def cell(column: str, way: tuple[str, ...]) -> Cell:
+        value, changed = shown[column][way], changed_by[column].get(way, nan)
+        detail = "" if isnan(changed) else f"({signed(changed)})"
+        return percent_cell(None if isnan(value) else value, detail)
 
-    def change(datasets: Sequence[str], way: tuple[str, ...]) -> float | None:
-        value, plain = mean(datasets, way), mean(datasets, (*way[:2], PLAIN))
-        return None if value is None or plain is None or way[2] == PLAIN else value - plain
-
-    def cell(datasets: Sequence[str], way: tuple[str, ...]) -> Cell:
-        changed = change(datasets, way)
-        detail = "" if changed is None else f"({signed(changed)})"
-        return percent_cell(mean(datasets, way), detail)
-
-    measured: dict[str, list[tuple[str, ...]]] = {
-        "Spearman's correlation": [shipped],
-        "the MRR": [(dataset,) for dataset in ranked],
-    }
     on_average = []
-    for done in dict.fromkeys(done for *_, done in ways):
-        phrases = []
-        for measure, columns in measured.items():
-            changes = [change(names, way) for names in columns for way in ways if way[2] == done]
-            if known := [value for value in changes if value is not None]:
-                phrases.append(f"{measure} by {signed(fmean(known))}")
+    for done, rows_of in changes.groupby(level="done", sort=False):
+        frames = {"Spearman's correlation": rows_of[["similar"]], "the MRR": rows_of[ranked]}
+        known = {measure: frame.to_numpy().ravel() for measure, frame in frames.items()}
+        known = {measure: values[~np.isnan(values)] for measure, values in known.items()}
+        phrases = [f"{m} by {signed(fmean(values))}" for m, values in known.items() if len(values)]
         if phrases:
-            on_average.append(f"{spaced(done)} changes {' and '.join(phrases)}")
-    table = lay_out(
-        "postprocessing",
-        ways,
-        [
-            Column("Encoder", lambda way: named(way[0])),
-            Column("Similarity", lambda way: way[1]),
-            Column("Vectors", lambda way: spaced(way[2])),
-            Column(f"Similarity datasets ({len(shipped)})", partial(cell, shipped)),
-            *columns_of(
-                ranked, lambda dataset, way: cell([dataset], way), partial(dataset_cell, inputs)
-            ),
-        ],
-        kind="encoder",
-        similar=", ".join(shipped) or "none",
-        on_average="; ".join(on_average),
-    )
-    return [table]
+            on_average.append(f"{spaced(str(done))} changes {' and '.join(phrases)}")
+    columns = [
+        Column("Encoder", lambda way: named(way[0])),
+        Column("Similarity", lambda way: way[1]),
+        Column("Vectors", lambda way: spaced(way[2])),
+        Column(f"Similarity datasets ({len(shipped)})", partial(cell, "similar")),
+        *columns_of(ranked, cell, partial(dataset_cell, inputs)),
+    ]
+    words: dict[str, Any] = {"similar": ", ".join(shipped) or "none"}
+    words["on_average"] = "; ".join(on_average)
+    return [lay_out("postprocessing", ways, columns, kind="encoder", **words)]
 
 
 def _ranked(inputs: Inputs) -> dict[str, dict[tuple[str, str], RankScore]]:
@@ -246,7 +236,7 @@ def paralex(inputs: Inputs) -> list[Table]:
     return [table]
 
 
-def paradigm_differences(inputs: Inputs) -> list[Table]:
+def word_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
     rows = {
         next(iter(scores.values())).key(measure): (dataset, vocabulary, spaced(casing), measure)
@@ -262,21 +252,42 @@ def clusters(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset of ParaLex: its clusters, with the terms left out."""
     tables: list[Table] = []
     for dataset, ways in groupby(_clustered(inputs).items(), key=lambda item: item[0][0]):
-        rows: dict[tuple[str, str, str], dict[str, ClusterScore]] = {}
+        rows: dict[tuple[str, str, str], dict[str, Mapping[str, Content]]] = {}
         for (_, _, vocabulary, casing), scores in ways:
             known = [(name, cluster) for name, s in scores.items() for cluster in s.clusters]
             for name, cluster in sorted(known, key=lambda item: item[1].cluster):
-                rows.setdefault((cluster.cluster, vocabulary, casing), {})[name] = cluster
+                row = (cluster.cluster, vocabulary, casing)
+                rows.setdefault(row, {})[name] = _of_cluster(cluster)
         names = inputs.in_order(set().union(*rows.values()))
         columns = [
             Column("Cluster", lambda row: row[0]),
             Column("Vocabulary", lambda row: row[1]),
             Column("Casing", lambda row: spaced(row[2])),
-            *columns_of(product(names, _OF_CLUSTER), partial(_of_cluster, rows), ": ".join),
+            *columns_of(
+                product(names, OF_CLUSTER),
+                partial(_shown_of, rows),
+                ": ".join,
+            ),
         ]
         name = unused_name(f"clusters-{dataset}", {table.name for table in tables})
         tables.append(lay_out("clusters", rows, columns, name=name, dataset=dataset))
     return tables
+
+
+def _shown_of(
+    rows: Mapping[Any, Mapping[str, Mapping[str, Content]]], column: tuple[str, str], row: Any
+) -> Content:
+    encoder, what = column
+    return rows[row][encoder][what] if encoder in rows[row] else None
+
+
+def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:
+    """Return what is shown of an encoder's score on a cluster, by ``OF_CLUSTER``."""
+    suggestion = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
+    reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
+    left = counted(cluster.left, f"{{}} of {cluster.terms}", _reasons(reasons))
+    contents = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, left)
+    return dict(zip(OF_CLUSTER, contents, strict=True))
 
 
 def _clustered(inputs: Inputs) -> dict[Way, dict[str, ParadigmScore]]:
@@ -324,35 +335,8 @@ def _counts(score: ParadigmScore) -> Cell:
     return counted(score.words, text, _reasons(reasons))
 
 
-def _of_cluster(
-    clusters: Mapping[tuple[str, str, str], Mapping[str, ClusterScore]],
-    column: tuple[str, str],
-    row: tuple[str, str, str],
-) -> Content:
-    """Return what an encoder reached on a cluster, by one of ``_OF_CLUSTER``."""
-    encoder, measure = column
-    return _OF_CLUSTER[measure](clusters[row][encoder]) if encoder in clusters[row] else None
-
-
-def _spread(cluster: ClusterScore) -> Cell:
-    text = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
-    return Cell(text, value=cluster.suggestion)
-
-
-def _terms_left(cluster: ClusterScore) -> Cell:
-    reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
-    return counted(cluster.left, f"{{}} of {cluster.terms}", _reasons(reasons))
-
-
 def _reasons(left_out: Mapping[str, str]) -> str:
     return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
-
-
-_OF_CLUSTER: Mapping[str, Callable[[ClusterScore], Content]] = {
-    "suggestion": _spread,
-    "coherence": lambda cluster: cluster.coherence,
-    "terms left, of how many": _terms_left,
-}
 
 
 def _reported(languages: Iterable[str]) -> str:
