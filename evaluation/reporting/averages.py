@@ -32,8 +32,7 @@ class Average:
     Attributes:
         benchmark: its name, or ``OWN``.
         group: of the tasks; None for all groups together.
-        datasets: those of the report.
-        missing: those of the benchmark that the report lacks.
+        missing: datasets of the benchmark that the report lacks.
         withdrawn: those that were part of the benchmark once, with the reason.
     """
 
@@ -75,11 +74,8 @@ class Mean:
 def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list[Average]:
     """Return all averages: benchmark by benchmark, its groups first, then all; own datasets last.
 
-    There are those of groups with a dataset.
-
-    Args:
-        tasks: dataset to its task, in the order of the report.
-        benchmarks: dataset to its benchmark; "" or nothing for the user's own.
+    There are those of groups with a dataset. ``tasks`` has all datasets, in the order of the
+    report; ``benchmarks`` may lack those of the user.
     """
     averages = []
     for benchmark in (*BENCHMARKS, OWN):
@@ -139,10 +135,7 @@ def mean_ranks(
     that covers the rank by the true scores in .92 to .99 of the cases where tests have 400 rows or
     more, be the encoders equal or 2 points apart; with 50 rows, which cannot tell 2 points, in .64.
 
-    Args:
-        measured: encoder to dataset to its score.
-        datasets: encoders that lack one of them are left out; without any, nobody has a rank.
-        seed: the run's seed.
+    Encoders that lack one of the datasets are left out; without any dataset, nobody has a rank.
     """
     names = sorted(name for name, scores in measured.items() if scores.keys() >= set(datasets))
     if not names or not datasets:

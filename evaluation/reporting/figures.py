@@ -31,11 +31,7 @@ FARTHEST = 2.5
 
 
 def draw_scores(inputs: Inputs) -> "Figure":
-    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines.
-
-    Returns:
-        A figure of one column, or of two if there are more than ``LONGEST`` datasets.
-    """
+    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines."""
     from matplotlib.figure import Figure
 
     names = list(inputs.datasets)
@@ -138,10 +134,6 @@ def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
     As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
     standardised over the layers. A dot marks its best layer, or all that share the best
     score; the layers' average is a separate row below.
-
-    Args:
-        profiles: of one encoder or more.
-        sample: whether some of the datasets are of samples.
     """
     from matplotlib.figure import Figure
 
@@ -219,12 +211,7 @@ def image(figure: "Figure", kind: str) -> bytes:
 
 
 def inline(figure: "Figure", described: str) -> str:
-    """Return the figure as an SVG element for a page: text is text, black is the page's colour.
-
-    Args:
-        figure: to draw.
-        described: what it shows, for those who do not see it.
-    """
+    """Return the figure as an SVG element for a page: text is text, black is the page's colour."""
     import matplotlib
 
     stream = BytesIO()

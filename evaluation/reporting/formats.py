@@ -19,7 +19,7 @@ from evaluation.reporting.sections import sections_of
 from evaluation.reporting.tables.audit import TONES
 from evaluation.reporting.tables.averages import answers, warning
 from evaluation.reporting.tables.compared import FEW_ENCODERS
-from evaluation.reporting.tables.encoders import Profile, about_layers, profiles
+from evaluation.reporting.tables.encoders import about_layers, profiles
 from evaluation.reporting.tables.marks import notes_of
 from evaluation.reporting.tables.scores import introduction
 
@@ -168,13 +168,7 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Figure") -> str:
-    """Return the page.
-
-    Args:
-        inputs: the results.
-        instances: the content of the browser of instances.
-        figure: the figure of the scores.
-    """
+    """Return the page, with the content of the browser of instances and the figure of scores."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -199,7 +193,11 @@ def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Fig
         many=FEW_ENCODERS,
         tones=TONES,
         notes_of=notes_of,
-        heatmaps=[_heatmap(profile) for profile in profiles(inputs)],
+        profiles=profiles(inputs),
+        about_layers=about_layers,
+        groupby=groupby,
+        percent=percent,
+        shade=_shade,
         figure=Markup(inline(figure, described)),
         instances=Markup(_json(instances)),
         style=Markup((_FOLDER / "page.css").read_text("utf-8")),
@@ -214,33 +212,7 @@ def _json(content: object) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _heatmap(profile: Profile) -> dict[str, Any]:
-    """Return a profile's content for the page: the highest layer on top, as in the figure.
-
-    A cell is its text, the class of its colour, and whether its layer is the best.
-    """
-    count = len(profile.layers)
-    order = [*reversed(range(count)), *range(count, len(profile.rows))]
-    return {
-        "profile": profile,
-        "about": about_layers(profile),
-        "groups": [(group.abbreviation, len(list(of))) for group, of in groupby(profile.groups)],
-        "rows": [
-            (
-                profile.rows[index],
-                index >= count,
-                [
-                    (percent(float(value)), _shade(float(z)), index in best)
-                    for value, z, best in zip(
-                        profile.values[index], profile.standard[index], profile.best, strict=True
-                    )
-                ],
-            )
-            for index in order
-        ],
-    }
-
-
 def _shade(standard: float) -> str:
+    """Return the class of a heatmap's colour."""
     number = round(max(-1.0, min(1.0, standard / FARTHEST)) * _SHADES)
     return f"low-{-number}" if number < 0 else f"high-{number}"

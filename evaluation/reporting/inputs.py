@@ -352,5 +352,5 @@ def _check_audited(inputs: Inputs, path: Path) -> None:
         if audited[name]["rows"] != rows:
             expected = f"the numbers of rows that were probed, {rows}"
             raise InputError(where, expected, str(audited[name]["rows"]), todo)
-        if not inputs.baselines[name].keys() - {MAJORITY}:
+        if not baselines_of(inputs.report, name).keys() - {MAJORITY}:
             raise InputError(where, "trivial baselines besides majority", "no other", todo)

@@ -33,13 +33,9 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text of an instance, as the page shows it.
+    """A text of an instance in one or more units; ``tag``: its position or role, in a word.
 
-    Attributes:
-        units: its units, one after the other; a single one if it is not divided.
-        tag: its position or its role, in a word.
-        note: a remark on it.
-        marked: whether it was moved, swapped or replaced.
+    ``marked``: whether it was moved, swapped or replaced.
     """
 
     units: tuple[str, ...]
@@ -176,10 +172,10 @@ def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
     """The two spans in the order of the text, which ``order`` has the roles of."""
     parts = []
     sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
-    for side, role in zip(sides, row["order"], strict=True):
+    for number, side in enumerate(sides):
         first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
         units = f"unit {first}" if first == last else f"units {first} to {last}"
-        tag = "satellite" if role == "S" else "nucleus"
+        tag = "satellite" if number == row["order"].find("S") else "nucleus"
         parts.append(ShownText(tuple(map(_cut, row[side])), tag, units))
     return parts
 

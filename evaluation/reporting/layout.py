@@ -141,8 +141,8 @@ def lay_out(
         name: of the table, if it is not ``key``.
         texts: the number of text columns, if tables.yaml does not say it.
         more: further paragraphs that explain it.
-        kind: of its rows.
-        group: returns the group of a row.
+        kind: of the rows about subjects.
+        group: returns their group.
         last: further rows.
         words: what stands in the braces of tables.yaml.
     """

@@ -22,23 +22,10 @@ from builders.tasks import TASKS
 from builders.tasks.groups import Group
 from evaluation.measures.intervals import COVERAGE
 from evaluation.measures.metrics import spearman
+from evaluation.reporting import layout
 from evaluation.reporting.averages import Average, Mean, mean_score, place
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    DIFFERENT,
-    NOT_SHOWN,
-    Cell,
-    Column,
-    Table,
-    bracketed,
-    columns_of,
-    lay_out,
-    named,
-    paragraphs,
-    percent_cell,
-    sentence,
-    spaced,
-)
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
 from evaluation.reporting.tables.marks import by_dataset, given, mean_cell, sampled, trivial_row
 
 # The order of two encoders agrees or disagrees as a coin would. The interval of four encoders is
@@ -59,10 +46,6 @@ def related(one: "pd.Series[float]", other: "pd.Series[float]") -> Cell | None:
     (1 + r² / 2) / (n - 3). Below six encoders, and where the two orders are equal or opposite, for
     which the formula has no value, there is none.
 
-    Args:
-        one: scores, [encoders].
-        other: scores, [encoders].
-
     Returns:
         None below three encoders, or if one score is equal for all of them.
     """
@@ -73,13 +56,13 @@ def related(one: "pd.Series[float]", other: "pd.Series[float]") -> Cell | None:
     correlation = round(spearman(*both.to_numpy().T), DECIMALS)
     number = f"n = {len(both)}"
     if len(both) < LEAST_OF_INTERVAL or abs(correlation) == 1:
-        return percent_cell(correlation, number)
+        return layout.percent_cell(correlation, number)
     deviation = math.sqrt((1 + correlation**2 / 2) / (len(both) - 3))
     reach = NormalDist().inv_cdf((1 + COVERAGE) / 2) * deviation
     z = math.atanh(correlation)
     low, high = math.tanh(z - reach), math.tanh(z + reach)
-    beside = f"{bracketed((low, high))} {number}"
-    return percent_cell(correlation, beside, strong=not low <= 0 <= high)
+    beside = f"{layout.bracketed((low, high))} {number}"
+    return layout.percent_cell(correlation, beside, strong=not low <= 0 <= high)
 
 
 def intrinsic_scores(
@@ -91,10 +74,6 @@ def intrinsic_scores(
     datasets that ``averaged`` returns; for EvalRank, the MRR by cosine of the vectors as they are;
     for ParaLex, suggestion and coherence with the shared vocabulary, in lower case if that was
     measured.
-
-    Args:
-        scores: a ``long_table``.
-        averaged: returns those datasets of some that count.
     """
     similarity = probe_scores(scores, trained=False)
     intrinsic = similarity.add_suffix(" Pearson")
@@ -179,10 +158,9 @@ class SharedTask:
 
     Attributes:
         name: task, recipes and collection, in words.
-        measure: what the scores are: "accuracy", "pearson", "MRR, cosine" …
         datasets: language to dataset, in the order of the languages.
         different: the languages whose dataset is made in another way than the most.
-        scores: encoder to language to its score, with the interval.
+        scores: encoder to language to its score.
     """
 
     name: str
@@ -224,7 +202,7 @@ def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
     for way in WAYS:
         clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
         if clusters.language.nunique() > 1:
-            words = spaced(f"suggestion, {way.replace(' ', ' words, ')}")
+            words = layout.spaced(f"suggestion, {way.replace(' ', ' words, ')}")
             chosen.append(clusters.assign(measure=words))
             break
     return pd.concat(chosen)
@@ -244,7 +222,7 @@ def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
         of_encoder = scores.setdefault(row["encoder"], {})
         of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
     return SharedTask(
-        name=spaced(": ".join(filter(None, (first.task, ", ".join(first.sources))))),
+        name=layout.spaced(": ".join(filter(None, (first.task, ", ".join(first.sources))))),
         group=TASKS[first.task].group,
         measure=first.measure,
         datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
@@ -285,7 +263,7 @@ def languages(inputs: Inputs) -> list[Table]:
     table = lay_out(
         "languages",
         inputs.names,
-        [Column("Encoder", named), *columns_of(datasets, mean, heading)],
+        [Column("Encoder", layout.named), *columns_of(datasets, mean, heading)],
         kind="encoder",
         last=[trivial_row(inputs, datasets.values())],
         tasks="; ".join(task.name for task in tasks),
@@ -306,8 +284,8 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
             return None
         dataset = task.datasets[language]
         below = dataset in inputs.datasets and score.interval[0] <= inputs.trivial(dataset)
-        marks = given({NOT_SHOWN: below, DIFFERENT: language in task.different})
-        cell = percent_cell(score.value, bracketed(score.interval), marks)
+        marks = given({layout.NOT_SHOWN: below, layout.DIFFERENT: language in task.different})
+        cell = layout.percent_cell(score.value, layout.bracketed(score.interval), marks)
         return sampled(inputs, [dataset], replace(cell, title=dataset))
 
     columns = [
@@ -321,6 +299,6 @@ def tasks_in_languages(inputs: Inputs) -> list[Table]:
         [(task, encoder) for task in tasks for encoder in task.scores],
         columns,
         group=lambda row: row[0].group.abbreviation,
-        more=() if averaged(tasks, inputs) else paragraphs("languages", tasks="")[:1],
+        more=() if averaged(tasks, inputs) else layout.paragraphs("languages", tasks="")[:1],
     )
     return [table]

@@ -5,20 +5,12 @@ from typing import Any
 
 from builders.auditing.report import GATES, SURFACE_FORM, inherited_of, verdict_of
 from builders.tasks import TASKS
+from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    NONE,
-    Cell,
-    Column,
-    Table,
-    Tone,
-    columns_of,
-    lay_out,
-    spaced,
-)
+from evaluation.reporting.layout import NONE, Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import by_dataset
 
-TONES: Mapping[str, Tone] = {
+TONES: Mapping[str, layout.Tone] = {
     "pass": "pass",
     "within chance": "chance",
     SURFACE_FORM: "chance",
@@ -89,7 +81,7 @@ def measurements(inputs: Inputs) -> list[Table]:
     columns = [
         Column("Dataset", lambda row: row[0]),
         Column("Gate", lambda row: GATES[row[1]["gate"]]),
-        Column("Measured", lambda row: spaced(row[1]["what"])),
+        Column("Measured", lambda row: layout.spaced(row[1]["what"])),
         Column("Verdict", lambda row: _judged(row[1])),
         Column("Value", lambda row: _measured(row[1], "value")),
         Column("Limit", lambda row: _measured(row[1], "limit")),

@@ -84,12 +84,7 @@ def measure_differences(
 ) -> list[Table]:
     """Return the differences of every two encoders by measures of ranks or clusters.
 
-    Args:
-        inputs: the results.
-        group: EvalRank or ParaLex.
-        texts: headings of the columns that name a row.
-        rows: key of a measure to what names its row.
-        about: an explanation of them.
+    ``rows``: key of a measure to what names its row, in columns with the headings ``texts``.
     """
     measured = [each for each in inputs.differences if each.what in rows]
     names = {difference.what for difference in measured}

@@ -13,22 +13,9 @@ import numpy as np
 
 from builders.tasks.groups import Group
 from evaluation.arrays import Doubles
+from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    NONE,
-    Cell,
-    Column,
-    Table,
-    columns_of,
-    counted,
-    lay_out,
-    named,
-    paragraphs,
-    percent_cell,
-    sentence,
-    spaced,
-    unused_name,
-)
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
 from evaluation.reporting.tables.marks import by_dataset
 from evaluation.reporting.tables.scores import metric_of
 from evaluation.results.probes import Results
@@ -40,9 +27,9 @@ _SAME = 1e-9
 def encoders(inputs: Inputs) -> list[Table]:
     """Return the encoders with their layers and options."""
     columns = [
-        Column("Name", lambda results: named(results.name)),
+        Column("Name", lambda results: layout.named(results.name)),
         Column("Encoder", lambda results: results.encoder["encoder"]),
-        Column("Revision", lambda results: results.encoder["revision"] or NONE),
+        Column("Revision", lambda results: results.encoder["revision"] or layout.NONE),
         Column("Layer", _layers),
         Column("Text", lambda results: results.encoder["form"]),
         Column("Options", _options),
@@ -59,13 +46,13 @@ def _layers(results: Results) -> str:
 
 def _options(results: Results) -> str:
     options = results.encoder["options"].items()
-    return ", ".join(f"{spaced(key)} {value}" for key, value in options) or NONE
+    return ", ".join(f"{layout.spaced(key)} {value}" for key, value in options) or layout.NONE
 
 
 def _dimension(results: Results) -> Cell | None:
     """Return the cell of an encoder's dimension; a language model has none."""
     dimension = results.encoder.get("dimension")
-    return None if dimension is None else counted(dimension)
+    return None if dimension is None else layout.counted(dimension)
 
 
 def vocabulary(inputs: Inputs) -> list[Table]:
@@ -82,7 +69,7 @@ def vocabulary(inputs: Inputs) -> list[Table]:
         if counts is None:
             return None
         words, tokens = counts["out_of_vocabulary"], counts["tokens"]
-        return percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
+        return layout.percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
 
     names = list(dict.fromkeys(name for name, _ in coverage))
     rows = inputs.datasets if names else ()
@@ -157,7 +144,7 @@ def profiles(inputs: Inputs) -> list[Profile]:
     """Return the profile of every encoder that was probed on two numbered layers or more."""
     by_name: dict[str, Profile] = {}
     for results in inputs.encoders:
-        name = unused_name(results.name, by_name)
+        name = layout.unused_name(results.name, by_name)
         if profile := _profile(results, name, inputs):
             by_name[name] = profile
     return list(by_name.values())
@@ -201,7 +188,9 @@ def layer_table(profile: Profile) -> Table:
     """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
 
     def score(column: int, row: int) -> Cell:
-        return percent_cell(float(profile.values[row, column]), strong=row in profile.best[column])
+        return layout.percent_cell(
+            float(profile.values[row, column]), strong=row in profile.best[column]
+        )
 
     columns = columns_of(range(len(profile.datasets)), score, profile.datasets.__getitem__)
     return lay_out(
@@ -216,7 +205,7 @@ def layer_table(profile: Profile) -> Table:
 
 def about_layers(profile: Profile) -> str:
     """Return an explanation of the layers' scores on the page."""
-    return " ".join(paragraphs("layers", **profile.words("Framed")))
+    return " ".join(layout.paragraphs("layers", **profile.words("Framed")))
 
 
 def heatmaps(inputs: Inputs) -> list[Table]:

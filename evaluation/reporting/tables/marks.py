@@ -28,12 +28,7 @@ Published = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Paper:
-    """The scores of a paper on some benchmarks, by encoder, or ``PEOPLE``.
-
-    Attributes:
-        paper: authors and year.
-        about: what differs from the data and the probes here.
-    """
+    """The scores of a paper by encoder, or ``PEOPLE``; ``about``: what differs from those here."""
 
     paper: str
     benchmarks: Sequence[str]
@@ -106,13 +101,8 @@ def by_dataset(
 ) -> list[Table]:
     """Return a table whose rows are about datasets, named in a first column; none without rows.
 
-    Args:
-        inputs: the results.
-        key: of the table in tables.yaml.
-        columns: those after the name of the dataset.
-        rows: datasets, or tuples that begin with one; by default all that were probed.
-        dataset: returns the cell that names one.
-        options: as of ``lay_out``.
+    ``rows`` are datasets, or tuples that begin with one; by default all that were probed. Further
+    options are those of ``lay_out``.
     """
 
     def of(row: str | tuple[Any, ...]) -> str:
@@ -162,7 +152,7 @@ def compared(
         inputs: the results.
         datasets: those that the scores are of.
         cells: encoder to its cell, with the score as its value.
-        what: the dataset, average or measure of the scores, as in ``Difference``.
+        what: as in ``Difference``.
         beating: the encoders that are shown to beat chance.
         among: the encoders that may be best; by default all.
     """

@@ -11,25 +11,10 @@ import numpy as np
 import pandas as pd
 
 from builders.tasks.groups import EVALRANK, PARALEX
+from evaluation.reporting import layout
 from evaluation.reporting.averages import OWN
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    Cell,
-    Column,
-    Content,
-    Table,
-    bracketed,
-    columns_of,
-    counted,
-    lay_out,
-    named,
-    percent,
-    percent_cell,
-    sentence,
-    signed,
-    spaced,
-    unused_name,
-)
+from evaluation.reporting.layout import Cell, Column, Content, Table, columns_of, lay_out, sentence
 from evaluation.reporting.tables.compared import about_differences, alike, measure_differences
 from evaluation.reporting.tables.marks import PARALEX as REPORTED
 from evaluation.reporting.tables.marks import VECTORS, compared, dataset_cell, sampled
@@ -53,22 +38,23 @@ def evalrank(inputs: Inputs) -> list[Table]:
     """
     tables = [lay_out("evalrank")] if inputs.rankings else []
     for dataset, ranks in _ranked(inputs).items():
-        name = unused_name(f"evalrank-{dataset}", {table.name for table in tables})
+        name = layout.unused_name(f"evalrank-{dataset}", {table.name for table in tables})
         tables.append(_ranks(inputs, dataset, ranks, name))
     return tables if len(tables) > 1 else []
 
 
 def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
     encoders = inputs.in_order({encoder for encoder, _ in ranks})
-    columns = [Column("Encoder", named)]
+    columns = [Column("Encoder", layout.named)]
     for similarity in _distinct(ranks):
         scores = {encoder: score for (encoder, by), score in ranks.items() if by == similarity}
         among = alike({encoder: score.background for encoder, score in scores.items()})
         beating = {name for name in among if scores[name].interval[0] > _chance(scores[name])}
         for measure in RANK_MEASURES:
             cells = {
-                encoder: percent_cell(
-                    score.measures[measure], bracketed(score.interval) if measure == "MRR" else ""
+                encoder: layout.percent_cell(
+                    score.measures[measure],
+                    layout.bracketed(score.interval) if measure == "MRR" else "",
                 )
                 for encoder, score in scores.items()
             }
@@ -76,7 +62,7 @@ def _ranks(inputs: Inputs, dataset: str, ranks: Ranks, name: str) -> Table:
             marked = compared(inputs, [dataset], cells, key, beating, among)
             columns.append(Column(f"{measure}, {similarity}", marked.get))
         medians = {
-            encoder: sampled(inputs, [dataset], counted(score.median_rank, "{:,.1f}"))
+            encoder: sampled(inputs, [dataset], layout.counted(score.median_rank, "{:,.1f}"))
             for encoder, score in scores.items()
         }
         columns.append(Column(f"Median rank, {similarity}", medians.get))
@@ -167,21 +153,23 @@ def postprocessing(inputs: Inputs) -> list[Table]:
 
     def cell(column: str, way: tuple[str, ...]) -> Cell:
         value, changed = shown[column][way], changed_by[column].get(way, nan)
-        detail = "" if isnan(changed) else f"({signed(changed)})"
-        return percent_cell(None if isnan(value) else value, detail)
+        detail = "" if isnan(changed) else f"({layout.signed(changed)})"
+        return layout.percent_cell(None if isnan(value) else value, detail)
 
     on_average = []
     for done, rows_of in changes.groupby(level="done", sort=False):
         frames = {"Spearman's correlation": rows_of[["similar"]], "the MRR": rows_of[ranked]}
         known = {measure: frame.to_numpy().ravel() for measure, frame in frames.items()}
         known = {measure: values[~np.isnan(values)] for measure, values in known.items()}
-        phrases = [f"{m} by {signed(fmean(values))}" for m, values in known.items() if len(values)]
+        phrases = [
+            f"{m} by {layout.signed(fmean(values))}" for m, values in known.items() if len(values)
+        ]
         if phrases:
-            on_average.append(f"{spaced(str(done))} changes {' and '.join(phrases)}")
+            on_average.append(f"{layout.spaced(str(done))} changes {' and '.join(phrases)}")
     columns = [
-        Column("Encoder", lambda way: named(way[0])),
+        Column("Encoder", lambda way: layout.named(way[0])),
         Column("Similarity", lambda way: way[1]),
-        Column("Vectors", lambda way: spaced(way[2])),
+        Column("Vectors", lambda way: layout.spaced(way[2])),
         Column(f"Similarity datasets ({len(shipped)})", partial(cell, "similar")),
         *columns_of(ranked, cell, partial(dataset_cell, inputs)),
     ]
@@ -221,7 +209,7 @@ def paralex(inputs: Inputs) -> list[Table]:
             Column("Dataset", lambda way: dataset_cell(inputs, way[0])),
             Column("Language", lambda way: way[1]),
             Column("Vocabulary", lambda way: way[2]),
-            Column("Casing", lambda way: spaced(way[3])),
+            Column("Casing", lambda way: layout.spaced(way[3])),
             *columns_of(
                 product(names, (*MEASURES, COUNTS)),
                 lambda column, way: cells[way, column[1]].get(column[0]),
@@ -239,7 +227,12 @@ def paralex(inputs: Inputs) -> list[Table]:
 def word_differences(inputs: Inputs) -> list[Table]:
     """Return the differences of every two encoders on clusters."""
     rows = {
-        next(iter(scores.values())).key(measure): (dataset, vocabulary, spaced(casing), measure)
+        next(iter(scores.values())).key(measure): (
+            dataset,
+            vocabulary,
+            layout.spaced(casing),
+            measure,
+        )
         for (dataset, _, vocabulary, casing), scores in _clustered(inputs).items()
         for measure in MEASURES
     }
@@ -262,14 +255,14 @@ def clusters(inputs: Inputs) -> list[Table]:
         columns = [
             Column("Cluster", lambda row: row[0]),
             Column("Vocabulary", lambda row: row[1]),
-            Column("Casing", lambda row: spaced(row[2])),
+            Column("Casing", lambda row: layout.spaced(row[2])),
             *columns_of(
                 product(names, OF_CLUSTER),
                 partial(_shown_of, rows),
                 ": ".join,
             ),
         ]
-        name = unused_name(f"clusters-{dataset}", {table.name for table in tables})
+        name = layout.unused_name(f"clusters-{dataset}", {table.name for table in tables})
         tables.append(lay_out("clusters", rows, columns, name=name, dataset=dataset))
     return tables
 
@@ -283,9 +276,9 @@ def _shown_of(
 
 def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:
     """Return what is shown of an encoder's score on a cluster, by ``OF_CLUSTER``."""
-    suggestion = f"{percent(cluster.suggestion)} ± {percent(cluster.deviation)}"
+    suggestion = f"{layout.percent(cluster.suggestion)} ± {layout.percent(cluster.deviation)}"
     reasons = {why: ", ".join(terms) for why, terms in cluster.left_out.items() if terms}
-    left = counted(cluster.left, f"{{}} of {cluster.terms}", _reasons(reasons))
+    left = layout.counted(cluster.left, f"{{}} of {cluster.terms}", _reasons(reasons))
     contents = (Cell(suggestion, value=cluster.suggestion), cluster.coherence, left)
     return dict(zip(OF_CLUSTER, contents, strict=True))
 
@@ -317,7 +310,7 @@ def _measured(inputs: Inputs, scores: Mapping[str, ParadigmScore], measure: str)
         return {name: _counts(score) for name, score in scores.items()}
     intervals = {name: getattr(score, f"{measure}_interval") for name, score in scores.items()}
     cells = {
-        name: percent_cell(getattr(score, measure), bracketed(intervals[name]))
+        name: layout.percent_cell(getattr(score, measure), layout.bracketed(intervals[name]))
         for name, score in scores.items()
     }
     first, among = next(iter(scores.values())), list[str]()
@@ -332,11 +325,11 @@ def _counts(score: ParadigmScore) -> Cell:
     terms = sum(cluster.terms - cluster.left for cluster in score.clusters)
     reasons = {why: f"{count:,}" for why, count in score.words_left_out.items() if count}
     text = f"{{:,}} / {score.skipped} / {terms}"
-    return counted(score.words, text, _reasons(reasons))
+    return layout.counted(score.words, text, _reasons(reasons))
 
 
 def _reasons(left_out: Mapping[str, str]) -> str:
-    return "; ".join(f"{spaced(reason)}: {what}" for reason, what in left_out.items())
+    return "; ".join(f"{layout.spaced(reason)}: {what}" for reason, what in left_out.items())
 
 
 def _reported(languages: Iterable[str]) -> str:

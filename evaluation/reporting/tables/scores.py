@@ -12,18 +12,7 @@ from evaluation.probing.protocols import PROTOCOLS
 from evaluation.reporting import layout
 from evaluation.reporting.averages import OWN, Average
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    NONE,
-    Cell,
-    Column,
-    Content,
-    Table,
-    columns_of,
-    percent,
-    rows_of,
-    sentence,
-    spaced,
-)
+from evaluation.reporting.layout import NONE, Cell, Column, Content, Table, columns_of, sentence
 from evaluation.reporting.tables.marks import (
     by_dataset,
     compared,
@@ -48,9 +37,7 @@ def introduction(inputs: Inputs) -> tuple[str, ...]:
         "introduction",
         **{**first.intervals, **protocol, "coverage": 100 * first.intervals["coverage"]},
         random=f", {sentence('random')}" if random else "",
-        options="".join(
-            f", {spaced(name)} {spaced(str(value))}" for name, value in options.items()
-        ),
+        options="".join(layout.spaced(f", {name} {value}") for name, value in options.items()),
         seed=first.seed,
         of_scale=f" {of_scale}" if (of_scale := about_scale(inputs)) else "",
         bold=about_bold(inputs.names, "encoder on each dataset or average"),
@@ -89,7 +76,7 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
         last=published_scores(inputs, average.benchmark, average.datasets),
         title=f"{group.title} ({group.abbreviation}{f'), {OWN}' if own else ')'}",
     )
-    table = replace(table, rows=rows_of(facts, [Column("", Cell), *baselines]) + table.rows)
+    table = replace(table, rows=layout.rows_of(facts, [Column("", Cell), *baselines]) + table.rows)
     return replace(table, caption=(_caption(inputs, group, table),))
 
 
@@ -158,7 +145,7 @@ def correlations(inputs: Inputs) -> list[Table]:
             return None
         pearson = score.measures[name]
         spearman = score.measures[name.replace("pearson", "spearman")]
-        cell = Cell(f"{percent(pearson)} / {percent(spearman)}", value=pearson)
+        cell = Cell(f"{layout.percent(pearson)} / {layout.percent(spearman)}", value=pearson)
         return sampled(inputs, [dataset], cell)
 
     subset = Column("Rows", lambda row: row[1].partition(", ")[2] or "all")
@@ -212,9 +199,9 @@ def _scores(inputs: Inputs, dataset: str) -> dict[str, Cell]:
 
 
 def _score(score: Score, trivial: float) -> Cell:
-    spread = "" if score.deviation is None else f" ± {percent(score.deviation)}"
+    spread = "" if score.deviation is None else f" ± {layout.percent(score.deviation)}"
     return Cell(
-        percent(score.value) + spread,
+        layout.percent(score.value) + spread,
         layout.bracketed(score.interval),
         given({layout.NOT_SHOWN: score.interval[0] <= trivial}),
         score.value,
@@ -224,7 +211,7 @@ def _score(score: Score, trivial: float) -> Cell:
 
 def _best_trivial(inputs: Inputs, dataset: str) -> Cell:
     name, value = inputs.best_trivial(dataset)
-    return layout.percent_cell(value, detail=f"({spaced(name)})")
+    return layout.percent_cell(value, detail=f"({layout.spaced(name)})")
 
 
 def _asked(score: Score) -> Cell:

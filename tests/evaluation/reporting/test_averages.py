@@ -22,7 +22,7 @@ SHIPPED = {"mc": "spanish_senteval", "sp_wiki": "spanish_discoeval", "dr_rst": "
 
 def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     found = averages_of(TASKS, SHIPPED)
-    assert [(one.what, one.heading, one.datasets) for one in found] == [
+    assert [(one.name, one.heading, one.datasets) for one in found] == [
         ("spanish_senteval SC", "SC (1 of 5)", ("mc",)),
         ("spanish_senteval", "All (1 of 20)", ("mc",)),
         ("spanish_discoeval SP", "SP (1 of 3)", ("sp_wiki",)),

@@ -9,8 +9,7 @@ import pytest
 from builders.tasks import TASKS, groups
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from evaluation.reporting.averages import averages_of
-from evaluation.reporting.published import PAPERS, PARALEX, PEOPLE, VECTORS
-from evaluation.reporting.tables.papers import published_means
+from evaluation.reporting.tables.marks import PAPERS, PARALEX, PEOPLE, VECTORS, published_means
 
 SPANISH, ENGLISH = PAPERS
 

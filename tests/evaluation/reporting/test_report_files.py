@@ -29,7 +29,9 @@ from report_files import (
     STS,
     TWO,
     audit_file,
+    inputs_of,
     kept,
+    kept_paradigms,
     kept_ranks,
     many_datasets,
     of_encoder,
@@ -51,13 +53,14 @@ from evaluation.reporting.figures import (
     image,
     inline,
 )
-from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.formats import latex, write_latex
+from evaluation.reporting.inputs import read_inputs
 from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
 from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
-from evaluation.reporting.latex import write_latex, written
-from evaluation.reporting.published import PAPERS
-from evaluation.reporting.tables.layers import profiles
+from evaluation.reporting.tables.encoders import profiles
 from evaluation.reporting.writing import metrics, plotted, write_report
+from evaluation.results.probes import SCORES, read_results
+from evaluation.results.stored import write_stored
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
 
@@ -76,12 +79,8 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    inputs = read_inputs(given["results"], given["audit"])
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
     return {own["name"]: own for own in browsed(inputs, find_datasets(given["instances"]))}
-
-
-def inputs_of(folder: Path, *results: Any) -> Inputs:
-    return read_inputs(kept(folder, *results), audit_file(folder, ALL_BASELINES))
 
 
 def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
@@ -143,12 +142,6 @@ def test_the_same_results_give_the_same_bytes(
     for name in names:
         assert (again / name).read_bytes() == (written_report / name).read_bytes(), name
     assert b"<dc:date>" not in (again / "figures" / "scores.svg").read_bytes()
-
-
-def test_no_figure_of_layers_without_layers(given: dict[str, Any], tmp_path: Path) -> None:
-    write_report(**{**given, "results": given["results"][:1]}, out=tmp_path)
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == FIGURES[2:]
-    assert "layers.svg" not in (tmp_path / "report.md").read_text("utf-8")
 
 
 def test_the_moved_sentence(browser: dict[str, dict[str, Any]]) -> None:
@@ -215,14 +208,10 @@ def test_answers(browser: dict[str, dict[str, Any]]) -> None:
 
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
-    inputs = read_inputs(given["results"], given["audit"])
-    datasets = find_datasets(given["instances"])
-    (first, *_) = browsed(inputs, datasets, "../hub/README.md")
-    assert (first["title"], first["card"]) == (
-        "Sentence classification (own dataset)",
-        "../hub/README.md#mc_x",
-    )
-    assert browsed(inputs, datasets)[0]["card"] == ""
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    for card, link in (("../hub/README.md", "../hub/README.md#mc_x"), ("", "")):
+        (first, *_) = browsed(inputs, find_datasets(given["instances"]), card)
+        assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
 
 
 def test_answers_that_are_scores(browser: dict[str, dict[str, Any]]) -> None:
@@ -326,8 +315,8 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     assert "## Counting of toys (TOY), own datasets\n" in (
         tmp_path / "out" / "report.md"
     ).read_text("utf-8")
-    inputs = read_inputs(given["results"], given["audit"])
-    assert (list(inputs.groups)[-1], list(inputs.datasets)[-1]) == (group, "toy_x")
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    assert list(inputs.groups.items())[-1] == ("toy_x", group)
     shown = browsed(inputs, find_datasets(given["instances"]))[-1]
     assert (shown["name"], shown["group"], shown["rows"][1]["told"][0]) == (
         *("toy_x", "TOY", "many toys"),
@@ -339,7 +328,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
 
 @pytest.mark.parametrize("there", [True, False])
 def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, there: bool) -> None:
-    inputs = read_inputs(given["results"], given["audit"])
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
     other = write_instances(tmp_path / "instances")
     if there:
         for split in ("train", "validation"):
@@ -354,10 +343,10 @@ def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, t
 
 
 def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> None:
-    ((results, _), _) = given["results"]
+    results = read_results(given["results"][0])
     scores = tuple(score for score in results.scores if score.dataset == "sp_x")
     own = kept(tmp_path, replace(results, scores=scores))
-    inputs = read_inputs(own, given["audit"])
+    inputs = read_inputs(own, given["instances"] / "audit.json")
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
         browsed(inputs, find_datasets(given["instances"]))
 
@@ -382,13 +371,17 @@ def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: 
     )
 
 
-def test_names_are_escaped_in_the_page(given: dict[str, Any], tmp_path: Path) -> None:
-    (results, folder), _ = given["results"]
-    named = replace(results, name="<b>&amp;</b>")
-    write_report([(named, folder)], given["instances"], given["audit"], tmp_path)
-    page = (tmp_path / "index.html").read_text("utf-8")
+def test_names_are_escaped_and_there_is_no_figure_of_layers_without_layers(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(given["results"][0], tmp_path / "results")
+    write_stored(replace(read_results(folder), name="<b>&amp;</b>"), folder / SCORES)
+    write_report([folder], given["instances"], tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page
     assert "<b>&amp;</b>" not in page
+    assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[2:]
+    assert "layers.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
 def test_the_page_is_well_formed(written_report: Path) -> None:
@@ -426,15 +419,16 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
 
 
 def test_latex(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, ONE, TWO, DEEP)
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs)
-    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 6
-    start = text.index(r"\caption{Sentence position (SP).")
-    assert text[start:].split("\n\\par")[0].splitlines() == [
-        r"\caption{Sentence position (SP). Accuracy in per cent on test; in brackets the 95 \% "
-        r"interval; after $\pm$ the standard deviation over random starts; in bold the "
+    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 8
+    table = text[text.index(r"\caption{Sentence position (SP).") :].split("\n\\par")[0].splitlines()
+    assert table[0].endswith(
+        r"after $\pm$ the standard deviation over random starts; in bold the "
         r"best of a dataset, if it is shown to beat chance; $\approx$ not distinguishable from the "
-        r"best; \textdagger{} not shown to beat a trivial baseline.}",
+        r"best; \textdagger{} not shown to beat a trivial baseline.}"
+    )
+    assert table[1:18] == [
         r"\label{tab:sp}",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         r"\begin{tabular}{@{}lr@{}}",
@@ -452,36 +446,19 @@ def test_latex(tmp_path: Path) -> None:
         r"\textbf{deep} & 45.0 $\pm$ 1.2\textsuperscript{\textdagger{} $\approx$} \\",
         r" & {\scriptsize [43.7, 46.8]} \\",
         r"\textbf{use} & \textbf{60.0} \\",
-        r" & {\scriptsize [58.5, 61.5]} \\",
-        *(
-            rf"{name}, Araujo et al. (2022)\textsuperscript{{\S{{}}}} & {scores['sp_wiki']:.1f} \\"
-            for name, scores in PAPERS[0].scores.items()
-        ),
-        r"\bottomrule",
-        r"\end{tabular}}",
     ]
-
-
-def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
-    text = write_latex(inputs)
-    averages, discoeval, similarity, *others = re.findall(r"\\caption\{(.*)\}\n", text)
-    (layers,) = (caption for caption in others if caption.startswith("Layers of deep."))
+    assert table[-3] == r"mBERT, Araujo et al. (2022)\textsuperscript{\S{}} & 52.0 \\"
+    averages, discoeval, similarity, *_ = re.findall(r"\\caption\{(.*)\}\n", text)
     metric = "Pearson's correlation $\\times$ 100 on test"
     assert averages.startswith(
         rf"Averages: spanish\_senteval. {metric}; probe protocol standard. Means over"
     )
     assert discoeval.startswith(r"Averages: spanish\_discoeval. Accuracy in per cent on test;")
-    assert "In bold is the best encoder of a column, if it is shown to beat chance" in averages
-    assert similarity == (
-        "Semantic similarity (SS). Pearson's correlation $\\times$ 100 on test; in brackets the "
-        "95 \\% interval; in bold the best of a dataset, if it is shown to beat chance."
-    )
-    assert "avg, the mean of all layers' vectors, is separate: it is not marked, even" in layers
+    assert similarity.startswith(f"Semantic similarity (SS). {metric}; in brackets the 95")
 
 
 def test_what_means_something_to_latex() -> None:
-    assert written(r"50 % of a_b & {c} #1 $ ~ ^ \x − 1 … ‡") == (
+    assert latex(r"50 % of a_b & {c} #1 $ ~ ^ \x − 1 … ‡") == (
         r"50 \% of a\_b \& \{c\} \#1 \$ \textasciitilde{} \textasciicircum{} "
         r"\textbackslash{}x $-$ 1 \dots{} \textdaggerdbl{}"
     )
@@ -497,7 +474,7 @@ def test_latex_compiles(tmp_path: Path, name: str) -> None:
         kept(tmp_path, *results),
         audit_file(tmp_path, ALL_BASELINES),
         kept_ranks(tmp_path, ranked),
-        [clustered],
+        kept_paradigms(tmp_path, clustered),
     )
     (tmp_path / "tables.tex").write_text(write_latex(inputs), "utf-8")
     document = (
@@ -530,7 +507,7 @@ def test_figures(written_report: Path) -> None:
 
 
 def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
-    axes = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(DR, STS, SP)), TWO)).axes[0]
+    axes: Any = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(DR, STS, SP)), TWO)).axes[0]
     lines = {
         lines.get_label(): [segment[0][0] for segment in lines.get_segments()]
         for lines in axes.collections
@@ -541,22 +518,12 @@ def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
         "majority": pytest.approx([20.52, 25.0]),
         "chance": pytest.approx([20.0, 100 / 29]),
     }
-    dots = {
-        container.get_label(): container.lines[0].get_xdata().tolist()
-        for container in axes.containers
-    }
-    assert dots == {
-        "char_hash": pytest.approx([80.0, 45.21, 30.0]),
-        "use": pytest.approx([60.0]),
-    }
-    assert [text.get_text() for text in axes.get_yticklabels()] == [
-        "sts14_es\n(test: 804)",
-        "sp_wiki\n(test: 4,000)",
-        "dr_rst\n(test: 130)",
-    ]
-    assert axes.get_xlabel() == (
-        "accuracy (%) or Pearson correlation (× 100) on test, 95 % interval"
-    )
+    dots = {dot.get_label(): dot.lines[0].get_xdata().tolist() for dot in axes.containers}
+    assert dots == {"char_hash": pytest.approx([80.0, 45.21, 30.0]), "use": pytest.approx([60.0])}
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels == ["sts14_es\n(test: 804)", "sp_wiki\n(test: 4,000)", "dr_rst\n(test: 130)"]
+    metrics = "accuracy (%) or Pearson correlation (× 100)"
+    assert axes.get_xlabel() == f"{metrics} on test, 95 % interval"
 
 
 def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
@@ -573,7 +540,7 @@ def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("error")
 def test_an_encoder_without_scores_in_a_column_takes_no_room(tmp_path: Path) -> None:
     inputs = many_datasets(inputs_of(tmp_path, replace(ONE, scores=(SP,))), LONGEST + 1)
-    other = replace(ONE, name="other")
+    other = replace(ONE, name="other", scores=())
     figure = draw_scores(replace(inputs, encoders=(*inputs.encoders, other)))
     image(figure, "svg")
     assert all(axes.get_position().width > 0.4 for axes in figure.axes)
@@ -583,39 +550,35 @@ def test_an_encoder_without_scores_in_a_column_takes_no_room(tmp_path: Path) -> 
 def test_a_picture_that_would_be_too_high(tmp_path: Path) -> None:
     figure = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(SP,))))
     figure.set_size_inches(4, 500)
-    content = image(figure, "png")
-    assert int.from_bytes(content[20:24]) == LARGEST
+    assert int.from_bytes(image(figure, "png")[20:24]) == LARGEST
 
 
-@pytest.mark.parametrize("name", ["_mine", r"x$\bad$", "$x$", r"x\$", "majority", "a & <b>"])
+@pytest.mark.parametrize("name", ["_mine", r"x$\bad$", r"x\$", "majority", "a & <b>"])
 def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
     inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
     figure = draw_scores(inputs)
-    drawn = ElementTree.fromstring(inline(figure, "scores"))
-    texts = [own.text for own in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    encoders = sorted([name, "char_hash"])
-    assert texts[-5:] == ["majority", "chance", "best trivial", *encoders]
-    (legend,) = figure.legends
-    assert len(legend.legend_handles) == 5
-    image(figure, "svg")
-    layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers"))
-    written = [own.text or "" for own in layers.iter("{http://www.w3.org/2000/svg}text")]
-    assert any(text.startswith(f"{name}. Average best layer") for text in written)
+    svg = "{http://www.w3.org/2000/svg}text"
+    texts = [own.text for own in ElementTree.fromstring(inline(figure, "scores")).iter(svg)]
+    assert texts[-5:] == ["majority", "chance", "best trivial", *sorted([name, "char_hash"])]
+    assert len(figure.legends[0].legend_handles) == 5
+    layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers")).iter(svg)
+    assert any((text.text or "").startswith(f"{name}. Average best layer") for text in layers)
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP)))
-    (profile,) = profiles(inputs)
-    axes = draw_layers([profile]).axes[0]
-    meshes = [mesh.get_array().ravel().tolist() for mesh in axes.collections]
-    assert meshes == [
-        pytest.approx(profile.standard[:3].ravel().tolist()),
-        pytest.approx(profile.standard[3].tolist()),
-    ]
-    (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
-    assert dots.get_xydata().tolist() == [[0.5, 2.5], [1.5, 0.5]]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
-    assert axes.get_title(loc="left").startswith("deep. Average best layer, of 0 to 2: 1.0 over")
-    axes = draw_layers([replace(profile, best=((0, 2), (1,)))]).axes[0]
-    (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
-    assert dots.get_xydata().tolist() == [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]
+    (profile,) = profiles(inputs_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP))))
+    for best, places in (
+        (((2,), (0,)), [[0.5, 2.5], [1.5, 0.5]]),
+        (((0, 2), (1,)), [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]),
+    ):
+        axes: Any = draw_layers([replace(profile, best=best)]).axes[0]
+        meshes = [mesh.get_array().ravel().tolist() for mesh in axes.collections]
+        assert meshes == [
+            pytest.approx(profile.standard[:3].ravel().tolist()),
+            pytest.approx(profile.standard[3].tolist()),
+        ]
+        (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
+        assert dots.get_xydata().tolist() == places
+        assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
+        title = axes.get_title(loc="left")
+        assert title.startswith("deep. Average best layer, of 0 to 2: ")

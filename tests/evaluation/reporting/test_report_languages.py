@@ -5,20 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_files import ONE, SP, audit_file, kept, one, say_of_dataset
+from report_files import ONE, SP, audit_file, cells, kept, one, say_of_dataset
 
+from evaluation.reporting.formats import write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layout import Table
-from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.tables.languages import languages, shared_tasks, tasks_in_languages
+from evaluation.reporting.tables.across import languages, shared_tasks, tasks_in_languages
 
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
-
-
-def cells(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row.cells] for row in table.rows]
 
 
 def inputs_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Inputs:
@@ -104,7 +98,7 @@ def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, made)
     assert len(shared_tasks(inputs)) == 1
     edition = {"sp_new": {**inputs.audit["sp_new"], "edition_of": "sp_old"}}
-    assert shared_tasks(replace(inputs, audit={**inputs.audit, **edition})) == []
+    assert shared_tasks(replace(inputs, report={"datasets": inputs.audit | edition})) == []
 
 
 @pytest.mark.parametrize("making", [None, WIKIPEDIA])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import report_files
 from matplotlib.figure import Figure
 from report_files import (
     ALL_BASELINES,
@@ -27,6 +28,7 @@ from report_files import (
     audit_file,
     kept,
     kept_ranks,
+    names,
     of_encoder,
     one,
 )
@@ -34,15 +36,19 @@ from report_files import (
 from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting import sections
-from evaluation.reporting.html import write_html
+from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.latex import write_latex
 from evaluation.reporting.layout import Table
-from evaluation.reporting.markdown import write_markdown
+from evaluation.reporting.tables.across import downstream, downstream_datasets
 from evaluation.reporting.tables.audit import measurements, verdicts
-from evaluation.reporting.tables.downstream import downstream, downstream_datasets
-from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
-from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
+from evaluation.reporting.tables.neighbours import (
+    clusters,
+    evalrank,
+    paralex,
+    postprocessing,
+    rank_differences,
+    word_differences,
+)
 from evaluation.reporting.writing import plotted
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
@@ -58,11 +64,7 @@ def inputs_of(
     paradigms: Sequence[ParadigmResults] = (),
     **ranks: Any,
 ) -> Inputs:
-    """Read results, with ranks as ``kept_ranks`` makes them."""
-    others = {score.dataset for own in (*rankings, *paradigms) for score in own.scores}
-    audit = audit_file(folder, ALL_BASELINES, others)
-    ranked = kept_ranks(folder, *rankings, **ranks)
-    return read_inputs(kept(folder, *results), audit, ranked, paradigms)
+    return report_files.inputs_of(folder, *results, rankings=rankings, paradigms=paradigms, **ranks)
 
 
 def values(inputs: Inputs, encoder: str) -> dict[str, Any]:
@@ -82,10 +84,6 @@ def cells(table: Table) -> list[list[str]]:
         ]
         for row in table.rows
     ]
-
-
-def names(table: Table) -> list[str]:
-    return [cell.text for cell in table.header]
 
 
 def test_no_sections_without_results(tmp_path: Path) -> None:
@@ -212,7 +210,7 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
         replace(OTHER_CLUSTERED, scores=(other, replace(alone, suggestion=0.75))),
     ]
     inputs = inputs_of(tmp_path, paradigms=paradigms)
-    (table,) = paradigm_differences(inputs)
+    (table,) = word_differences(inputs)
     assert names(table) == ["Dataset", "Vocabulary", "Casing", "Measure", "char_hash − use"]
     assert cells(table) == [
         ["paralex_es", "own", "as is", "suggestion", "0.0 [0.0, 0.0] tie"],
@@ -509,7 +507,7 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
         ("paradigms", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"coherence_threshold": 3}, "the coherence threshold of char_hash, 2"),
         ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the encoder named use of use"),
-        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the encoder named use of use"),
+        ("paradigms", {"encoder": {**TWO.encoder, "revision": "8"}}, "the encoder named use of use"),
         (
             "rankings",
             {"scores": (replace(RANK, digest="7" * 64),)},
@@ -552,7 +550,12 @@ def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
 
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
-    assert list(inputs.audited) == [groups.SP, groups.DR, groups.EVALRANK, groups.PARALEX]
+    assert list(dict.fromkeys(inputs.groups.values())) == [
+        groups.SP,
+        groups.DR,
+        groups.EVALRANK,
+        groups.PARALEX,
+    ]
     table = one(verdicts(inputs))
     assert [(row[0], row[4], row[7]) for row in cells(table)] == [
         ("sp_wiki", "solved by surface form", "–"),
