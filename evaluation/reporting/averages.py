@@ -82,24 +82,15 @@ def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list
         members = {
             name: tasks[name] for name in tasks if (benchmarks.get(name) or OWN) == benchmark
         }
-        missing, withdrawn = (
-            {name: entry for name, entry in of.get(benchmark, {}).items() if name not in members}
-            for of in (BENCHMARKS, WITHDRAWN)
-        )
+        listed = {**BENCHMARKS.get(benchmark, {}), **WITHDRAWN.get(benchmark, {})}
+        lacking = {name: entry for name, entry in listed.items() if name not in members}
         groups = sorted({TASKS[task].group for task in members.values()}, key=place)
         for group in (*groups, None) if members else ():
-
-            def within(task: str, group: Group | None = group) -> bool:
-                return group in (None, TASKS[task].group)
-
-            average = Average(
-                benchmark,
-                group,
-                tuple(name for name, task in members.items() if within(task)),
-                tuple(name for name, entry in missing.items() if within(entry["task"])),
-                {n: entry["withdrawn"] for n, entry in withdrawn.items() if within(entry["task"])},
-            )
-            averages.append(average)
+            names = [n for n, task in members.items() if group in (None, TASKS[task].group)]
+            gone = {n: e for n, e in lacking.items() if group in (None, TASKS[e["task"]].group)}
+            missing = tuple(name for name, entry in gone.items() if "withdrawn" not in entry)
+            withdrawn = {n: e["withdrawn"] for n, e in gone.items() if "withdrawn" in e}
+            averages.append(Average(benchmark, group, tuple(names), missing, withdrawn))
     return averages
 
 

@@ -7,6 +7,8 @@ from io import BytesIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import COVERED
 from evaluation.reporting.tables.encoders import Profile
@@ -73,31 +75,24 @@ def _draw_column(
     ]
     for label, values, colour, style in ticks:
         # Correlations have neither majority nor chance.
-        known = [(line, 100 * value) for line, value in enumerate(values) if value is not None]
+        known = [(line, value) for line, value in enumerate(values) if value is not None]
+        lines, places = np.array(known, float).reshape(-1, 2).T
         handles["baseline", label] = axes.vlines(
-            [value for _, value in known],
-            [line - 0.4 for line, _ in known],
-            [line + 0.4 for line, _ in known],
-            colour,
-            style,
-            linewidth=1.5,
-            label=label,
+            100 * places, lines - 0.4, lines + 0.4, colour, style, linewidth=1.5, label=label
         )
     for i, encoder in enumerate(inputs.names):
         offset = 0.6 * ((i + 0.5) / len(inputs.names) - 0.5)
-        scores = {
-            line: score
+        scores = [
+            (line, score.value, *score.interval)
             for line, name in enumerate(datasets)
             if (score := inputs.datasets[name].get(encoder))
-        }
+        ]
+        lines, reached, low, high = np.array(scores, float).reshape(-1, 4).T
         dots = axes.errorbar(
-            [100 * score.value for score in scores.values()],
-            [line + offset for line in scores],
+            100 * reached,
+            lines + offset,
             # The score can be just outside its interval.
-            xerr=[
-                [100 * max(0.0, score.value - score.interval[0]) for score in scores.values()],
-                [100 * max(0.0, score.interval[1] - score.value) for score in scores.values()],
-            ],
+            xerr=100 * np.maximum(0.0, [reached - low, high - reached]),
             # With more encoders than colours, those with the same colour differ by their markers.
             fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
             color=COLOURS[i % len(COLOURS)],

@@ -261,10 +261,10 @@ def long_table(
     """Return the scores of the main layers, of vectors as they are: a row each.
 
     Returns:
-        Columns encoder, dataset, task, language, measure ("accuracy", "pearson"; "MRR" …;
-        "suggestion", "coherence"), way (similarity, or vocabulary and casing; "" of a probe), key
-        (unique for an encoder: the dataset, or such as "evalrank_es mrr cosine"), value, interval
-        (or None). First probes by group and dataset, then EvalRank, then ParaLex.
+        ``COLUMNS``: measure ("accuracy", "pearson"; "MRR" …; "suggestion", "coherence"), way
+        (similarity, or vocabulary and casing; "" of a probe), key (unique for an encoder: the
+        dataset, or such as "evalrank_es mrr cosine"), interval (or None), and others. First probes
+        by group and dataset, then EvalRank, then ParaLex.
     """
     rows: list[tuple[object, ...]] = [
         (name, s.dataset, s.task, s.language, s.metric, "", s.dataset, s.value, s.interval)

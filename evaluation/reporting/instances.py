@@ -94,7 +94,10 @@ def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
         for encoder, score in inputs.datasets[name].items()
     ]
     told = _told(dataset, rows, drawn)
-    columns = _provenance(dataset)
+    # Those that are shown nowhere else.
+    other = {"id", "split", "also_in", dataset.target}
+    other |= {column for text in task.texts for column in (text.natural, text.tokens)}
+    columns = [column for column in dataset.columns if column not in other]
     shown = rows.take(np.array(drawn, np.int64)).to_pylist()
     content: dict[str, Any] = {
         "name": name,
@@ -205,13 +208,6 @@ def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[s
         return [[f"{gold[i]:g}", f"above {100 * ranks[i]:.0f} %"] for i in drawn]
     words = TASKS[dataset.task].gold
     return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
-
-
-def _provenance(dataset: Dataset) -> list[str]:
-    """Return the columns that are shown nowhere else."""
-    shown = {"id", "split", "also_in", dataset.target}
-    shown |= {name for text in TASKS[dataset.task].texts for name in (text.natural, text.tokens)}
-    return [name for name in dataset.columns if name not in shown]
 
 
 def _rows(dataset: Dataset) -> pa.Table:

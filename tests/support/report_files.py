@@ -281,14 +281,14 @@ def many_datasets(inputs: Inputs, count: int) -> Inputs:
 def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None) -> list[Path]:
     """Keep results in folders, each score with 20 predictions, ``right`` or 10 of them right."""
     gold, ids = np.arange(20.0) % 4, np.array([f"i{number}" for number in range(20)], object)
-    folders = [folder / "results" / f"{number}-{own.name}" for number, own in enumerate(results)]
-    for own, path in zip(results, folders, strict=True):
-        answers = np.where(np.arange(20) < (right or {}).get(own.name, 10), gold, gold + 1)
+    folders = [folder / "results" / f"{number}-{item.name}" for number, item in enumerate(results)]
+    for item, path in zip(results, folders, strict=True):
+        answers = np.where(np.arange(20) < (right or {}).get(item.name, 10), gold, gold + 1)
         predictions = Predictions(ids, ids, gold, answers[None])
         tables = [
-            predictions_table(score.dataset, score.layer, predictions) for score in own.scores
+            predictions_table(score.dataset, score.layer, predictions) for score in item.scores
         ]
-        write_results(own, tables, path)
+        write_results(item, tables, path)
     return folders
 
 
@@ -298,17 +298,19 @@ PAIRS = RANK.pairs
 def kept_ranks(
     folder: Path, *rankings: RankingResults, first: Mapping[str, int] | None = None
 ) -> list[Path]:
-    """Keep rankings of ``PAIRS`` pairs: of an encoder the ``first`` or half have rank 1, others 4."""
+    """Keep rankings of ``PAIRS`` pairs: the ``first`` or half have rank 1, the others 4."""
     places = np.arange(PAIRS)
     ids = np.array([f"p{place:04}" for place in places])
-    folders = [folder / "rankings" / f"{number}-{own.name}" for number, own in enumerate(rankings)]
-    for own, path in zip(rankings, folders, strict=True):
-        ranks = np.where(places < (first or {}).get(own.name, PAIRS // 2), 1.0, 4.0)
+    folders = [
+        folder / "rankings" / f"{number}-{item.name}" for number, item in enumerate(rankings)
+    ]
+    for item, path in zip(rankings, folders, strict=True):
+        ranks = np.where(places < (first or {}).get(item.name, PAIRS // 2), 1.0, 4.0)
         pairs = [
             ranks_table(PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks))
-            for score in own.plain
+            for score in item.plain
         ]
-        write_rankings(own, pairs, path)
+        write_rankings(item, pairs, path)
     return folders
 
 
@@ -326,8 +328,8 @@ def inputs_of(
     paradigms: Sequence[ParadigmResults] = (),
     **how: Any,
 ) -> Inputs:
-    """Keep results, and read them: ``audit`` or ``baselines``, ``samples``, ``right``, ``first``."""
-    others = {score.dataset for own in (*rankings, *paradigms) for score in own.scores}
+    """Keep results, and read them with ``audit`` or ``baselines``; ``right``: see ``kept``."""
+    others = {score.dataset for item in (*rankings, *paradigms) for score in item.scores}
     audit = how.get("audit") or audit_file(folder, how.get("baselines", ALL_BASELINES), others)
     return read_inputs(
         kept(folder, *results, right=how.get("right")),
@@ -496,8 +498,8 @@ def write_instances(folder: Path) -> Path:
         elif task != "similarity":
             splits |= {"train": rows, "validation": rows}
         (folder / name).mkdir(parents=True)
-        for split, own in splits.items():
-            filled = [_filled(row, f"{name}-{i}", split) for i, row in enumerate(own)]
+        for split, item in splits.items():
+            filled = [_filled(row, f"{name}-{i}", split) for i, row in enumerate(item)]
             table = pa.Table.from_pylist(filled, schema=schema)
             pq.write_table(table, folder / name / f"{split}-00000-of-00001.parquet")
     return folder
@@ -548,10 +550,10 @@ def whole_report(folder: Path) -> dict[str, Any]:
                 predictions_table(dataset.name, layer, Predictions(ids, ids, gold, starts))
             )
     found = []
-    for own, its in ((ONE, scores), (DEEP, deep)):
-        path = folder / "results" / own.name
-        results = replace(own, scores=tuple(its))
-        write_results(results, tables[own.name], path)
+    for item, its in ((ONE, scores), (DEEP, deep)):
+        path = folder / "results" / item.name
+        results = replace(item, scores=tuple(its))
+        write_results(results, tables[item.name], path)
         found.append(path)
     trivial = {
         score.dataset: ({"majority": 0.2} if score.metric == "accuracy" else {}) | {"length": 0.4}

@@ -126,18 +126,12 @@ def _averages(inputs: Inputs, benchmark: str) -> Table:
 
 def _not_averaged(inputs: Inputs, whole: Average) -> list[str]:
     """Return paragraphs on datasets that are withdrawn, or that encoders lack."""
+    withdrawn = [sentence("withdrawn", name=name, why=why) for name, why in whole.withdrawn.items()]
     lacking = {
-        name: [dataset for dataset in whole.datasets if name not in inputs.datasets[dataset]]
+        name: ", ".join(each for each in whole.datasets if name not in inputs.datasets[each])
         for name in inputs.names
     }
-    return [
-        *(sentence("withdrawn", name=name, why=why) for name, why in whole.withdrawn.items()),
-        *(
-            sentence("lacks", name=name, datasets=", ".join(datasets))
-            for name, datasets in lacking.items()
-            if datasets
-        ),
-    ]
+    return withdrawn + [sentence("lacks", name=n, datasets=d) for n, d in lacking.items() if d]
 
 
 def _means(inputs: Inputs, average: Average) -> dict[str, Cell]:

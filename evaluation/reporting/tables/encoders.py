@@ -57,21 +57,16 @@ def _dimension(results: Results) -> Cell | None:
 
 def vocabulary(inputs: Inputs) -> list[Table]:
     """Return the share of out-of-vocabulary words by dataset and encoder with a vocabulary."""
-    coverage = {
-        (results.name, score.dataset): score.coverage
-        for results in inputs.encoders
-        for score in results.main
-        if score.coverage
-    }
 
     def unknown(encoder: str, dataset: str) -> Cell | None:
-        counts = coverage.get((encoder, dataset))
-        if counts is None:
+        score = inputs.datasets[dataset].get(encoder)
+        if score is None or not score.coverage:
             return None
-        words, tokens = counts["out_of_vocabulary"], counts["tokens"]
+        words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
         return layout.percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
 
-    names = list(dict.fromkeys(name for name, _ in coverage))
+    encoders = (each for each in inputs.encoders if any(score.coverage for score in each.main))
+    names = [results.name for results in encoders]
     rows = inputs.datasets if names else ()
     return by_dataset(inputs, "vocabulary", columns_of(names, unknown), rows)
 

@@ -220,28 +220,27 @@ def published_ranges(inputs: Inputs, benchmark: str, datasets: Sequence[str]) ->
     """Return dataset to the lowest and highest score of the papers' encoders, if they have any."""
     cells = {}
     for name in datasets:
-        values = [
-            scores[name]
-            for paper in PAPERS
-            for encoder, scores in paper.scores.items()
-            if benchmark in paper.benchmarks and name in scores and encoder != PEOPLE
-        ]
+        known = ((encoder, scores.get(name)) for encoder, _, scores in _published(benchmark))
+        values = [value for encoder, value in known if value is not None and encoder != PEOPLE]
         if values and name not in inputs.samples:
             span = f"{min(values):.1f} … {max(values):.1f}"
             cells[name] = Cell(span, value=max(values) / 100)
     return cells
 
 
+def _published(benchmark: str) -> list[tuple[str, str, Published]]:
+    """Return encoder, paper and scores of those who report on a benchmark."""
+    papers = [paper for paper in PAPERS if benchmark in paper.benchmarks]
+    return [(encoder, p.paper, scores) for p in papers for encoder, scores in p.scores.items()]
+
+
 def _rows(benchmark: str, values_of: Callable[[Published], list[float | None]]) -> list[Row]:
     """Return a row for each encoder of the papers on a benchmark that has one of the values."""
     rows = []
-    for paper in PAPERS:
-        for encoder, scores in paper.scores.items() if benchmark in paper.benchmarks else ():
-            values = values_of(scores)
-            if any(value is not None for value in values):
-                name = Cell(f"{encoder}, {paper.paper}", marks=(layout.OTHERS,))
-                cells = (
-                    Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values
-                )
-                rows.append(Row((name, *cells), "published"))
+    for encoder, paper, scores in _published(benchmark):
+        values = values_of(scores)
+        if any(value is not None for value in values):
+            name = Cell(f"{encoder}, {paper}", marks=(layout.OTHERS,))
+            cells = (Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values)
+            rows.append(Row((name, *cells), "published"))
     return rows

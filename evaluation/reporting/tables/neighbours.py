@@ -245,33 +245,30 @@ def clusters(inputs: Inputs) -> list[Table]:
     """Return a table for each dataset of ParaLex: its clusters, with the terms left out."""
     tables: list[Table] = []
     for dataset, ways in groupby(_clustered(inputs).items(), key=lambda item: item[0][0]):
-        rows: dict[tuple[str, str, str], dict[str, Mapping[str, Content]]] = {}
-        for (_, _, vocabulary, casing), scores in ways:
-            known = [(name, cluster) for name, s in scores.items() for cluster in s.clusters]
-            for name, cluster in sorted(known, key=lambda item: item[1].cluster):
-                row = (cluster.cluster, vocabulary, casing)
-                rows.setdefault(row, {})[name] = _of_cluster(cluster)
-        names = inputs.in_order(set().union(*rows.values()))
-        columns = [
-            Column("Cluster", lambda row: row[0]),
-            Column("Vocabulary", lambda row: row[1]),
-            Column("Casing", lambda row: layout.spaced(row[2])),
-            *columns_of(
-                product(names, OF_CLUSTER),
-                partial(_shown_of, rows),
-                ": ".join,
-            ),
-        ]
         name = layout.unused_name(f"clusters-{dataset}", {table.name for table in tables})
-        tables.append(lay_out("clusters", rows, columns, name=name, dataset=dataset))
+        tables.append(_clusters(inputs, dataset, dict(ways), name))
     return tables
 
 
-def _shown_of(
-    rows: Mapping[Any, Mapping[str, Mapping[str, Content]]], column: tuple[str, str], row: Any
-) -> Content:
-    encoder, what = column
-    return rows[row][encoder][what] if encoder in rows[row] else None
+def _clusters(
+    inputs: Inputs, dataset: str, ways: Mapping[Way, Mapping[str, ParadigmScore]], name: str
+) -> Table:
+    rows: dict[tuple[str, str, str], dict[tuple[str, str], Content]] = {}
+    for (_, _, vocabulary, casing), scores in ways.items():
+        known = [(encoder, cluster) for encoder, s in scores.items() for cluster in s.clusters]
+        for encoder, cluster in sorted(known, key=lambda item: item[1].cluster):
+            contents = rows.setdefault((cluster.cluster, vocabulary, casing), {})
+            contents |= {(encoder, what): shown for what, shown in _of_cluster(cluster).items()}
+    encoders = inputs.in_order({encoder for contents in rows.values() for encoder, _ in contents})
+    columns = [
+        Column("Cluster", lambda row: row[0]),
+        Column("Vocabulary", lambda row: row[1]),
+        Column("Casing", lambda row: layout.spaced(row[2])),
+        *columns_of(
+            product(encoders, OF_CLUSTER), lambda column, row: rows[row].get(column), ": ".join
+        ),
+    ]
+    return lay_out("clusters", rows, columns, name=name, dataset=dataset)
 
 
 def _of_cluster(cluster: ClusterScore) -> dict[str, Content]:

@@ -65,16 +65,17 @@ def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
         lambda dataset, encoder: scores[dataset][encoder],
         partial(scored_dataset_cell, inputs),
     )
-    own = average.benchmark == OWN
-    name = group.abbreviation.lower()
+    name, title = group.abbreviation.lower(), f"{group.title} ({group.abbreviation})"
+    if average.benchmark == OWN:
+        name, title = f"own-{name}", f"{title}, {OWN}"
     table = layout.lay_out(
         "group",
         inputs.names,
         [Column("", layout.named), *columns],
-        name=f"own-{name}" if own else name,
+        name=name,
         kind="encoder",
         last=published_scores(inputs, average.benchmark, average.datasets),
-        title=f"{group.title} ({group.abbreviation}{f'), {OWN}' if own else ')'}",
+        title=title,
     )
     table = replace(table, rows=layout.rows_of(facts, [Column("", Cell), *baselines]) + table.rows)
     return replace(table, caption=(_caption(inputs, group, table),))

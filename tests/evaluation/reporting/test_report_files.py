@@ -80,18 +80,18 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
     inputs = read_inputs(given["results"], given["instances"] / "audit.json")
-    return {own["name"]: own for own in browsed(inputs, find_datasets(given["instances"]))}
+    return {item["name"]: item for item in browsed(inputs, find_datasets(given["instances"]))}
 
 
 def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
-    own = browser[dataset]["rows"][row]["parts"]
-    return [(part["tag"], *part["units"], part["note"], part["marked"]) for part in own]
+    item = browser[dataset]["rows"][row]["parts"]
+    return [(part["tag"], *part["units"], part["note"], part["marked"]) for part in item]
 
 
 def test_what_dvc_shows_and_plots(given: dict[str, Any], written_report: Path) -> None:
     """Every score, by its name; and the averages of whole benchmarks."""
     plotted = json.loads((written_report / "scores.json").read_bytes())
-    scores = {(own["dataset"], own["encoder"]): own["score"] for own in plotted}
+    scores = {(item["dataset"], item["encoder"]): item["score"] for item in plotted}
     assert len(scores) == len(plotted) == 2 * (8 + 3 * 3 + 2 * 2)
     expected = {
         **{("sp_x", "char_hash"): 0.4521, ("sp_x", "deep"): pytest.approx(0.4121)},
@@ -168,43 +168,46 @@ def test_the_replaced_sentence(browser: dict[str, dict[str, Any]]) -> None:
     assert incoherent[2] == ("3", "Frase 2.", "put in from d9#1", True)
     assert [marked for *_, marked in incoherent] == [False, False, True, False, False, False]
     assert not any(marked for *_, marked in coherent)
-    own = browser["dc_x"]
-    assert own["columns"] == ["document_id", "replaced_position", "donor_id", "licence"]
-    assert own["rows"][0]["values"] == ["dc_x-0", "3", "d9#1", "CC0-1.0"]
-    assert own["rows"][1]["values"] == ["dc_x-1", "–", "–", "CC0-1.0"]
+    item = browser["dc_x"]
+    assert item["columns"] == ["document_id", "replaced_position", "donor_id", "licence"]
+    assert item["rows"][0]["values"] == ["dc_x-0", "3", "d9#1", "CC0-1.0"]
+    assert item["rows"][1]["values"] == ["dc_x-1", "–", "–", "CC0-1.0"]
 
 
 def test_spans_stand_in_the_order_of_the_text(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["dr_x"]
+    item = browser["dr_x"]
     assert parts(browser, "dr_x", 0) == [
         ("satellite", "la carretera se cerró.", "unit 1", False),
         ("nucleus", "Llovió", "y heló,", "units 2 to 3", False),
     ]
     assert [tag for tag, *_ in parts(browser, "dr_x", 1)] == ["nucleus", "nucleus"]
-    assert own["trees"] == {"t1": [[1, 2, 0, 0, 1], [1, 1, 2, 2, 0]]}
-    assert [(row["tree"], row["node"]) for row in own["rows"]] == [
+    assert item["trees"] == {"t1": [[1, 2, 0, 0, 1], [1, 1, 2, 2, 0]]}
+    assert [(row["tree"], row["node"]) for row in item["rows"]] == [
         ("t1", [1, 2, 0, 0]),
         ("t1", [1, 1, 2, 2]),
     ]
-    assert own["rows"][0]["told"] == ["NS-Causa", ""]
+    assert item["rows"][0]["told"] == ["NS-Causa", ""]
 
 
-def test_texts_pairs_and_sections(browser: dict[str, dict[str, Any]]) -> None:
+def test_texts_pairs_and_sections(
+    browser: dict[str, dict[str, Any]], given: dict[str, Any]
+) -> None:
     assert parts(browser, "ssp_x", 1) == [("", "Noticia 1.", "", False)]
     assert browser["ssp_x"]["rows"][1]["told"] == ["from the summary", ""]
-    assert parts(browser, "nli_x", 2) == [
-        ("1", "Llueve 2.", "", False),
-        ("2", "El suelo está mojado.", "", False),
-    ]
+    pair = [("1", "Llueve 2.", "", False), ("2", "El suelo está mojado.", "", False)]
+    assert parts(browser, "nli_x", 2) == pair
     assert browser["nli_x"]["rows"][2]["told"] == ["entailment", ""]
+    (dataset,) = (item for item in find_datasets(given["instances"]) if item.name == "ssp_x")
+    (part,) = shown_texts(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
+    assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
 
 
 def test_answers(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["nli_x"]
+    item = browser["nli_x"]
     # The better one first: two starts of three, and one.
-    assert own["encoders"] == ["deep", "char_hash"]
-    assert own["rows"][0]["answers"] == [[0, False, "2 of 3 starts"], [1, True, ""]]
-    assert own["rows"][1]["answers"] == [[1, False, "3 of 3 starts"], [1, False, ""]]
+    assert item["encoders"] == ["deep", "char_hash"]
+    assert item["rows"][0]["answers"] == [[0, False, "2 of 3 starts"], [1, True, ""]]
+    assert item["rows"][1]["answers"] == [[1, False, "3 of 3 starts"], [1, False, ""]]
 
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
@@ -215,39 +218,33 @@ def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) ->
 
 
 def test_answers_that_are_scores(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["sts_x"]
-    assert own["labels"] == []
-    assert [row["told"] for row in own["rows"][::2]] == [
+    item = browser["sts_x"]
+    assert item["labels"] == []
+    assert [row["told"] for row in item["rows"][::2]] == [
         ["0", "above 0 %"],
         ["1", "above 50 %"],
         ["2", "above 100 %"],
     ]
-    assert [row["answers"][1] for row in own["rows"][::2]] == [
+    assert [row["answers"][1] for row in item["rows"][::2]] == [
         [0.0, True, "above 100 %"],
         [-1.0, False, "above 50 %"],
         [-2.0, True, "above 0 %"],
     ]
-    assert not any(row["answers"][0][1] for row in own["rows"])
+    assert not any(row["answers"][0][1] for row in item["rows"])
 
 
 def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["mc_x"]
-    assert (own["count"], len(own["rows"])) == (60, LIMIT)
+    item = browser["mc_x"]
+    assert (item["count"], len(item["rows"])) == (60, LIMIT)
     ids = [f"mc_x-{i}" for i in range(60)]
     drawn = draw(ids, 1111, "mc_x")
-    assert [row["id"] for row in own["rows"]] == [ids[place] for place in drawn]
+    assert [row["id"] for row in item["rows"]] == [ids[place] for place in drawn]
     assert drawn == sorted(drawn)
     assert drawn != draw(ids, 1112, "mc_x")
     # Which ones does not depend on where they stand.
     turned = draw(ids[::-1], 1111, "mc_x")
     assert {ids[::-1][place] for place in turned} == {ids[place] for place in drawn}
     assert draw(ids[:3], 1111, "mc_x") == [0, 1, 2]
-
-
-def test_long_texts_are_cut(given: dict[str, Any]) -> None:
-    (dataset,) = (own for own in find_datasets(given["instances"]) if own.name == "ssp_x")
-    (part,) = shown_texts(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
-    assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
 
 
 def an_instance(task: Task) -> dict[str, Any]:
@@ -345,8 +342,8 @@ def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, t
 def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> None:
     results = read_results(given["results"][0])
     scores = tuple(score for score in results.scores if score.dataset == "sp_x")
-    own = kept(tmp_path, replace(results, scores=scores))
-    inputs = read_inputs(own, given["instances"] / "audit.json")
+    item = kept(tmp_path, replace(results, scores=scores))
+    inputs = read_inputs(item, given["instances"] / "audit.json")
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
         browsed(inputs, find_datasets(given["instances"]))
 
@@ -360,8 +357,8 @@ def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: 
     assert HOSTILE.split("(")[0] not in page
     data = re.search(r'id="instances-data">(.*?)</script>', page, re.DOTALL)
     assert data
-    (own,) = (one for one in json.loads(data[1]) if one["name"] == "nli_x")
-    texts = [part["units"][0] for row in own["rows"] for part in row["parts"]]
+    (item,) = (one for one in json.loads(data[1]) if one["name"] == "nli_x")
+    texts = [part["units"][0] for row in item["rows"] for part in row["parts"]]
     assert HOSTILE in texts
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy
@@ -468,7 +465,7 @@ def test_what_means_something_to_latex() -> None:
 @pytest.mark.parametrize("name", ["deep", r"100%_#{}$\bad~^&"])
 def test_latex_compiles(tmp_path: Path, name: str) -> None:
     several = [DEEP, *[replace(ONE, scores=(DR, SP, STS))] * 3]
-    results = [replace(own, name=f"{name}{place}") for place, own in enumerate(several)]
+    results = [replace(item, name=f"{name}{place}") for place, item in enumerate(several)]
     ranked, clustered = of_encoder(results[0], RANKED, CLUSTERED)
     inputs = read_inputs(
         kept(tmp_path, *results),
@@ -534,7 +531,7 @@ def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
             for axes in draw_scores(many_datasets(inputs, count)).axes
             for container in axes.containers
         ]
-        assert [len(own) for own in drawn] == columns
+        assert [len(item) for item in drawn] == columns
 
 
 @pytest.mark.filterwarnings("error")
@@ -558,7 +555,7 @@ def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> N
     inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
     figure = draw_scores(inputs)
     svg = "{http://www.w3.org/2000/svg}text"
-    texts = [own.text for own in ElementTree.fromstring(inline(figure, "scores")).iter(svg)]
+    texts = [item.text for item in ElementTree.fromstring(inline(figure, "scores")).iter(svg)]
     assert texts[-5:] == ["majority", "chance", "best trivial", *sorted([name, "char_hash"])]
     assert len(figure.legends[0].legend_handles) == 5
     layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers")).iter(svg)

@@ -56,34 +56,34 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        own = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield own
-        own.close()
+        item = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield item
+        item.close()
 
 
 @pytest.fixture(scope="module")
 def context(browser: Any) -> Iterator[Any]:
     """Return one context: a process of Chromium for each page would take long to start."""
-    own = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield own
-    own.close()
+    item = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield item
+    item.close()
 
 
 @pytest.fixture
 def page(context: Any, address: str) -> Iterator[Any]:
     """Open the page; at the end there may be no error, and no request but the one for it."""
-    own = context.new_page()
+    item = context.new_page()
     said: list[str] = []
-    own.on("console", lambda message: said.append(message.text))
-    own.on("pageerror", lambda error: said.append(str(error)))
-    own.on("dialog", lambda dialog: said.append(dialog.message))
+    item.on("console", lambda message: said.append(message.text))
+    item.on("pageerror", lambda error: said.append(str(error)))
+    item.on("dialog", lambda dialog: said.append(dialog.message))
     asked: list[str] = []
-    own.on("request", lambda request: asked.append(request.url))
-    own.goto(address)
-    yield own
+    item.on("request", lambda request: asked.append(request.url))
+    item.goto(address)
+    yield item
     assert said == []
     assert asked == [address]
-    own.close()
+    item.close()
 
 
 def column(page: Any, table: str, number: int) -> list[str]:
@@ -299,7 +299,7 @@ def test_clusters_unfold_and_are_found_by_the_terms_left_out(page: Any) -> None:
 def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
     """What names a row stays, however many columns that is."""
     results = (DEEP, ONE, TWO)
-    ranked, clustered = zip(*(of_encoder(own, RANKED, CLUSTERED) for own in results), strict=True)
+    ranked, clustered = zip(*(of_encoder(item, RANKED, CLUSTERED) for item in results), strict=True)
     inputs = inputs_of(tmp_path, *results, rankings=ranked, paradigms=clustered)
     path = tmp_path / "index.html"
     path.write_text(write_html(inputs, [], draw_scores(inputs)), "utf-8")
@@ -429,8 +429,8 @@ def test_the_tree(page: Any) -> None:
     ]
     # The satellite stands first in the text, the nucleus, of two units, after it.
     places = [
-        [float(own.get_attribute(what)) for what in ("x", "y", "width")]
-        for own in tree.locator("rect").all()
+        [float(item.get_attribute(what)) for what in ("x", "y", "width")]
+        for item in tree.locator("rect").all()
     ]
     unit = places[1][2]
     assert places[:2] == [[unit, 0.0, 2 * unit], [0.0, 0.0, unit]]
