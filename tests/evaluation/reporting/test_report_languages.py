@@ -5,7 +5,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_files import ONE, SP, audit_file, cells, kept, one, say_of_dataset
+import report_files
+from report_files import (
+    ALL_BASELINES,
+    CLUSTERED,
+    ONE,
+    PARADIGM,
+    SP,
+    audit_file,
+    cells,
+    kept,
+    one,
+    say_of_dataset,
+)
 
 from evaluation.reporting.formats import write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
@@ -107,3 +119,16 @@ def test_a_report_in_one_language_has_no_such_table(
 ) -> None:
     inputs = inputs_of(tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})})
     assert languages(inputs) == tasks_in_languages(inputs) == []
+
+
+def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None:
+    datasets = ("paralex_es", "paralex_en")
+    audit = audit_file(tmp_path, ALL_BASELINES, datasets)
+    for name in datasets:
+        say_of_dataset(audit, name, made=WIKIPEDIA)
+    english = replace(PARADIGM, dataset="paralex_en", language="en")
+    paradigms = [replace(CLUSTERED, scores=(PARADIGM, english))]
+    inputs = report_files.inputs_of(tmp_path, ONE, paradigms=paradigms, audit=audit)
+    (task,) = shared_tasks(inputs)
+    assert (task.name, task.measure) == ("paradigms", "suggestion, shared words, as is")
+    assert {mean.value for mean in task.scores["char_hash"].values()} == {PARADIGM.suggestion}

@@ -38,7 +38,7 @@ from evaluation.reporting.layout import (
     unused_name,
 )
 from evaluation.reporting.tables.audit import measurements, published, verdicts
-from evaluation.reporting.tables.averages import answers, averages
+from evaluation.reporting.tables.averages import answers, averages, warning
 from evaluation.reporting.tables.compared import differences, pairs
 from evaluation.reporting.tables.encoders import layer_table, profiles
 from evaluation.reporting.tables.marks import PAPERS, tone
@@ -613,3 +613,14 @@ def test_results_that_must_not_be_compared(
 ) -> None:
     with pytest.raises(InputError, match=words):
         inputs_of(tmp_path, ONE, replace(TWO, **other))
+
+
+def test_what_is_missing_stands_first(tmp_path: Path) -> None:
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(DR,)), TWO)
+    assert [answer for _, answer in answers(inputs)] == [
+        "No encoder was probed on all of its datasets."
+    ]
+    missing = {"tass1": "Ask for it.", "tass2": "Ask for it."}
+    said = warning(replace(inputs, report={**inputs.report, "missing": missing}))
+    assert said.startswith("Incomplete: missing are tass1, tass2, whose corpora must be asked for")
+    assert said.endswith("incomplete. Ask for it.")
