@@ -43,8 +43,8 @@ def related(one: "pd.Series[float]", other: "pd.Series[float]") -> Cell | None:
 
     The interval is Bonett and Wright's (2000, "Sample size requirements for estimating Pearson,
     Kendall and Spearman correlations", Psychometrika 65): Fisher's z with the variance
-    (1 + r² / 2) / (n - 3). Below six encoders, and where the two orders are equal or opposite, for
-    which the formula has no value, there is none.
+    (1 + r² / 2) / (n - 3). It is left out below six encoders, and where the two orders are equal or
+    opposite, for which the formula has no value.
 
     Returns:
         None below three encoders, or if one score is equal for all of them.
