@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from builders.auditing.report import Inherited, entries_of, failures_of, undeclared_of
 from builders.plan.available import left_out_datasets, without
 from builders.plan.groups import BuildGroup, load_groups
-from builders.plan.params import inherited_params
+from builders.plan.inherited import inherited_params
 from corpora_recipes.params import load_params
 from corpora_recipes.records import KINDS
 from corpora_recipes.running.code import code_digest

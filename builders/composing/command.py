@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from builders.plan.params import rankings_params
+from builders.plan.inherited import rankings_params
 from builders.plan.rankings import RankingDataset, rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.editions import check_editions
+from builders.plan.inherited import rankings_params
 from builders.plan.origins import Origin, origins_of
-from builders.plan.params import rankings_params
 from builders.plan.rankings import rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params

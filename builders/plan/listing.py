@@ -4,7 +4,7 @@ from pathlib import Path
 
 from builders.plan.datasets import ExampleDataset, check_inherited
 from builders.plan.groups import load_groups
-from builders.plan.params import inherited_params
+from builders.plan.inherited import inherited_params
 from corpora_recipes.params import load_params
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from builders.plan.params import inherited_params, rankings_params
+from builders.plan.inherited import inherited_params, rankings_params
 from corpora_recipes.running.errors import InputError
 
 PATH = Path("params.yaml")
