@@ -13,13 +13,12 @@ from builders.plan.datasets import (
     Dataset,
     ExampleDataset,
     PassageDataset,
-    RelationDataset,
     TreebankDataset,
     check_tokens,
     datasets_of,
 )
-from builders.store.dataset_files import write_dataset, write_report
 from builders.store.record_files import window_of
+from builders.store.shards import write_dataset, write_report
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
@@ -28,7 +27,7 @@ from corpora_recipes.running.outputs import whole_folder
 MAKERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[Made]]] = {
     PassageDataset: passage_rows,
     ExampleDataset: example_rows,
-    RelationDataset: relation_rows,
+    Dataset: relation_rows,
     TreebankDataset: treebank_rows,
 }
 

@@ -7,11 +7,10 @@ from typing import Any
 
 from builders.building.made import Made
 from builders.plan.datasets import ExampleDataset
-from builders.sampling.choosing import choose
-from builders.sampling.folds import Marks, assign, same_text
-from builders.store.dataset_files import Rows
+from builders.sampling.folds import Marks, assign, choose, same_text
 from builders.store.record_files import no_examples, read_examples
-from builders.tasks.example_task import ExampleTask
+from builders.store.shards import Rows
+from builders.tasks.task import ExampleTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Example, Split
 
@@ -20,11 +19,6 @@ def example_rows(
     datasets: Sequence[ExampleDataset], records: Path, corpus: Corpus
 ) -> Iterator[Made]:
     """Yield the rows of each dataset; only one dataset is in memory at a time.
-
-    Args:
-        datasets: those of the corpus.
-        records: the file of its examples.
-        corpus: its entry in params.yaml.
 
     Raises:
         InputError: the records are missing or of another kind, or none is of the collection.

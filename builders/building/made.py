@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from builders.plan.datasets import Dataset, PassageDataset
 from builders.sampling.folds import FOLDS
-from builders.store.dataset_files import Counts, Rows, describe
+from builders.store.shards import Counts, Rows, describe
 from corpora_recipes.running.errors import InputError
 
 # Why a document or passage is in no row, as build.json counts it, in words.

@@ -6,12 +6,11 @@ from pathlib import Path
 from builders.building.made import Made
 from builders.plan.datasets import PassageDataset
 from builders.sampling.lengths import level_lengths
-from builders.sampling.order import first_ranks, in_keyed_order
-from builders.sampling.passages import Passage, is_finished
+from builders.sampling.passages import Passage, first_ranks, in_keyed_order, is_finished
 from builders.sampling.same_text import without_repeated
 from builders.sampling.sharing import share_out
-from builders.store.dataset_files import Counts, Rows
 from builders.store.record_files import read_records
+from builders.store.shards import Counts, Rows
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Record
 
@@ -22,18 +21,13 @@ SPARE = 2
 def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
     """Return the rows of each dataset; the datasets share the documents of their corpus.
 
-    Args:
-        datasets: those of the corpus.
-        records: the file of its documents or dialogues.
-        corpus: its entry in params.yaml.
-
     Raises:
-        InputError: the records are missing or of another kind, or one has no split.
+        InputError: the records are missing or of another kind.
     """
     passages, counts = _collect(datasets, read_records(records, corpus.facts.records))
     eligible: dict[str, list[str]] = {}
-    for name, found in passages.items():
-        for document_id in dict.fromkeys(passage.document_id for passage in found):
+    for name, of_dataset in passages.items():
+        for document_id in dict.fromkeys(passage.document_id for passage in of_dataset):
             eligible.setdefault(document_id, []).append(name)
     need = {d.name: sum(d.rows) * d.task.documents_a_row for d in datasets}
     owner = share_out(eligible, need, corpus.seed, corpus.name)

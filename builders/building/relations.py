@@ -1,26 +1,20 @@
 """The rows of datasets that are made of discourse trees."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 from builders.building.made import Made
-from builders.plan.datasets import RelationDataset
-from builders.store.dataset_files import Rows
+from builders.plan.datasets import Dataset
 from builders.store.record_files import read_records
+from builders.store.shards import Rows
 from builders.tasks import discourse_relations
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, DiscourseTree
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 
 
-def relation_rows(datasets: Sequence[RelationDataset], records: Path, corpus: Corpus) -> list[Made]:
+def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) -> list[Made]:
     """Return the rows of each dataset: every relation of every tree.
-
-    Args:
-        datasets: those of the corpus.
-        records: the file of its trees.
-        corpus: its entry in params.yaml.
 
     Raises:
         InputError: the records are missing or of another kind, or a relation is unknown.
@@ -33,8 +27,8 @@ def relation_rows(datasets: Sequence[RelationDataset], records: Path, corpus: Co
         label = dataset.options["label"]
         known = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
         rows = _rows(trees, label, known, corpus)
-        found = {row["label"] for part in rows.values() for row in part}
-        made.append(Made(rows, list(known) or sorted(found), counts))
+        labels = {row["label"] for part in rows.values() for row in part}
+        made.append(Made(rows, list(known) or sorted(labels), counts))
     return made
 
 
@@ -44,13 +38,10 @@ def _rows(trees: Sequence[DiscourseTree], label: str, known: Sequence[str], corp
     for tree in trees:
         assert tree.split is not None  # `read` decides every split
         for number, instance in enumerate(discourse_relations.instances(tree, label)):
-            if known and instance.label not in known:
-                raise InputError(
-                    f"text {tree.id}",
-                    expected=f"relations whose label is one of {', '.join(known)}",
-                    found=instance.label,
-                    todo=f"correct the text, or `labels` in {corpus.recipe}/corpus.yaml",
-                )
+            if known and instance["label"] not in known:
+                expected = f"relations whose label is one of {', '.join(known)}"
+                todo = f"correct the text, or `labels` in {corpus.recipe}/corpus.yaml"
+                raise RawError(f"text {tree.id}", expected, instance["label"], todo)
             row = {"id": f"{tree.id}#{number}", "document_id": tree.id}
-            rows[tree.split].append(asdict(instance) | row)
+            rows[tree.split].append(instance | row)
     return rows

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from builders.composing.outcomes import Outcome
+from builders.composing.positives import Outcome
 from corpora_recipes.hashing import keyed_hash
 
 
@@ -63,14 +63,14 @@ class Background:
 
     def _groups(self) -> dict[Hashable, str]:
         """Return, for each linked text, the smallest id of its group."""
-        found: dict[Hashable, str] = {}
+        smallest: dict[Hashable, str] = {}
         for start in self._linked:
-            if start in found:
+            if start in smallest:
                 continue
             group, todo = {start}, [start]
             while todo:
                 new = self._linked[todo.pop()] - group
                 group |= new
                 todo += new
-            found |= dict.fromkeys(group, min(self._rows[key]["id"] for key in group))
-        return found
+            smallest |= dict.fromkeys(group, min(self._rows[key]["id"] for key in group))
+        return smallest

@@ -1,54 +1,33 @@
-"""The sections `rankings` and `audit` of params.yaml, checked."""
+"""The misses of the audit's gates that are declared, as the sources are known to have them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Strict
-
-from corpora_recipes.checking import AS_WRITTEN, NOTHING, Checked, checked, described
-from corpora_recipes.params import Section
-
-_SHARE = described("a share of rows, above 0 and at most 1", gt=0, le=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Declared(Checked):
-    """A gate that a dataset is known to miss: in which share of its rows at most, and why."""
-
-    at_most: Annotated[float, Strict(), _SHARE, AS_WRITTEN]
-    because: Annotated[str, described("the reason", min_length=1)]
-
-
-Gates = Annotated[
-    dict[str, Declared],
-    described(
-        "gates",
-        "write it as in {leakage: {at_most: 0.9, because: SICK makes many pairs of few sentences}}",
-        min_length=1,
-    ),
-]
+from builders.plan.groups import BuildGroup
+from corpora_recipes.checking import NOTHING, Checked, checked, described, one_of
+from corpora_recipes.facts import Gates
 
 
 @dataclass(frozen=True, slots=True)
 class Audit(Checked):
-    """The section `audit`."""
+    """The section `audit` of params.yaml."""
 
     inherited: Annotated[dict[str, Gates] | None, described("datasets with gates"), NOTHING] = None
 
 
-def rankings_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
-    """Return `rankings` of what ``load_params`` returned for a path: name to entry.
+def inherited_of(
+    params: Mapping[str, Any], path: Path, groups: Sequence[BuildGroup]
+) -> dict[str, dict[str, Any]]:
+    """Return the declared misses: those of each corpus.yaml, and those of params.yaml.
 
-    Raises:
-        InputError: an entry is not a mapping.
-    """
-    return checked(dict[str, Section], params["rankings"], f"{path}: rankings")
+    An entry of `audit.inherited` replaces that of the same dataset in a corpus.yaml.
 
-
-def inherited_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[str, Any]]:
-    """Return `audit.inherited` of what ``load_params`` returned for a path.
+    Args:
+        params: what ``load_params`` returned.
+        path: of params.yaml.
+        groups: all that it asks for.
 
     Returns:
         Dataset to gate to ``at_most`` and ``because``.
@@ -56,8 +35,25 @@ def inherited_params(params: Mapping[str, Any], path: Path) -> dict[str, dict[st
     Raises:
         InputError: `audit` has an unknown key, or an entry is malformed.
     """
-    inherited = checked(Audit, params["audit"], f"{path}: audit").inherited or {}
+    declared: dict[str, Mapping[str, Any]] = {}
+    for group in groups:
+        for dataset in group.datasets:
+            for origin in group.origins:
+                if gates := origin.corpus.facts.inherited.get(dataset.name):
+                    declared[dataset.name] = gates
+    declared |= checked(Audit, params["audit"], f"{path}: audit").inherited or {}
     return {
-        name: {gate: asdict(declared) for gate, declared in gates.items()}
-        for name, gates in inherited.items()
+        name: {gate: asdict(miss) for gate, miss in gates.items()}
+        for name, gates in declared.items()
     }
+
+
+def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
+    """Check that the names in `audit.inherited` of params.yaml, the file ``path``, are datasets.
+
+    Raises:
+        InputError: naming the first that is not.
+    """
+    todo = "correct the name, or remove it, if the dataset was removed"
+    for name in inherited:
+        one_of(name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo)

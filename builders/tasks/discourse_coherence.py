@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from builders.sampling.classes import balanced_classes
-from builders.sampling.donors import Donors, Fits
+from builders.sampling.donors import Donors, Fits, Likeness
 from builders.sampling.draw import Draw
-from builders.sampling.likeness import Likeness
-from builders.sampling.order import in_keyed_order
-from builders.sampling.passages import Passage, any_sentences, one_passage, windows
+from builders.sampling.passages import (
+    Passage,
+    any_sentences,
+    in_keyed_order,
+    one_passage,
+    windows,
+)
 from builders.tasks.groups import DC
-from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import Column, Option, sentences
+from builders.tasks.task import Column, Option, PassageTask, sentences
 from corpora_recipes.records import Dialogue, Document
 from corpora_recipes.text.same_text import normalise
 
@@ -45,22 +47,17 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     so that a replacing sentence occurs nowhere else. It is from another document while one is left
     (a split may have a single book). It has the same place in the donor's passage as in the row, so
     that its form does not reveal it, and its words differ from every sentence of the row.
-
-    Args:
-        passages: of six sentences each, in keyed order.
-        draw: the dataset's.
-        quota: the most rows to make.
     """
     policy = draw.options.get("donors", "random")
     a_row = WITH_SIMILAR_DONORS if policy == "similar" else PASSAGES_A_ROW
     pairs = min(quota // 2, int(len(passages) / (2 * a_row)))
-    wanted = int(2 * pairs * a_row)
-    roles = sorted(passages[:wanted], key=lambda p: (draw.hash(p.id, "role"), p.id))
+    needed = int(2 * pairs * a_row)
+    roles = sorted(passages[:needed], key=lambda p: (draw.hash(p.id, "role"), p.id))
     used = in_keyed_order(roles[: 2 * pairs], draw, "select")
     # The remaining first passages of documents are donors too; more passages of a long book would
     # be most of the donors.
-    donors = roles[2 * pairs :] + [p for p in passages[wanted:] if p.rank == 0]
-    labels = balanced_classes(used, 2, draw)
+    donors = roles[2 * pairs :] + [p for p in passages[needed:] if p.rank == 0]
+    labels = draw.classes(2, [source.id for source in used])
     takers = [source for source, label in zip(used, labels, strict=True) if label == 0]
     places = {
         taker.id: REPLACEABLE[draw.choice(len(REPLACEABLE), taker.id, "position")]

@@ -27,7 +27,6 @@ TASKS = (
         question="Is the paraphrase of a sentence nearer than all other sentences? Each positive "
         "of a sentence is ranked among all sentences of the dataset; nothing is trained.",
         records=(),
-        labels=(),
         texts=(Text("text", "tokens", "string", "natural text of the sentence"),),
         needs="one pair of paraphrases or more",
         constructed=False,
@@ -45,7 +44,6 @@ TASKS = (
         question="Is the synonym of a word nearer than all other words? Each positive of a word "
         "is ranked among all words of the dataset; nothing is trained.",
         records=(),
-        labels=(),
         texts=(Text("text", "tokens", "string", "the word, in lower case"),),
         needs="one pair of paraphrases or more",
         constructed=False,

@@ -81,8 +81,8 @@ def test_rankings_that_are_not_named_stay(said, write_params) -> None:
 
 
 def test_what_decides_the_rows_decides_what_is_kept(said, write_params, monkeypatch) -> None:
-    def changed(one: Any) -> str:
-        write_params(CORPORA | {"one_pairs": CORPORA["one_pairs"] | one}, rankings=ENTRIES)
+    def changed(entry: Any) -> str:
+        write_params(CORPORA | {"one_pairs": CORPORA["one_pairs"] | entry}, rankings=ENTRIES)
         return said()
 
     said()

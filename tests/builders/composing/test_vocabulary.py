@@ -82,5 +82,5 @@ def test_no_words(write_records) -> None:
 def test_records_of_another_kind_are_refused(tmp_path, write_records) -> None:
     with pytest.raises(InputError, match=r"records \(documents\) with the columns"):
         frequent_words(write_records([single(1, "uno")]), "documents", 3)
-    with pytest.raises(InputError, match="write them with `probeta read`"):
+    with pytest.raises(InputError, match="records of the corpus"):
         frequent_words(tmp_path / "none.parquet", "documents", 3)
