@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.building.made import Made
 from builders.plan.datasets import TreebankDataset
 from builders.plan.origins import SAMPLE_LICENCE
 from builders.sampling.candidates import (
@@ -17,7 +16,7 @@ from builders.sampling.candidates import (
 )
 from builders.sampling.tree import Tree, WordCounts
 from builders.store.record_files import read_records
-from builders.store.shards import Rows, describe
+from builders.store.shards import Made, Rows, describe
 from builders.tasks.task import TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, ParsedSentence

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from builders.building.made import Made
 from builders.plan.datasets import PassageDataset
 from builders.sampling.lengths import level_lengths
 from builders.sampling.passages import Passage, first_ranks, in_keyed_order, is_finished
 from builders.sampling.same_text import without_repeated
 from builders.sampling.sharing import share_out
 from builders.store.record_files import read_records
-from builders.store.shards import Counts, Rows
+from builders.store.shards import Counts, Made, Rows
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Record
 
@@ -105,15 +104,15 @@ def _collect(
     bounds = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
     for record in records:
         for d in datasets:
-            found = d.task.passages(record, d.draw)
-            finished = found
+            offered = d.task.passages(record, d.draw)
+            finished = offered
             if d.options.get("unfinished") != "taken":
-                finished = [p for p in found if all(map(is_finished, p.sentences))]
+                finished = [p for p in offered if all(map(is_finished, p.sentences))]
             count = counts[d.name]
             count["documents"]["read"] += 1
-            count["documents"]["without_passage"] += not found
-            count["passages"]["found"] += len(found)
-            count["passages"]["unfinished_sentence"] += len(found) - len(finished)
+            count["documents"]["without_passage"] += not offered
+            count["passages"]["found"] += len(offered)
+            count["passages"]["unfinished_sentence"] += len(offered) - len(finished)
             passages[d.name] += finished
             if len(passages[d.name]) > bounds[d.name]:
                 passages[d.name] = first_ranks(passages[d.name], needs[d.name])

@@ -8,14 +8,10 @@ from corpora_recipes.hashing import keyed_hash
 
 
 class Background:
-    """The texts that are ranked, each once, and the links between paraphrases.
-
-    Args:
-        name: of the dataset.
-        same: returns the key by which texts count as the same.
-    """
+    """The texts of a dataset with some name, which are the same if ``same`` gives one key."""
 
     def __init__(self, name: str, same: Callable[[str], Hashable]) -> None:
+        """Begin without texts."""
         self._name = name
         self._same = same
         # The key of texts that count as the same, to the row with the first of them.

@@ -1,7 +1,7 @@
 """The stage `compose`: makes a ranking dataset from records of one or more corpora."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -151,11 +151,13 @@ class _Composition:
     def counts(self, rows: Sequence[dict[str, Any]]) -> Counts:
         """Return the numbers of pairs, texts and the vocabulary's words, by outcome."""
         queries = [row for row in rows if row["positives"]]
-        pairs = {outcome: self._outcomes[outcome] for outcome in OUTCOMES}
+        outcomes: dict[str, int] = {
+            outcome: n for outcome in OUTCOMES if (n := self._outcomes[outcome])
+        }
         return {
-            "pairs": {"read": self._outcomes.total()} | _without_zeros(pairs),
-            "texts": _without_zeros(self._texts)
-            | {
+            "pairs": {"read": self._outcomes.total(), **outcomes},
+            "texts": {
+                **+self._texts,
                 "used": len(rows),
                 "with_positives": len(queries),
                 "groups_of_positives": len({row["document_id"] for row in queries}),
@@ -198,7 +200,3 @@ class _Composition:
                 self._texts["no_words"] += 1
             elif not self.background.add(text, source, licence):
                 self._texts["same_as_another"] += 1
-
-
-def _without_zeros(counts: Mapping[Any, int]) -> dict[str, int]:
-    return {name: number for name, number in counts.items() if number}

@@ -30,13 +30,12 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
 class Positives(NamedTuple):
-    """The paraphrases of a collection.
+    """The paraphrases of a collection, each once, and counts of the pairs.
 
     Attributes:
-        examples: the pairs, each once.
         dropped: reason to the number of examples left out.
         different: number of different pairs that they were chosen from.
-        lowest_score: of the pairs; None without scores.
+        lowest_score: None without scores.
     """
 
     examples: list[Example]

@@ -146,10 +146,9 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
 
 
 def check_tokens(dataset: Dataset) -> None:
-    """Check that `package` can split the texts of a dataset into tokens; words need no rules.
+    """Raise an InputError unless `package` can split the texts of a dataset into tokens.
 
-    Raises:
-        InputError: neither spaCy nor a recipe knows the language, or spaCy needs a package for it.
+    Words need no rules; of a language, spaCy or a recipe must have them.
     """
     if dataset.task.unit != "word":
         check_language(dataset.language)

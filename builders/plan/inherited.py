@@ -25,7 +25,7 @@ def inherited_of(
     An entry of `audit.inherited` replaces that of the same dataset in a corpus.yaml.
 
     Args:
-        params: what ``load_params`` returned.
+        params: what ``load_params`` returned for ``path``.
         path: of params.yaml.
         groups: all that it asks for.
 
@@ -35,12 +35,13 @@ def inherited_of(
     Raises:
         InputError: `audit` has an unknown key, or an entry is malformed.
     """
-    declared: dict[str, Mapping[str, Any]] = {}
-    for group in groups:
-        for dataset in group.datasets:
-            for origin in group.origins:
-                if gates := origin.corpus.facts.inherited.get(dataset.name):
-                    declared[dataset.name] = gates
+    declared = {
+        name: gates
+        for group in groups
+        for origin in group.origins
+        for name, gates in origin.corpus.facts.inherited.items()
+        if name in {dataset.name for dataset in group.datasets}
+    }
     declared |= checked(Audit, params["audit"], f"{path}: audit").inherited or {}
     return {
         name: {gate: asdict(miss) for gate, miss in gates.items()}

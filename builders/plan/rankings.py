@@ -96,8 +96,7 @@ def rankings_of(
         path: of params.yaml, for messages.
 
     Raises:
-        InputError: an entry has an unknown key, task, corpus or collection, a language that is not
-            that of its corpora, no pairs, or the name of a corpus or of another dataset.
+        InputError: an entry is not as it should be, or has the name of a corpus or dataset.
     """
     return [
         _ranking(name, entry, corpora, sources, f"{path}: rankings.{name}")
@@ -155,12 +154,9 @@ def _corpora(collections: Iterable[Collection], vocabulary: Corpus | None) -> li
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Finds the collections and the corpora that the entry of a ranking names.
+    """Finds the collections and corpora that the entry of a ranking names, among all corpora.
 
-    Attributes:
-        corpora: every entry of ``corpora`` in params.yaml.
-        language: of the ranking; only corpora in it are suggested.
-        unit: of the ranked texts.
+    Only those in the language of the ranking are suggested.
     """
 
     corpora: Sequence[Corpus]

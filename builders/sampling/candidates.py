@@ -132,15 +132,15 @@ def with_drawn_classes(
         cell = (candidate.split, candidate.stratum, candidate.bin)
         cells.setdefault(cell, []).append(candidate)
     left: dict[Cell, list[Candidate]] = {}
-    for (split, stratum, _), found in cells.items():
-        if len(found) % 2:
-            left.setdefault((split, stratum, 0), []).append(found.pop())
+    for (split, stratum, _), of_cell in cells.items():
+        if len(of_cell) % 2:
+            left.setdefault((split, stratum, 0), []).append(of_cell.pop())
     for odd in left.values():
         del odd[len(odd) // 2 * 2 :]
     return [
         replace(candidate, label=classes[drawn])
-        for found in (*cells.values(), *left.values())
-        for candidate, drawn in zip(found, draw.classes(2, [c.id for c in found]), strict=True)
+        for some in (*cells.values(), *left.values())
+        for candidate, drawn in zip(some, draw.classes(2, [c.id for c in some]), strict=True)
     ]
 
 

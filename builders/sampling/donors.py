@@ -40,7 +40,7 @@ class Donors:
 
     def take(self, taker: Passage, fits: Fits) -> Passage | None:
         """Return the next free donor after the taker for which ``fits(taker, donor)``, or None."""
-        return self._take(next(self._free(self._circle, taker, fits), None))
+        return self._take(next(self._free_of([self._circle], taker, fits), None))
 
     def take_same_topic(self, taker: Passage, fits: Fits) -> Passage | None:
         """Return such a donor with the taker's rarest topic that has a free donor, or None.
@@ -48,9 +48,7 @@ class Donors:
         The rarest topic, counted over the donors, is the most specific property that two documents
         share (in the spirit of DiscoEval, section 3.4, which takes sentences of related text).
         """
-        circles = self._of_topics(taker)
-        found = chain.from_iterable(self._free(circle, taker, fits) for circle in circles)
-        return self._take(next(found, None))
+        return self._take(next(self._free_of(self._of_topics(taker), taker, fits), None))
 
     def take_nearest(
         self, taker: Passage, fits: Fits, distance: Callable[[Passage], float]
@@ -60,9 +58,8 @@ class Donors:
         The candidates are those that share the taker's rarest topics, filled up with others.
         """
         circles = [*self._of_topics(taker), self._circle]
-        found = chain.from_iterable(self._free(circle, taker, fits) for circle in circles)
         candidates: dict[str, Passage] = {}
-        for passage in found:
+        for passage in self._free_of(circles, taker, fits):
             candidates.setdefault(passage.id, passage)
             if len(candidates) == CANDIDATES:
                 break
@@ -78,8 +75,13 @@ class Donors:
             self._taken.add(passage.id)
         return passage
 
+    def _free_of(
+        self, circles: Iterable[list[Place]], taker: Passage, fits: Fits
+    ) -> Iterator[Passage]:
+        """Yield the free donors of some circles after the taker's point that fit it."""
+        return chain.from_iterable(self._free(circle, taker, fits) for circle in circles)
+
     def _free(self, circle: list[Place], taker: Passage, fits: Fits) -> Iterator[Passage]:
-        """Yield the free donors after the taker's point that fit it."""
         index = bisect_left(circle, self._draw.hash(taker.id, "taker"), key=lambda place: place[0])
         seen = 0
         while seen < len(circle):

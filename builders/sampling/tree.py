@@ -58,12 +58,10 @@ class Tree:
 
     def subtree(self, top: int) -> list[int]:
         """Return the numbers of a word and of all words below it, in text order."""
-        found, todo = [], [top]
-        while todo:
-            number = todo.pop()
-            found.append(number)
-            todo += self.children[number]
-        return sorted(found)
+        numbers = [top]
+        for number in numbers:
+            numbers += self.children[number]
+        return sorted(numbers)
 
     def depth(self) -> int:
         """Return the number of words, not punctuation, on the longest way from the root."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,13 +17,29 @@ from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError, OutputError
+from corpora_recipes.running.errors import InputError
 
 ROWS_A_SHARD = 50_000
 ROW_GROUP = 1000
 Rows = dict[Split, list[dict[str, Any]]]
 # Unit ("documents" …) to outcome to number.
 Counts = dict[str, dict[str, int]]
+
+
+class Made(NamedTuple):
+    """The rows of a dataset.
+
+    Attributes:
+        rows: split to its rows.
+        labels: names of the classes in the order of their numbers; empty if rows have none.
+        counts: the numbers of records used or left out, by reason.
+    """
+
+    rows: Rows
+    labels: list[str]
+    counts: Counts
+
+
 # The keys of a dataset in build.json that are no such units.
 NO_COUNTS = ("rows", "labels", "sources", "window")
 
@@ -160,28 +176,22 @@ def digests(folder: Path) -> Iterator[dict[str, Any]]:
     for config, split, shards in datasets:
         yield {"config": config, "split": split, **digest(shards)}
     if not datasets:
-        raise OutputError(folder, "folders of <split>-00000-of-0000N.parquet", "none")
+        todo = "build the datasets first, or name another folder"
+        raise InputError(folder, "folders of <split>-00000-of-0000N.parquet", "none", todo)
 
 
 def digest(shards: Sequence[Path]) -> dict[str, Any]:
     """Return ``rows``, ``sha256`` and ``content`` of a split's shards, see ``digests``."""
-    content, rows = hashlib.sha256(), 0
+    content, files, rows = hashlib.sha256(), hashlib.sha256(), 0
     for path in shards:
+        files.update(path.read_bytes())
         with opened(path) as file:
             for batch in file.iter_batches(batch_size=ROW_GROUP):
                 for row in batch.to_pylist():
                     line = json.dumps(row, ensure_ascii=False, sort_keys=True)
                     content.update(line.encode() + b"\n")
                     rows += 1
-    return {"rows": rows, "sha256": digest_of_files(shards), "content": content.hexdigest()}
-
-
-def digest_of_files(shards: Sequence[Path]) -> str:
-    """Return the SHA-256 of a split's shards, joined in their order."""
-    whole = hashlib.sha256()
-    for path in shards:
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
+    return {"rows": rows, "sha256": files.hexdigest(), "content": content.hexdigest()}
 
 
 def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:

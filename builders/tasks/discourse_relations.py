@@ -82,6 +82,12 @@ def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
         todo.extend(reversed(node.children))
 
 
+_LEFT = (
+    "elementary discourse units of the nucleus if label is nucleus_first; otherwise, or of two "
+    "nuclei, those of the span that comes first in the text"
+)
+_RIGHT = "elementary discourse units of the other span"
+
 TASK = Task(
     name="discourse_relations",
     group=DR,
@@ -89,21 +95,8 @@ TASK = Task(
     "which of them is the nucleus?",
     records=("trees",),
     texts=(
-        Text(
-            "left",
-            "left_tokens",
-            "strings",
-            "elementary discourse units of the nucleus if label is nucleus_first; otherwise, or of "
-            "two nuclei, those of the span that comes first in the text",
-            count=None,
-        ),
-        Text(
-            "right",
-            "right_tokens",
-            "strings",
-            "elementary discourse units of the other span",
-            count=None,
-        ),
+        Text("left", "left_tokens", "strings", _LEFT, count=None),
+        Text("right", "right_tokens", "strings", _RIGHT, count=None),
     ),
     needs="a relation",
     constructed=False,

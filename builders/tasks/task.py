@@ -53,7 +53,7 @@ class Text:
     Attributes:
         natural: name of the column with the natural text.
         tokens: name of the column with its tokens, joined by single spaces.
-        kind: "string" for one text per row, "strings" for a list of texts.
+        kind: of the values: "string" or "strings".
         about: its content, for the dataset card.
         count: the number of texts per row in this column; None if it varies.
     """

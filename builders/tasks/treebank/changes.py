@@ -91,15 +91,10 @@ def inverted(tree: Tree, _: Draw) -> Candidate | str:
         *_ended(_lowered(first, tree.words[tree.first_of[tree.begin]]), after[-1].space_after),
         *tree.tokens[end:],
     )
-    longer = _EQUAL
-    if len(first) != len(after):
-        longer = _FIRST if len(first) > len(after) else _SECOND
-    return offered(
-        tree,
-        changed=text_of(changed),
-        stratum=longer,
-        columns={"first_tokens": len(first), "second_tokens": len(after)},
-    )
+    lengths = {"first_tokens": len(first), "second_tokens": len(after)}
+    longer = _FIRST if len(first) > len(after) else _SECOND
+    longer = _EQUAL if len(first) == len(after) else longer
+    return offered(tree, changed=text_of(changed), stratum=longer, columns=lengths)
 
 
 def _has_finite(tree: Tree, top: int) -> bool:
@@ -114,9 +109,8 @@ def _has_subject(tree: Tree, top: int) -> bool:
 def _parts(tree: Tree, second: int, conjunction: int) -> tuple[int, int, int] | None:
     """Return where the clauses are, or None if they are not two runs of tokens.
 
-    Returns:
-        Where the first clause ends and what links the two begins (a comma, the conjunction), where
-        the second begins, and where it ends.
+    This is where the first ends and what links the two begins (a comma, the conjunction), where the
+    second begins, and where it ends.
     """
     if _QUOTES_AND_BRACKETS.intersection(tree.text):
         return None
@@ -175,13 +169,8 @@ def with_both_orders(
 class _Place(NamedTuple):
     """A word that may be replaced.
 
-    Attributes:
-        kind: part of speech, features, and how it begins: see ``kind_of``.
-        form: of the word.
-        position: of its token, from 1.
-        start: where it begins in the text, in characters.
-        before: the token before.
-        after: the token after, "" at the end.
+    Its kind is that of ``kind_of``; its position that of its token, from 1; it starts at a
+    character of the text; before and after it are other tokens, or "" at the end.
     """
 
     kind: str

@@ -86,20 +86,13 @@ def test_a_pair_that_was_judged_several_times_has_the_mean_of_its_scores() -> No
     assert positives(tied + rest).examples == [tied[0], tied[7]]
 
 
-def test_unscored_copies_are_one_pair() -> None:
-    examples = [pair(n, texts) for n, texts in enumerate([("a", "b"), ("B", "a"), ("a", "c")])]
+def test_unscored_copies_are_one_pair_and_texts_without_words_none() -> None:
+    texts = [("a", "b"), ("B", "a"), ("a", "c"), ("¿?", "a")]
+    examples = [pair(n, of_pair) for n, of_pair in enumerate(texts)]
     found = positives(examples)
-    assert (found.examples, found.dropped) == ([examples[0], examples[2]], {"repeated": 1})
-    assert len(positives(examples, same=str).examples) == 3
-
-
-def test_pairs_with_a_text_of_no_words_are_counted() -> None:
-    examples = [
-        pair(n, texts, 5 - n) for n, texts in enumerate([("¿?", "a"), ("a", "1"), ("b", "c")])
-    ]
-    found = positives(examples)
-    assert found.examples == [examples[1]]
-    assert (found.dropped["no_words"], found.different) == (1, 2)
+    assert found.examples == [examples[0], examples[2]]
+    assert found.dropped == {"repeated": 1, "no_words": 1}
+    assert (found.different, len(positives(examples, same=str).examples)) == (2, 3)
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=30))

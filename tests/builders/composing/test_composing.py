@@ -23,8 +23,7 @@ from builders.store.schema import about_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Example
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import CORPORA, INSTANCES, RECORDS
-from evaluation.commands import main
+from corpora_recipes.running.folders import INSTANCES, RECORDS
 
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
@@ -121,21 +120,6 @@ def test_the_order_of_pairs_decides_which_text_stands(tmp_path, composed) -> Non
     }
     composed(examples, pairs=["pairs/scored", "pairs/plain"])
     assert rows_in(tmp_path)["El faro."]["means"] == {"La torre", "La luz."}
-
-
-def test_scores_that_are_missing_or_negative_are_counted(tmp_path, composed) -> None:
-    scores = [None, -1.0, 5.0, 1.0, 1.0, 1.0, 7.0]
-    report = composed([pair(n, (f"a {n}", f"b {n}"), score) for n, score in enumerate(scores)])
-    assert report["pairs"] == {
-        "read": 7,
-        "missing_score": 1,
-        "negative_score": 1,
-        "out_of_scale": 1,
-        "below_top_quarter": 3,
-        "used": 1,
-    }
-    # Their texts are background all the same.
-    assert {"a 0", "b 1", "a 6"} <= rows_in(tmp_path).keys()
 
 
 def test_a_published_background_is_taken_as_it_is(tmp_path, composed) -> None:
@@ -373,31 +357,3 @@ def test_the_same_bytes_whatever_the_hash_seed_and_order(
         written.append(contents(folder / INSTANCES))
     assert written[0] == written[1]
     assert len(written[0]) == 13
-
-
-def test_the_command_line(tmp_path, write_params, capsys, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    RECORDS.mkdir(parents=True)
-    entry = {"corpus": {"recipe": "sts", "language": "es"}}
-    rank = ENTRY | {"pairs": ["sts"]}
-    write_params({"sts": entry}, rankings={"rank": rank})
-    pairs = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
-    examples = [pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)]
-    write_as_read(RECORDS, examples, "sts")
-
-    def said(*command: str) -> list[str]:
-        assert main(command) == 0
-        return capsys.readouterr().out.splitlines()
-
-    assert said("compose") == [
-        "rank: test 4",
-        "pairs: read 2, below_top_quarter 1, used 1",
-        "compose: 1 rankings: 1 new",
-    ]
-    assert said("compose") == ["compose: 1 rankings: 1 kept, 0 new"]
-    assert "  rank: sentence ranking, from sts" in said("list")
-    assert main(["compose", "--only", "other"]) == 1
-    assert "rankings among rank" in capsys.readouterr().err
-    # A corpus without datasets has nothing to build.
-    assert said("build") == ["build: 1 corpora: 1 new"]
-    assert (CORPORA / "sts" / "build.json").read_text("utf-8") == "{}\n"

@@ -43,14 +43,15 @@ def test_words_of_documents_and_dialogues(write_records) -> None:
 
 
 @pytest.mark.parametrize("memory", [1, 40, 1_000_000])
-def test_counts_are_exact_whatever_the_memory(write_records, memory) -> None:
+def test_counts_are_exact_whatever_the_memory(write_records, monkeypatch, memory) -> None:
+    monkeypatch.setattr(vocabulary, "IN_MEMORY", memory)
     chance = random.Random(7)
     # More films than a batch holds, so that what is counted goes to files in between.
     words = [chance.choice("abcdefg") * chance.randint(1, 9) for _ in range(1200)]
     films = [Dialogue(f"{n}", "", [[word, "fin"]], "train") for n, word in enumerate(words)]
     counted = Counter(words) + Counter(fin=1200)
     expected = sorted(counted, key=lambda word: (-counted[word], word))
-    found = frequent_words(write_records(films), "dialogues", 30, in_memory=memory)
+    found = frequent_words(write_records(films), "dialogues", 30)
     assert found == (expected[:30], 2400, len(counted), counted[expected[29]])
 
 

@@ -37,32 +37,19 @@ def tree_of(root: DiscourseNode) -> DiscourseTree:
     return DiscourseTree("t", [f"edu {i}" for i in range(len(root.edus()))], root)
 
 
-def test_a_list_branches_to_the_right():
-    root = many("Lista", *map(leaf, range(4)))
-    nested = many("Lista", leaf(0), many("Lista", leaf(1), many("Lista", leaf(2), leaf(3))))
-    assert binarise(tree_of(root)) == nested
-
-
-def test_lists_inside_lists_and_satellites():
+def test_lists_branch_to_the_right():
     inner = many("Contraste", leaf(1), leaf(2), leaf(3))
     root = many("Lista", leaf(0), right("Causa", inner, leaf(4)), leaf(5))
-    assert binarise(tree_of(root)) == many(
-        "Lista",
-        leaf(0),
-        many(
-            "Lista",
-            right(
-                "Causa", many("Contraste", leaf(1), many("Contraste", leaf(2), leaf(3))), leaf(4)
-            ),
-            leaf(5),
-        ),
-    )
+    nested = many("Contraste", leaf(1), many("Contraste", leaf(2), leaf(3)))
+    last = many("Lista", right("Causa", nested, leaf(4)), leaf(5))
+    assert binarise(tree_of(root)) == many("Lista", leaf(0), last)
 
 
 def test_binary_trees_stay_as_they_are():
     root = left("Fondo", many("Unión", leaf(0), leaf(1)), right("Causa", leaf(2), leaf(3)))
     assert binarise(tree_of(root)) == root
     assert binarise(tree_of(leaf(0))) == leaf(0)
+    assert instances(tree_of(leaf(0))) == []
 
 
 def test_the_nucleus_is_left_and_the_order_is_kept():
@@ -77,10 +64,6 @@ def test_the_nucleus_is_left_and_the_order_is_kept():
     ]
     assert [i["relation"] for i in made] == ["Preparación", "Causa", "Lista"]
     assert made[0].keys() == {"relation", *columns, *places}
-
-
-def test_one_edu_gives_no_instance():
-    assert instances(tree_of(leaf(0))) == []
 
 
 @pytest.mark.parametrize(
@@ -143,6 +126,8 @@ def grow(form, edus) -> DiscourseNode:
 @given(FORMS)
 def test_any_tree(form):
     tree = tree_of(grow(form, count()))
+    root = binarise(tree)
+    assert binarise(DiscourseTree("t", tree.edus, root)) == root
     made = instances(tree)
     boundaries, stretches = [], []
     for i in made:
@@ -161,15 +146,6 @@ def test_any_tree(form):
     # Pre-order: each stretch of the text lies inside the one of some earlier instance.
     for place, (first, last) in enumerate(stretches[1:], 1):
         assert any(a <= first and last <= b for a, b in stretches[:place])
-
-
-@settings(max_examples=30)
-@given(FORMS)
-def test_binarising_keeps_the_text_and_is_done_once(form):
-    tree = tree_of(grow(form, count()))
-    root = binarise(tree)
-    assert root.edus() == tree.root.edus()
-    assert binarise(DiscourseTree("t", tree.edus, root)) == root
 
 
 def test_deep_trees_need_no_recursion(request: pytest.FixtureRequest):
