@@ -143,11 +143,14 @@ def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
     def listed(task: str = "similarity", **changes: Any) -> str:
         datasets = {"sts17": {"task": task, "collection": "2017"}}
         entry = {"corpus": {"recipe": "sts"}, "datasets": datasets}
-        wrong = main(["list", "--params", str(write_params({"sts": entry}, **changes))])
+        rank = {"task": "sentence_ranking", "language": "es", "pairs": ["sts"]}
+        params = write_params({"sts": entry}, rankings={"rank": rank}, **changes)
+        wrong = main(["list", "--params", str(params)])
         said = capsys.readouterr()
         return str(said.err if wrong else said.out)
 
-    assert "  sts17: similarity, from sts (2017)\n" in listed()
+    lines = "  sts17: similarity, from sts (2017)\n  rank: sentence ranking, from sts\n"
+    assert lines in listed()
     declared = {"gone": {"leakage": {"at_most": 0.1, "because": "it was so"}}}
     assert "audit.inherited.gone\n" in listed(audit={"inherited": declared})
     assert "one of relatedness, similarity" in listed("sentence_classification")

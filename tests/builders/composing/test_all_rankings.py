@@ -76,9 +76,6 @@ def test_what_is_said_of_a_ranking(capsys) -> None:
     assert main(["compose", "--only", "one"]) == 0
     lines = ["one: test 4", "pairs: read 2, below_top_quarter 1, used 1"]
     assert capsys.readouterr().out.splitlines()[:2] == lines
-    Path("mirror").mkdir()
-    assert main(["list"]) == 0
-    assert "  one: sentence ranking, from one_pairs\n" in capsys.readouterr().out
     assert main(["compose", "--only", "other"]) == 1
     assert "rankings among one, two" in capsys.readouterr().err
 

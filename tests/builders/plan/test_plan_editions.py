@@ -73,7 +73,7 @@ def test_the_package_says_of_which_it_is_an_edition_and_of_when(
     corpora = two(make_corpus)
     corpora[0] = replace(corpora[0], datasets={"sp_old": OLD["sp_old"]})
     for corpus, first in zip(corpora, (0, 1000), strict=True):
-        records = write_as_read(tmp_path, [document(first + n) for n in range(40)])
+        records = write_as_read(tmp_path, [document(first + n) for n in range(80)])
         if corpus.name == "newer":
             table = pq.read_table(records)
             pq.write_table(table.replace_schema_metadata({WINDOW: json.dumps(window)}), records)
