@@ -64,12 +64,8 @@ def test_options_of_the_task_are_the_same(make_corpus) -> None:
 def test_the_package_says_of_which_it_is_an_edition_and_of_when(
     tmp_path: Path, make_corpus
 ) -> None:
-    window = {
-        "after": "2026-01-01",
-        "until": "2026-08-01",
-        "uncertain_days": 2,
-        "known_by": "page ids from 7 on",
-    }
+    window = {"after": "2026-01-01", "until": "2026-08-01", "uncertain_days": 2}
+    window["known_by"] = "page ids from 7 on"
     corpora = two(make_corpus)
     corpora[0] = replace(corpora[0], datasets={"sp_old": OLD["sp_old"]})
     for corpus, first in zip(corpora, (0, 1000), strict=True):
