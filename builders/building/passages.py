@@ -77,13 +77,11 @@ def _offered(
     other datasets follow: a large corpus fills every dataset without them, so that the datasets
     have no document in common.
     """
-    lends = {d.name: d.task.lends_documents for d in datasets}
+    lenders = {d.name for d in datasets if d.task.lends_documents}
+    owners = {dataset.name, *(lenders if dataset.name in lenders else ())}
     ordered = in_keyed_order(passages, dataset.draw, "select")
-    assigned = [p for p in ordered if owner[p.document_id] == dataset.name]
-    if not lends[dataset.name]:
-        return assigned
-    others = [p for p in ordered if owner[p.document_id] != dataset.name]
-    return assigned + [p for p in others if lends[owner[p.document_id]]]
+    offered = [p for p in ordered if owner[p.document_id] in owners]
+    return sorted(offered, key=lambda p: owner[p.document_id] != dataset.name)
 
 
 def _collect(

@@ -87,9 +87,7 @@ class _Composition:
 
     def __init__(self, dataset: RankingDataset, records: Path, sources: str) -> None:
         """Read the pairs."""
-        self._dataset = dataset
-        self._records = records
-        self._sources = sources
+        self._dataset, self._records, self._sources = dataset, records, sources
         self._of_words = dataset.task.unit == "word"
         # `str` returns the text itself; words are already in one form.
         by_text = self._of_words or dataset.background

@@ -26,10 +26,7 @@ class _Side(NamedTuple):
 
 
 def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
-    """Check every dataset with ``edition_of``.
-
-    Args:
-        built: each corpus with its datasets.
+    """Check every dataset with ``edition_of``, given each corpus with its datasets.
 
     Raises:
         InputError: the older dataset does not exist or is of the same entry, or its recipe,

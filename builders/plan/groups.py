@@ -57,11 +57,7 @@ def groups_of(
 ) -> list[BuildGroup]:
     """Return everything that is built: the datasets of each corpus, then each ranking.
 
-    Args:
-        corpora: every entry of ``corpora`` in params.yaml.
-        rankings: `rankings` of params.yaml.
-        sources: `sources` of params.yaml.
-        path: of params.yaml, for messages.
+    Of params.yaml it needs `corpora`, `rankings`, `sources`, and the path, for messages.
 
     Raises:
         InputError: a corpus has neither a dataset nor a ranking that uses it; and see

@@ -67,24 +67,19 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     coherent = [s for s, label in zip(used, labels, strict=True) if label == 1]
     replaced = [taker for taker in takers if taker.id in donor_of]
     return [
-        *(_row(source, 1) for source in coherent[: len(replaced)]),
-        *(_row(taker, 0, places[taker.id], donor_of[taker.id]) for taker in replaced),
+        *(_row(source) for source in coherent[: len(replaced)]),
+        *(_replaced(taker, places[taker.id], donor_of[taker.id]) for taker in replaced),
     ]
 
 
-def _row(
-    source: Passage, label: int, place: int | None = None, donor: Passage | None = None
-) -> dict[str, Any]:
-    sentences = list(source.sentences)
-    if place is not None and donor is not None:
-        sentences[place] = donor.sentences[place]
-    return {
-        "passage": source.id,
-        "sentences": sentences,
-        "label": label,
-        "replaced_position": None if place is None else place + 1,
-        "donor_id": None if donor is None else donor.id,
-    }
+def _row(source: Passage) -> dict[str, Any]:
+    return {"passage": source.id, "sentences": list(source.sentences), "label": 1}
+
+
+def _replaced(taker: Passage, place: int, donor: Passage) -> dict[str, Any]:
+    row = _row(taker) | {"label": 0, "replaced_position": place + 1, "donor_id": donor.id}
+    row["sentences"][place] = donor.sentences[place]
+    return row
 
 
 def _match(
