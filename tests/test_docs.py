@@ -17,7 +17,7 @@ from projects import copy_of_project, run
 from test_layout import ROOMS
 
 from builders.tasks import TASKS
-from builders.tasks.passage_task import PassageTask
+from builders.tasks.task import PassageTask
 from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS

@@ -111,7 +111,8 @@ def changed(
     shutil.copytree(project, folder, symlinks=True)
     params = yaml.safe_load((folder / "params.yaml").read_text("utf-8"))
     params["corpora"] |= entry
-    del params["audit"]["inherited"]["paws_es"]["documents"]
+    declared = {gate: {"at_most": 1, "because": "It is so."} for gate in ("leakage", "text")}
+    params["audit"] = {"inherited": {"paws_es": declared}}
     del params["encoders"]["use_multilingual"]
     (folder / "params.yaml").write_text(yaml.safe_dump(params, allow_unicode=True), "utf-8")
     shutil.rmtree(folder / "data" / "instances" / "corpora" / "theses")

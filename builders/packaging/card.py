@@ -10,12 +10,11 @@ import yaml
 from builders.auditing.markdown import render
 from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST
 from builders.auditing.standard_errors import ERRORS, standard_error
-from builders.plan.collections import missing_parts
 from builders.plan.datasets import Dataset, ExampleDataset
-from builders.plan.origins import Origin, licence_id
+from builders.plan.origins import Origin, licence_id, missing_parts
 from builders.plan.rankings import RankingDataset
 from builders.sampling.folds import FOLDS
-from builders.store.dataset_files import describe
+from builders.store.shards import describe
 from builders.tasks import TASKS, ranking
 from builders.tasks.task import Answer, Column, Kind, Task
 from corpora_recipes.escaping import one_line

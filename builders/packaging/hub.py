@@ -14,14 +14,12 @@ from builders.packaging.croissant import croissant
 from builders.packaging.leaderboard import eval_yaml
 from builders.packaging.lm_eval.tasks import write_tasks
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
-from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup
-from builders.plan.making import making_of
+from builders.plan.making import benchmark_of, making_of
 from builders.plan.rankings import RankingDataset
-from builders.store.dataset_files import NO_COUNTS
 from builders.store.schema import about_of, labels_of
-from builders.store.shards import digest, shards_in
+from builders.store.shards import NO_COUNTS, digest, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.left_out import LeftOut

@@ -12,8 +12,8 @@ import pyarrow.types as types
 from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, choose
 from builders.auditing.targets.making import Cell, Row, check_filled, make_target
 from builders.auditing.targets.target import Columns, Location, Place, Target, no_rows
-from builders.store.opening import opened
 from builders.store.schema import about_of
+from builders.store.shards import opened
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
 from corpora_recipes.records import Split

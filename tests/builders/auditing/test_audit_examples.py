@@ -20,7 +20,7 @@ from builders.auditing.targets.target import Target
 from builders.building.building import build
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from builders.tasks.example_task import answer_columns, further_columns
+from builders.tasks.task import answer_columns, further_columns
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.running.errors import InputError

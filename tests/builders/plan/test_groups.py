@@ -3,8 +3,7 @@
 import pytest
 from neighbour_files import corpus_of_pairs
 
-from builders.plan.available import left_out_datasets, without
-from builders.plan.groups import BuildGroup, groups_of
+from builders.plan.groups import BuildGroup, groups_of, left_out_datasets, without
 from corpora_recipes.running.folders import CORPORA, INSTANCES
 from corpora_recipes.running.left_out import LeftOut, write_left_out
 

@@ -1,30 +1,25 @@
-"""The rows of datasets that are made of labelled examples."""
+"""The rows of what others have annotated: labelled examples, and discourse trees."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.building.made import Made
-from builders.plan.datasets import ExampleDataset
-from builders.sampling.choosing import choose
-from builders.sampling.folds import Marks, assign, same_text
-from builders.store.dataset_files import Rows
-from builders.store.record_files import no_examples, read_examples
-from builders.tasks.example_task import ExampleTask
+from builders.plan.datasets import Dataset, ExampleDataset
+from builders.sampling.folds import Marks, assign, choose, same_text
+from builders.store.record_files import no_examples, read_examples, read_records
+from builders.store.shards import Made, Rows
+from builders.tasks import discourse_relations
+from builders.tasks.task import ExampleTask
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import SPLITS, Example, Split
+from corpora_recipes.records import SPLITS, DiscourseTree, Example, Split
+from corpora_recipes.running.errors import RawError
 
 
 def example_rows(
     datasets: Sequence[ExampleDataset], records: Path, corpus: Corpus
 ) -> Iterator[Made]:
     """Yield the rows of each dataset; only one dataset is in memory at a time.
-
-    Args:
-        datasets: those of the corpus.
-        records: the file of its examples.
-        corpus: its entry in params.yaml.
 
     Raises:
         InputError: the records are missing or of another kind, or none is of the collection.
@@ -48,27 +43,15 @@ def example_rows(
         parts = Counter(row["source_split"] or "all" for row in rows)
         in_order = {part: parts[part] for part in (*SPLITS, "all") if parts[part]}
         report = {"examples": counts, "source_parts": in_order}
-        yield Made(splits, _labels(dataset, splits), report)
-
-
-def _labels(dataset: ExampleDataset, splits: Rows) -> list[str]:
-    """Return the names of a dataset's classes; those that only its rows name are sorted."""
-    if dataset.facts.labels:
-        return list(dict.fromkeys(dataset.facts.labels.values()))
-    return sorted({row["label"] for rows in splits.values() for row in rows if "label" in row})
+        labels = list(dict.fromkeys((dataset.facts.labels or {}).values()))
+        # Those that only its rows name are sorted.
+        yield Made(splits, labels or sorted({r["label"] for r in rows if "label" in r}), report)
 
 
 def rows_of(
     examples: Sequence[Example], task: ExampleTask, seed: int, name: str
 ) -> dict[Split, list[dict[str, Any]]]:
-    """Return the rows of a dataset by split; splits without rows are left out.
-
-    Args:
-        examples: of one collection.
-        task: their task.
-        seed: the run's seed.
-        name: of the collection.
-    """
+    """Return the rows of a dataset by split; splits without rows are left out."""
     splits, of_fold = assign(examples, seed, name, trained=task.trained)
     holders: dict[Marks, set[Split]] = {}
     texts = [same_text(example) for example in examples]
@@ -101,3 +84,39 @@ def _texts(example: Example, task: ExampleTask) -> dict[str, Any]:
     if task.target == "neighbours":
         return {task.texts[0].natural: list(example.texts)}
     return dict(zip((column.natural for column in task.texts), example.texts, strict=True))
+
+
+def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) -> list[Made]:
+    """Return the rows of each dataset: every relation of every tree.
+
+    Raises:
+        InputError: the records are missing or of another kind, or a relation is unknown.
+    """
+    read = read_records(records, corpus.facts.records)
+    trees = [record for record in read if isinstance(record, DiscourseTree)]
+    counts = {"texts": {"read": len(trees), "used": len(trees)}}
+    made = []
+    for dataset in datasets:
+        label = dataset.options["label"]
+        known = corpus.facts.labels if label == discourse_relations.NUCLEUS_FIRST else ()
+        rows = _relations(trees, label, known, corpus)
+        labels = {row["label"] for part in rows.values() for row in part}
+        made.append(Made(rows, list(known) or sorted(labels), counts))
+    return made
+
+
+def _relations(
+    trees: Sequence[DiscourseTree], label: str, known: Sequence[str], corpus: Corpus
+) -> Rows:
+    """Return the rows by split; their classes are among the known ones, if there are any."""
+    rows: Rows = {split: [] for split in SPLITS}
+    for tree in trees:
+        assert tree.split is not None  # `read` decides every split
+        for number, instance in enumerate(discourse_relations.instances(tree, label)):
+            if known and instance["label"] not in known:
+                expected = f"relations whose label is one of {', '.join(known)}"
+                todo = f"correct the text, or `labels` in {corpus.recipe}/corpus.yaml"
+                raise RawError(f"text {tree.id}", expected, instance["label"], todo)
+            row = {"id": f"{tree.id}#{number}", "document_id": tree.id}
+            rows[tree.split].append(instance | row)
+    return rows
