@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from corpora_recipes.corpora.wikipedia.index import index_path
+from corpora_recipes.corpora.wikipedia.plan import index_path
 from corpora_recipes.running.errors import InputError
 
 _DUMP_NAME = re.compile(

@@ -9,8 +9,8 @@ from typing import ParamSpec, TypeVar
 
 from tqdm import tqdm
 
-from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks, wanted_blocks
-from corpora_recipes.corpora.wikipedia.index import first_offset
+from corpora_recipes.corpora.wikipedia.pages import DumpBlock, list_blocks, wanted_blocks
+from corpora_recipes.corpora.wikipedia.plan import first_offset
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.pins import read_lock

@@ -8,16 +8,16 @@ from itertools import islice
 from pathlib import Path
 
 from corpora_recipes.corpora.wikipedia import prose
-from corpora_recipes.corpora.wikipedia.dump import (
+from corpora_recipes.corpora.wikipedia.exports import check_sums, export_sources, find_shards
+from corpora_recipes.corpora.wikipedia.folder import find_dump, wiki_of
+from corpora_recipes.corpora.wikipedia.page import Site, parse_page
+from corpora_recipes.corpora.wikipedia.pages import (
     DumpBlock,
     is_wanted,
     list_blocks,
     read_pages,
     wanted_blocks,
 )
-from corpora_recipes.corpora.wikipedia.exports import check_sums, export_sources, find_shards
-from corpora_recipes.corpora.wikipedia.folder import find_dump, wiki_of
-from corpora_recipes.corpora.wikipedia.page import Site, parse_page
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.transfer import NotFound

@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
 
-from corpora_recipes.corpora.wikipedia import dump as dump_module
+from corpora_recipes.corpora.wikipedia import pages as dump_module
 from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.corpora.wikipedia.dump import list_blocks, read_pages
 from corpora_recipes.corpora.wikipedia.exports import find_shards, folder_of, read_sums
+from corpora_recipes.corpora.wikipedia.pages import list_blocks, read_pages
 from corpora_recipes.fetching.sources import fetch
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import Corpus, load_facts

@@ -14,8 +14,8 @@ from dump_writer import write_dump
 from loopback import RangeServer, break_off, refuse
 
 from corpora_recipes.corpora.wikipedia import partial
-from corpora_recipes.corpora.wikipedia.dump import list_blocks
 from corpora_recipes.corpora.wikipedia.folder import find_dump
+from corpora_recipes.corpora.wikipedia.pages import list_blocks
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading.reading import read

@@ -13,20 +13,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from corpora_recipes.corpora.wikipedia.bz2_blocks import blocks_from, check_end
-from corpora_recipes.corpora.wikipedia.created import Creation, find_creation
-from corpora_recipes.corpora.wikipedia.index import (
-    CHUNK_BYTES,
-    Stream,
-    index_path,
-    read_index,
-)
+from corpora_recipes.corpora.wikipedia.chunks import blocks_from, check_end
+from corpora_recipes.corpora.wikipedia.editions import Creation, find_creation
 from corpora_recipes.corpora.wikipedia.page import (
     PAGE_ID,
     Revision,
     Site,
     parse_revision,
     unescape,
+)
+from corpora_recipes.corpora.wikipedia.plan import (
+    CHUNK_BYTES,
+    Stream,
+    index_path,
+    read_index,
 )
 from corpora_recipes.fetching.ranges import (
     part_name,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.wikipedia import bz2_blocks
-from corpora_recipes.corpora.wikipedia.bz2_blocks import blocks_from, check_end
+from corpora_recipes.corpora.wikipedia import chunks as bz2_blocks
+from corpora_recipes.corpora.wikipedia.chunks import blocks_from, check_end
 from corpora_recipes.running.errors import InputError
 
 # Level 1 makes blocks of 100 kB.

@@ -15,9 +15,9 @@ from loopback import RangeServer
 from test_wikipedia_partial import corpus as upstream
 from test_wikipedia_partial import names
 
-from corpora_recipes.corpora.wikipedia import dump as dump_module
+from corpora_recipes.corpora.wikipedia import pages as dump_module
 from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.corpora.wikipedia.created import MOST_BLOCKS, Creation, find_creation
+from corpora_recipes.corpora.wikipedia.editions import MOST_BLOCKS, Creation, find_creation
 from corpora_recipes.corpora.wikipedia.page import Revision, parse_revision
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder

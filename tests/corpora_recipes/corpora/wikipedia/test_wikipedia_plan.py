@@ -12,17 +12,17 @@ from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.wikipedia import dump as dump_module
-from corpora_recipes.corpora.wikipedia import index as index_module
-from corpora_recipes.corpora.wikipedia.dump import (
+from corpora_recipes.corpora.wikipedia import pages as dump_module
+from corpora_recipes.corpora.wikipedia import plan as index_module
+from corpora_recipes.corpora.wikipedia.folder import find_dump
+from corpora_recipes.corpora.wikipedia.page import Page, parse_page, unescape
+from corpora_recipes.corpora.wikipedia.pages import (
     DumpBlock,
     list_blocks,
     read_pages,
     read_site,
 )
-from corpora_recipes.corpora.wikipedia.folder import find_dump
-from corpora_recipes.corpora.wikipedia.index import index_path, read_index
-from corpora_recipes.corpora.wikipedia.page import Page, parse_page, unescape
+from corpora_recipes.corpora.wikipedia.plan import index_path, read_index
 from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
@@ -425,4 +425,4 @@ def test_entities_in_a_page_are_never_expanded(tmp_path: Path) -> None:
 
 def test_reading_a_dump_imports_no_xml_parser() -> None:
     # tests/…/dump_writer.py uses xml.sax.saxutils to escape, which parses nothing.
-    assert "lxml" not in vars(sys.modules["corpora_recipes.corpora.wikipedia.dump"])
+    assert "lxml" not in vars(sys.modules["corpora_recipes.corpora.wikipedia.pages"])
