@@ -1,219 +1,33 @@
-"""Reads MediaWiki dumps (pages-articles) page by page, from bytes, without an XML parser.
+"""Reads the pages of a block of a dump, from bytes, without an XML parser.
 
 In a dump each ``<`` of a title or a text is escaped, so that the bytes ``<page>`` and ``</page>``
 are always tags: pages are extracted by them, in bounded memory, and a bad entity costs at most one
-page instead of the whole dump. Tags are matched by their local names: the namespace URI changes
-with the export version (0.10, 0.11 …).
+page instead of the whole dump.
 """
 
-import bz2
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import NamedTuple
 
-from corpora_recipes.corpora.wikipedia.chunks import blocks_from, check_end
-from corpora_recipes.corpora.wikipedia.editions import Creation, find_creation
-from corpora_recipes.corpora.wikipedia.page import (
-    PAGE_ID,
-    Revision,
-    Site,
-    parse_revision,
-    unescape,
-)
-from corpora_recipes.corpora.wikipedia.plan import (
-    CHUNK_BYTES,
-    Stream,
-    index_path,
-    read_index,
-)
-from corpora_recipes.fetching.ranges import (
-    part_name,
-    part_range,
-    parts_folder,
-    read_manifest,
-)
-from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import LONGEST_HEADER, LONGEST_PAGE
+from corpora_recipes.corpora.wikipedia.chunks import CHUNK, read_blocks, read_plain, read_streams
+from corpora_recipes.corpora.wikipedia.plan import DumpBlock, Site, Stream
+from corpora_recipes.fetching.ranges import parts_folder
+from corpora_recipes.running.errors import InputError, RawError
+from corpora_recipes.running.limits import LONGEST_PAGE
 
-# Streams of 100 pages in one block: about 0.2 s of work, and few pages read beyond a quota.
-STREAMS_PER_BLOCK = 4
-# Bytes of a plain dump in one block: about as much text.
-RANGE = 4 << 20
-# Bytes of a compressed dump without an index in one block: about nine blocks of bzip2. One more is
-# decompressed for its last page.
-COMPRESSED_RANGE = 2 << 20
-_CHUNK = 1 << 18
 # Bytes that hold a tag and the white space after it: <page>, or </mediawiki> at the end.
 _END_BYTES = 64
 
-_NAMESPACE = re.compile(rb'<namespace key="(-?\d{1,9})"[^<>]*?(?:/>|>([^<>]*)</namespace>)')
-_DBNAME = re.compile(rb"<dbname>([^<>]*)</dbname>")
-
-
-@dataclass(frozen=True, slots=True)
-class DumpBlock:
-    """A part of a dump that can be read without the rest.
-
-    Attributes:
-        path: the dump.
-        site: its header.
-        start: first byte of the part.
-        stop: in a dump without an index, the byte where the next part starts; else None.
-        streams: in a multistream dump with an index, the streams of the part; else empty.
-        part: name of the file in the dump's folder of parts that holds the bytes, if the dump was
-            not fetched whole; else empty.
-        created: which of its pages are wanted by their time of creation; None for all.
-    """
-
-    path: Path
-    site: Site
-    start: int = 0
-    stop: int | None = None
-    streams: tuple[Stream, ...] = ()
-    part: str = ""
-    created: Creation | None = None
-
-    @property
-    def key(self) -> str:
-        """File name and first byte: the same on every machine."""
-        return f"{self.path.name}@{self.start}"
-
-
-def list_blocks(dump: Path) -> list[DumpBlock]:
-    """Cut a dump into blocks.
-
-    A multistream dump with its index gives blocks of a few streams, any other dump ranges of
-    bytes, plain or compressed.
-
-    Raises:
-        InputError: the header or the index is damaged, or they do not belong together.
-    """
-    if dump.suffix == ".xml":
-        site = read_site(dump)
-        size = dump.stat().st_size
-        _check_end(dump, size)
-        return _ranges(dump, site, size, RANGE)
-    index = index_path(dump)
-    manifest = None if dump.exists() else read_manifest(dump)
-    if manifest is None and not index.exists():
-        site = read_site(dump)
-        check_end(dump)
-        return _ranges(dump, site, dump.stat().st_size, COMPRESSED_RANGE)
-    streams = read_index(index)
-    size = dump.stat().st_size if manifest is None else manifest.size
-    if streams[-1].offset >= size:
-        raise InputError(
-            dump,
-            expected=f"a stream at byte {streams[-1].offset:,}, as {index.name} says",
-            found=f"{size:,} bytes: the dump is cut, or the index belongs to another dump",
-            todo="fetch the dump and its index again",
-        )
-    head = parts_folder(dump) / part_name(0, streams[0].offset)
-    site = read_site(dump, None if manifest is None else head)
-    blocks = []
-    for i in range(0, len(streams), STREAMS_PER_BLOCK):
-        group = tuple(streams[i : i + STREAMS_PER_BLOCK])
-        part = "" if manifest is None else part_name(group[0].offset, group[-1].stop or size)
-        blocks.append(DumpBlock(dump, site, group[0].offset, None, group, part))
-    return blocks
-
-
-def wanted_blocks(
-    blocks: Sequence[DumpBlock],
-    corpus: Corpus,
-    fetch: Callable[[DumpBlock], None] = lambda block: None,
-) -> Sequence[DumpBlock]:
-    """Return the blocks that may hold pages created after the day that a corpus asks for, if any.
-
-    Args:
-        blocks: of a dump, as ``list_blocks`` returns them; those returned say which pages.
-        corpus: with the option ``created_after``.
-        fetch: called before a block is read.
-
-    Raises:
-        InputError: see ``find_creation``; or a block is damaged.
-    """
-    day = corpus.options["created_after"]
-    if day is None:
-        return blocks
-
-    def read(number: int) -> list[Revision]:
-        fetch(blocks[number])
-        return [_revision(raw, blocks[number].path) for raw in read_pages(blocks[number])]
-
-    created = find_creation(len(blocks), read, day, f"{corpus.where}.corpus.created_after")
-    return [replace(block, created=created) for block in blocks[created.block :]]
-
-
-def is_wanted(raw: bytes, block: DumpBlock) -> bool:
-    """Return whether a page of a block was created when the pages are to be that are wanted.
-
-    Raises:
-        InputError: it has no id, or no revision with id and time.
-    """
-    return block.created is None or block.created.takes(_revision(raw, block.path))
-
-
-def _revision(raw: bytes, dump: Path) -> Revision:
-    try:
-        return parse_revision(raw)
-    except ValueError as error:
-        raise InputError(
-            dump,
-            expected="pages with an id, and a revision with id and time",
-            found=f"{error}: {raw[:120].decode('utf-8', 'replace')!r}",
-            todo="compare the file's checksum with the published one",
-        ) from None
-
-
-def _ranges(dump: Path, site: Site, size: int, step: int) -> list[DumpBlock]:
-    return [DumpBlock(dump, site, start, min(start + step, size)) for start in range(0, size, step)]
-
-
-def read_site(dump: Path, part: Path | None = None) -> Site:
-    """Read the header of a dump, plain or compressed.
-
-    Args:
-        dump: the dump.
-        part: the file with its first stream, if the dump was not fetched whole.
-
-    Raises:
-        InputError: it is not a MediaWiki dump, or it declares a document type (MediaWiki never
-            does; such a declaration can define entity bombs and external entities).
-    """
-    header = bytearray()
-    for _, chunk in _decompressed(dump, 0, part) if dump.suffix == ".bz2" else _plain(dump, 0):
-        header += chunk
-        if len(header) > LONGEST_HEADER or b"</siteinfo>" in header or b"<page>" in header:
-            break
-    if b"<!DOCTYPE" in header or b"<!ENTITY" in header:
-        raise InputError(
-            dump,
-            expected="a MediaWiki dump, which has no <!DOCTYPE> and defines no entities",
-            found="a document type declaration, which can hide an entity bomb",
-            todo="use the dump from dumps.wikimedia.org",
-        )
-    head = bytes(header).partition(b"</siteinfo>")
-    if b"<mediawiki" not in head[0] or not head[1]:
-        raise InputError(
-            dump,
-            expected="<mediawiki …><siteinfo>…</siteinfo> at the start",
-            found=repr(bytes(header[:60])) if header else "an empty file",
-            todo="fetch the dump again",
-        )
-    dbname = _DBNAME.search(head[0])
-    try:
-        names = tuple(
-            (int(key), unescape(name.decode())) for key, name in _NAMESPACE.findall(head[0])
-        )
-        return Site(dbname[1].decode() if dbname else "", names)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            dump, expected="a header in UTF-8", found=str(error), todo="fetch the dump again"
-        ) from None
+PAGE_ID = re.compile(rb"<id>\s*(\d{1,18})\s*</id>")
+_TITLE = re.compile(rb"<title>([^<>]*)</title>")
+_NS = re.compile(rb"<ns>\s*(-?\d{1,9})\s*</ns>")
+_MODEL = re.compile(rb"<model>([^<>]*)</model>")
+_TEXT = re.compile(rb"<text(?:\s[^<>]*)?>")
+# "#REDIRECT [[…" in any language: old dumps have no <redirect> element.
+_REDIRECT = re.compile(rb"\s*#[^\s\[\]#*:;]+\s*:?\s*\[\[")
+_ENTITY = re.compile(r"&(lt|gt|quot|amp|apos|#x[0-9a-fA-F]{1,6}|#[0-9]{1,7});")
+_CHARACTERS = {"lt": "<", "gt": ">", "quot": '"', "amp": "&", "apos": "'"}
 
 
 def read_pages(block: DumpBlock) -> Iterator[bytes]:
@@ -222,10 +36,9 @@ def read_pages(block: DumpBlock) -> Iterator[bytes]:
     Raises:
         InputError: this part of the dump is truncated or damaged, or its index does not match.
     """
-    if block.stop is not None and block.path.suffix == ".xml":
-        yield from _read_range(block)
-    elif block.stop is not None:
-        yield from _read_compressed_range(block)
+    if block.stop is not None:
+        read_range = _read_range if block.path.suffix == ".xml" else _read_compressed_range
+        yield from read_range(block.path, block.start, block.stop)
     part = parts_folder(block.path) / block.part if block.part else None
     for stream in block.streams:
         yield from _read_stream(block.path, stream, part)
@@ -292,58 +105,40 @@ class _Pages:
             raise self._cut(max(0, self.buffer.find(b"<page>")))
 
     def _cut(self, position: int) -> InputError:
-        found = bytes(self.buffer[position : position + 80]).decode("utf-8", "replace")
-        return InputError(
+        begin = bytes(self.buffer[position : position + 80]).decode("utf-8", "replace")
+        return RawError(
             f"{self.where}, {self.unit} {self.offset + position:,}",
-            expected="pages <page> … </page>, and </mediawiki> at the end of the dump",
-            found=f"a page without an end, or a cut dump: {found!r}",
-            todo="compare the file's checksum with the published one, and fetch the dump again",
+            "pages <page> … </page>, and </mediawiki> at the end of the dump",
+            f"a page without an end, or a cut dump: {begin!r}",
         )
 
 
-def _read_range(block: DumpBlock) -> Iterator[bytes]:
-    assert block.stop is not None
-    pages = _Pages(block.path, "byte", block.start, inside=block.start > 0)
-    for _, chunk in _plain(block.path, block.start):
-        yield from pages.feed_before(chunk, block.stop)
-        if pages.passed(block.stop):
+def _read_range(dump: Path, start: int, stop: int) -> Iterator[bytes]:
+    pages = _Pages(dump, "byte", start, inside=start > 0)
+    for chunk in read_plain(dump, start):
+        yield from pages.feed_before(chunk, stop)
+        if pages.passed(stop):
             return
     pages.finish(end_of_dump=False)
 
 
-def _read_compressed_range(block: DumpBlock) -> Iterator[bytes]:
+def _read_compressed_range(dump: Path, start: int, end: int) -> Iterator[bytes]:
     """Yield the pages that start in a bzip2 block which starts in the range."""
-    assert block.stop is not None
-    where = f"{block.path}, from byte {block.start:,}"
-    pages = _Pages(where, "decompressed byte", inside=block.start > 0)
+    pages = _Pages(f"{dump}, from byte {start:,}", "decompressed byte", inside=start > 0)
     stop: int | None = None
     read = 0
-    for offset, content in blocks_from(block.path, block.start):
-        if stop is None and offset >= block.stop:
+    for offset, content in read_blocks(dump, start):
+        if stop is None and offset >= end:
             if not read:
                 return
             stop = read
-        for start in range(0, len(content), _CHUNK):
-            yield from pages.feed_before(content[start : start + _CHUNK], stop)
+        for position in range(0, len(content), CHUNK):
+            yield from pages.feed_before(content[position : position + CHUNK], stop)
             if stop is not None and pages.passed(stop):
                 return
         read += len(content)
     if read:
         pages.finish(end_of_dump=True)
-
-
-def _check_end(dump: Path, size: int) -> None:
-    """Check that a plain dump is whole, before its parts are read."""
-    with dump.open("rb") as file:
-        file.seek(max(0, size - 4096))
-        end = file.read().rstrip()
-    if not end.endswith(b"</mediawiki>"):
-        raise InputError(
-            f"{dump}, byte {size:,}",
-            expected="</mediawiki> at the end of the dump",
-            found=f"a cut dump: …{end[-60:].decode('utf-8', 'replace')!r}",
-            todo="fetch the dump again (a partial download resumes)",
-        )
 
 
 def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[bytes]:
@@ -352,7 +147,7 @@ def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[byte
     count = 0
     last = b""
     end = stream.offset
-    for position, chunk in _decompressed(dump, stream.offset, part, single=True):
+    for position, chunk in read_streams(dump, stream.offset, part, single=True):
         end = position
         for page in pages.feed(chunk):
             if count == 0:
@@ -363,106 +158,110 @@ def _read_stream(dump: Path, stream: Stream, part: Path | None) -> Iterator[byte
     pages.finish(end_of_dump=False)
     _check_index(where, "its last page", stream.last, last)
     if count != stream.pages or (stream.stop is not None and end != stream.stop):
-        raise _misfit(
-            where,
-            f"{stream.pages} pages, then the next stream at byte {stream.stop or end:,}",
-            f"{count} pages, up to byte {end:,}",
-        )
+        stop = f"the next stream at byte {stream.stop or end:,}"
+        raise _misfit(where, f"{stream.pages} pages, then {stop}", f"{count}, up to byte {end:,}")
     if stream.stop is None:
-        footer = _Pages(f"{dump}, stream at byte {end:,}", "decompressed byte")
-        for _, chunk in _decompressed(dump, end, part):
+        where = f"{dump}, stream at byte {end:,}"
+        footer = _Pages(where, "decompressed byte")
+        for _, chunk in read_streams(dump, end, part):
             for page in footer.feed(chunk):
-                raise _misfit(str(footer.where), "the end of the dump", repr(page[:80]))
+                raise _misfit(where, "the end of the dump", repr(page[:80]))
         footer.finish(end_of_dump=True)
 
 
 def _check_index(where: str, which: str, expected: int, page: bytes) -> None:
-    found = PAGE_ID.search(page)
-    if found is None or int(found[1]) != expected:
-        raise _misfit(
-            where,
-            f"{which} has the id {expected}, as the index says",
-            f"id {found[1].decode()}" if found else "no id",
-        )
+    page_id = PAGE_ID.search(page)
+    if page_id is None or int(page_id[1]) != expected:
+        found = f"id {page_id[1].decode()}" if page_id else "no id"
+        raise _misfit(where, f"{which} has the id {expected}, as the index says", found)
 
 
 def _misfit(where: str, expected: str, found: str) -> InputError:
-    return InputError(
-        where,
-        expected=expected,
-        found=found,
-        todo="the index belongs to another dump: fetch the dump and the index of the same date",
+    todo = "the index belongs to another dump: fetch the dump and the index of the same date"
+    return InputError(where, expected, found, todo)
+
+
+# --- the fields of a page ------------------------------------------------------------------------
+
+
+class Page(NamedTuple):
+    """The fields of a page; title and text are still escaped UTF-8 bytes.
+
+    Attributes:
+        id: its page id.
+        namespace: number of its namespace, 0 for articles.
+        model: its content model, "wikitext" where the dump names none.
+        redirect: whether it is a redirect to another page.
+        title_bytes: its title.
+        text_bytes: its wikitext.
+    """
+
+    id: str
+    namespace: int
+    model: str
+    redirect: bool
+    title_bytes: bytes
+    text_bytes: bytes
+
+    def title(self) -> str:
+        """Return the title; raises UnicodeDecodeError if it is not UTF-8."""
+        return unescape(self.title_bytes.decode())
+
+    def text(self) -> str:
+        """Return the wikitext; raises UnicodeDecodeError if it is not UTF-8."""
+        return unescape(self.text_bytes.decode())
+
+
+def parse_page(raw: bytes, site: Site) -> Page:
+    """Read the fields of a page; raises ValueError if it has no title, id or text."""
+    title = _TITLE.search(raw)
+    page_id = PAGE_ID.search(raw)
+    text = _TEXT.search(raw, max(0, raw.find(b"<text")))
+    end = _end_of_text(raw, text) if text else -1
+    if not (title and page_id and text) or end < 0:
+        fields = {"title": title, "id": page_id, "text": end >= 0}
+        missing = [name for name, value in fields.items() if not value]
+        raise ValueError(f"a page without {' and '.join(missing)}")
+    namespace = _NS.search(raw, 0, text.start())
+    model = _MODEL.search(raw, 0, text.start())
+    body = raw[text.end() : end]
+    return Page(
+        id=str(int(page_id[1])),
+        namespace=int(namespace[1]) if namespace else _namespace_of(title[1], site),
+        model=model[1].decode("ascii", "replace") if model else "wikitext",
+        redirect=b"<redirect" in raw[: text.start()] or _REDIRECT.match(body) is not None,
+        title_bytes=title[1],
+        text_bytes=body,
     )
 
 
-def _plain(path: Path, start: int) -> Iterator[tuple[int, bytes]]:
-    """Yield (end offset, chunk) of a file from byte ``start``."""
-    with path.open("rb") as file:
-        file.seek(start)
-        while chunk := file.read(_CHUNK):
-            yield file.tell(), chunk
+def _end_of_text(raw: bytes, start: re.Match[bytes]) -> int:
+    """Return where the text with this start tag ends; -1 if it has no end."""
+    if start[0].endswith(b"/>"):
+        return start.end()
+    # Its end is the next tag; one byte is found much faster than several.
+    tag = raw.find(b"<", start.end())
+    return tag if raw.startswith(b"</text>", tag) else raw.find(b"</text>", start.end())
 
 
-def _decompressed(
-    path: Path, start: int = 0, part: Path | None = None, *, single: bool = False
-) -> Iterator[tuple[int, bytes]]:
-    """Yield decompressed chunks from the bz2 stream at byte ``start``.
-
-    Args:
-        path: the file.
-        start: where a stream starts.
-        part: the file with that part of it, if it was not fetched whole.
-        single: stop after this stream, instead of continuing with the following ones.
-
-    Yields:
-        (compressed bytes read up to here, chunk of at most CHUNK_BYTES bytes).
-    """
-    offset = start
-    shift = part_range(part.name)[0] if part else 0
-    with _open_part(path, part) if part else path.open("rb") as file:
-        file.seek(start - shift)
-        data = file.read(_CHUNK)
-        if not data and not single:
-            return
-        while True:
-            decompressor = bz2.BZ2Decompressor()
-            while not decompressor.eof:
-                if decompressor.needs_input and not data and not (data := file.read(_CHUNK)):
-                    raise InputError(
-                        f"{path}, stream at byte {offset:,}",
-                        expected="a whole bz2 stream",
-                        found=f"its end at byte {file.tell() + shift:,}: the dump is cut, or the "
-                        "index belongs to another dump",
-                        todo="fetch the dump again (a partial download resumes)",
-                    )
-                try:
-                    chunk = decompressor.decompress(data, CHUNK_BYTES)
-                except OSError as error:
-                    raise InputError(
-                        f"{path}, stream at byte {offset:,}",
-                        expected="a bz2 stream (at the offsets of the index, if there is one)",
-                        found=str(error),
-                        todo="compare the checksums, and fetch the dump and its index again",
-                    ) from None
-                data = b""
-                if chunk or decompressor.eof:
-                    end = file.tell() + shift - len(decompressor.unused_data)
-                    yield end, chunk
-            data = decompressor.unused_data or file.read(_CHUNK)
-            offset = file.tell() + shift - len(data)
-            if single or not data:
-                return
+def unescape(text: str) -> str:
+    """Undo XML's escapes: the five named entities and character references, nothing else."""
+    pieces = _ENTITY.split(text)
+    if len(pieces) > 1:
+        pieces[1::2] = [_CHARACTERS.get(name) or _character(name) for name in pieces[1::2]]
+    return "".join(pieces)
 
 
-def _open_part(dump: Path, part: Path) -> BinaryIO:
-    start, stop = part_range(part.name)
-    size = part.stat().st_size if part.is_file() else None
-    if size != stop - start:
-        raise InputError(
-            part,
-            expected=f"bytes {start:,} to {stop - 1:,} of {dump.name}, {stop - start:,} in all",
-            found="no such file" if size is None else f"{size:,} bytes",
-            todo="run `probeta fetch` after a change of quota, seed or code: it downloads only the "
-            "parts that they need",
-        )
-    return part.open("rb")
+def _character(reference: str) -> str:
+    """Return the character of a reference such as #233 or #xe9."""
+    code = int(reference[2:], 16) if reference[1] == "x" else int(reference[1:])
+    if code == 0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        return "\ufffd"
+    return chr(code)
+
+
+def _namespace_of(title: bytes, site: Site) -> int:
+    """Return the namespace by the title's prefix: exports before 0.6 have no <ns>."""
+    prefix, colon, _ = title.decode("utf-8", "replace").partition(":")
+    names = {name.casefold(): number for number, name in site.namespaces if name}
+    return names.get(prefix.replace("_", " ").casefold(), 0) if colon else 0

@@ -17,7 +17,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
-from corpora_recipes.corpora.wikipedia.page import Site
+from corpora_recipes.corpora.wikipedia.plan import Site
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Block
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import unescape

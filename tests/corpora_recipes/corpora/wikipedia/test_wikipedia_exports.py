@@ -9,10 +9,10 @@ import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
 
-from corpora_recipes.corpora.wikipedia import pages as dump_module
-from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.corpora.wikipedia.exports import find_shards, folder_of, read_sums
-from corpora_recipes.corpora.wikipedia.pages import list_blocks, read_pages
+from corpora_recipes.corpora.wikipedia import plan, recipe
+from corpora_recipes.corpora.wikipedia.editions import find_shards, folder_of, read_sums
+from corpora_recipes.corpora.wikipedia.pages import read_pages
+from corpora_recipes.corpora.wikipedia.plan import list_blocks
 from corpora_recipes.fetching.sources import fetch
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import Corpus, load_facts
@@ -59,7 +59,7 @@ def test_an_export_from_a_mirror_gives_all_its_articles(
     ]
     outputs = []
     for step, workers in ((1 << 20, 1), (1_000, 1), (1_000, 2)):
-        monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", step)
+        monkeypatch.setattr(plan, "COMPRESSED_RANGE", step)
         out = tmp_path / f"{step}-{workers}.parquet"
         drops = read(corpus(), tmp_path / "raw", out, workers=workers, executor="local")
         outputs.append(sorted(pq.read_table(out).to_pylist(), key=lambda row: int(row["id"])))
@@ -73,7 +73,7 @@ def test_an_export_from_a_mirror_gives_all_its_articles(
 def test_ranges_of_a_long_stream_hold_each_page_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", 40_000)
+    monkeypatch.setattr(plan, "COMPRESSED_RANGE", 40_000)
     # Words that hardly compress: several blocks of bzip2, and pages that are longer than one.
     words = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(60_000)]
     pages = [

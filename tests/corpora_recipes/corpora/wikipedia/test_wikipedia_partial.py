@@ -14,8 +14,7 @@ from dump_writer import write_dump
 from loopback import RangeServer, break_off, refuse
 
 from corpora_recipes.corpora.wikipedia import partial
-from corpora_recipes.corpora.wikipedia.folder import find_dump
-from corpora_recipes.corpora.wikipedia.pages import list_blocks
+from corpora_recipes.corpora.wikipedia.plan import find_dump, list_blocks
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading.reading import read
@@ -322,7 +321,7 @@ def test_parts_without_their_index(server: RangeServer) -> None:
     some = corpus(server, 120)
     sources.fetch(some, "upstream", Path("raw"))
     Path("raw", INDEX).unlink()
-    with pytest.raises(InputError, match="fetch the index again"):
+    with pytest.raises(InputError, match="index"):
         list_blocks(find_dump(Path("raw"), "es"))
     sources.fetch(some, "upstream", Path("raw"))
     assert list_blocks(find_dump(Path("raw"), "es"))

@@ -12,17 +12,17 @@ from dump_writer import SamplePage, header, page_xml, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.wikipedia import pages as dump_module
-from corpora_recipes.corpora.wikipedia import plan as index_module
-from corpora_recipes.corpora.wikipedia.folder import find_dump
-from corpora_recipes.corpora.wikipedia.page import Page, parse_page, unescape
-from corpora_recipes.corpora.wikipedia.pages import (
+from corpora_recipes.corpora.wikipedia import chunks, pages, plan
+from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages, unescape
+from corpora_recipes.corpora.wikipedia.plan import (
     DumpBlock,
+    Site,
+    find_dump,
+    index_path,
     list_blocks,
-    read_pages,
+    read_index,
     read_site,
 )
-from corpora_recipes.corpora.wikipedia.plan import index_path, read_index
 from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
@@ -61,8 +61,8 @@ def test_blocks_can_be_read_alone_and_pickled(multistream: Path) -> None:
 def test_every_form_and_version_gives_the_same_pages(
     tmp_path: Path, name: str, version: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "RANGE", 5_000)
-    monkeypatch.setattr(dump_module, "_CHUNK", 777)
+    monkeypatch.setattr(plan, "RANGE", 5_000)
+    monkeypatch.setattr(chunks, "CHUNK", 777)
     path = write_dump(tmp_path / name, TEXTS[:60], version=version, index=False)
     blocks = list_blocks(path)
     assert (len(blocks) > 5) == (name == PLAIN)
@@ -74,8 +74,8 @@ def test_every_form_and_version_gives_the_same_pages(
 def test_ranges_of_a_plain_dump_may_start_anywhere(
     tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "RANGE", size)
-    monkeypatch.setattr(dump_module, "_CHUNK", 64)
+    monkeypatch.setattr(plan, "RANGE", size)
+    monkeypatch.setattr(chunks, "CHUNK", 64)
     path = write_dump(tmp_path / PLAIN, TEXTS[:12])
     assert [p.title() for p in pages_of(list_blocks(path))] == [t for t, _ in TEXTS[:12]]
 
@@ -83,7 +83,7 @@ def test_ranges_of_a_plain_dump_may_start_anywhere(
 def test_a_page_larger_than_all_ranges_is_read_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "RANGE", 1_000)
+    monkeypatch.setattr(plan, "RANGE", 1_000)
     path = write_dump(tmp_path / PLAIN, [("A", "a" * 9_000), ("B", "b"), ("C", "c" * 3_000)])
     assert [p.title() for p in pages_of(list_blocks(path))] == ["A", "B", "C"]
 
@@ -135,7 +135,7 @@ def test_an_old_page_has_its_namespace_from_its_title_and_is_a_redirect_by_its_t
 
 def test_a_page_without_text_element_content() -> None:
     raw = b'<page><title>A</title><id>1</id><revision><text bytes="0" /></revision>'
-    site = dump_module.Site("eswiki", ())
+    site = Site("eswiki", ())
     assert parse_page(raw, site).text_bytes == b""
     for cut in (b"<page><id>1</id>", b"<page><id>1</id><text>a"):
         with pytest.raises(ValueError, match="without title and text"):
@@ -249,7 +249,7 @@ def test_damage_is_an_input_error_that_names_the_file(
 def test_an_endless_page_is_an_error_before_memory_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "LONGEST_PAGE", 1 << 21)
+    monkeypatch.setattr(pages, "LONGEST_PAGE", 1 << 21)
     path = tmp_path / SINGLE
     path.write_bytes(bz2.compress(header().encode() + b"<page>" + b"a" * (1 << 24)))
     with pytest.raises(InputError, match="without an end"):
@@ -387,13 +387,12 @@ def test_streams_of_an_index_are_found_across_chunks(
     text = ""
     expected = []
     offset = 0
-    for step, pages in groups:
+    for step, rows in groups:
         offset += step
-        expected.append((offset, pages[0][0], pages[-1][0], len(pages)))
-        text += "".join(f"{offset}:{page_id}:{title}\n" for page_id, title in pages)
+        expected.append((offset, rows[0][0], rows[-1][0], len(rows)))
+        text += "".join(f"{offset}:{page_id}:{title}\n" for page_id, title in rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dump_module, "CHUNK_BYTES", chunk)
-        patch.setattr(index_module, "CHUNK_BYTES", chunk)
+        patch.setattr(plan, "DECOMPRESSED", chunk)
         found = streams_of(text.encode())
     assert [(offset, *rest) for offset, _, *rest in found] == expected
     assert [stop for _, stop, *_ in found] == [row[0] for row in expected[1:]] + [None]

@@ -131,7 +131,7 @@ def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
     [
         ({"extractor": "gensim"}, "native or wikiextractor"),
         ({"sections": "leads"}, "all or lead"),
-        ({"sections": "lead", "extractor": "wikiextractor"}, "use the native extractor"),
+        ({"sections": "lead", "extractor": "wikiextractor"}, "all, with the extractor"),
         ({"date": "2026-01-01"}, "a date such as 20260101"),
         ({"export": "content"}, "pages_articles or content_current"),
     ],
