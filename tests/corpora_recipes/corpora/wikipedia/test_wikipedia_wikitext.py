@@ -545,17 +545,9 @@ def test_deep_nesting_ends(pair: tuple[str, str]) -> None:
     check_that_it_ends(pair[0] * 40_000 + "Es así. " + pair[1] * 40_000)
 
 
-PARTS = [
-    "Es así. ",
-    "La casa ",
-    "es roja.",
-    "\n\n",
-    "1900",
-    "{{siglo|XX||s}}",
-    "</sup>",
-    "</center>",
-]
-PARTS += ["<ref>x</ref>", "<math>x</math>", "{{x\n|y}}", "|}}", "[[Categoría:X]]", "'''", "5"]
+PARTS = ["Es así. ", "La casa ", "es roja.", "\n\n", "1900", "{{siglo|XX||s}}", "</sup>"]
+PARTS += ["</center>", "<ref>x</ref>", "<math>x</math>", "{{x\n|y}}", "|}}", "[[Categoría:X]]"]
+PARTS += ["'''", "5"]
 PARTS += ADVERSARIAL
 
 
