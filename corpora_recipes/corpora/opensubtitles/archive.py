@@ -84,11 +84,7 @@ def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
 
 
 def read_record(file: Bytes, path: Path, position: int) -> Member:
-    """Read the directory record at a position that ``list_members`` gave.
-
-    Raises:
-        InputError: no record was found (the file has changed), or its zip64 field is damaged.
-    """
+    """Read the directory record at a position that ``list_members`` gave."""
     _seek(file, path, position)
     # Most records are shorter.
     data = file.read(512)

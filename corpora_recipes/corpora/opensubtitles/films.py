@@ -38,12 +38,9 @@ GAP = 1 / 8
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A block: the subtitle files of one film.
+    """A block: the subtitle files of one film, as positions of directory records in the archive.
 
-    Attributes:
-        key: its IMDb number, the name of its folder in the archive.
-        path: the archive.
-        positions: of its files' directory records in the archive.
+    The key is its IMDb number, the name of its folder there.
     """
 
     key: str
@@ -52,11 +49,7 @@ class Film:
 
 
 def archive_name(corpus: Corpus) -> str:
-    """Return the archive's name; OPUS writes pt_br where BCP 47 has pt-BR.
-
-    Raises:
-        InputError: the option ``form`` is neither raw nor xml.
-    """
+    """Return the archive's name; OPUS writes pt_br where BCP 47 has pt-BR."""
     form = corpus.options["form"]
     if form not in FORMS:
         raise ParamsError(f"{corpus.where}.corpus.form", f"one of {', '.join(FORMS)}", repr(form))
@@ -74,12 +67,7 @@ def open_archive(path: Path) -> Iterator[Bytes]:
 
 
 def list_films(file: Bytes, path: Path, corpus: Corpus) -> Sequence[Film]:
-    """List the films of an open archive, in the folder that language and form name.
-
-    Raises:
-        InputError: the archive is damaged, has a member outside its folder, or holds no subtitle
-            files of this form and language.
-    """
+    """List the films of an open archive, in the folder that language and form name."""
     folder = f"OpenSubtitles/{archive_name(corpus).removesuffix('.zip')}/"
     layout = re.compile(re.escape(folder) + r"[^/]+/([^/]+)/[^/]+\.xml")
     films: dict[str, list[int]] = {}
@@ -100,11 +88,7 @@ def list_films(file: Bytes, path: Path, corpus: Corpus) -> Sequence[Film]:
 
 
 def choose(file: Bytes, film: Film, corpus: Corpus) -> Member:
-    """Return the subtitle file of a film that is read: the first by the keyed hash of its name.
-
-    Raises:
-        InputError: the archive's directory is damaged.
-    """
+    """Return the subtitle file of a film that is read: the first by the keyed hash of its name."""
     return min(
         (read_record(file, film.path, position) for position in film.positions),
         key=lambda f: (keyed_hash(corpus.seed, corpus.name, f.name, "subtitle"), f.name),
@@ -193,11 +177,7 @@ class _Archive:
         self._ends.append(find_directory(file, path)[0])
 
     def fetch(self, films: Iterable[Film]) -> Iterator[Film]:
-        """Fetch the subtitle files of films, in the order of the archive; yield those that came.
-
-        Raises:
-            InputError: the directory states sizes or places that are not possible.
-        """
+        """Fetch the subtitle files of films, in the order of the archive; yield those that came."""
         in_archive = sorted(((self._range(film), film) for film in films), key=lambda pair: pair[0])
         ranges: list[tuple[int, int]] = []
         together: list[list[Film]] = []

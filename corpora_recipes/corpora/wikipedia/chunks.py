@@ -43,19 +43,12 @@ def read_plain(path: Path, start: int) -> Iterator[bytes]:
 def read_streams(
     path: Path, start: int = 0, part: Path | None = None, *, single: bool = False
 ) -> Iterator[tuple[int, bytes]]:
-    """Decompress a file from the bz2 stream at byte ``start`` on.
+    """Decompress a file from the bz2 stream at byte ``start`` on, or this stream alone.
 
-    Args:
-        path: the file.
-        start: where a stream starts.
-        part: the file with that part of it, if it was not fetched whole.
-        single: stop after this stream, instead of continuing with the following ones.
+    ``part`` is the file with that part of it, if it was not fetched whole.
 
     Yields:
         (compressed bytes read up to here, chunk of at most DECOMPRESSED bytes).
-
-    Raises:
-        InputError: a stream is damaged or cut, or the part has not the size that it should have.
     """
     offset = start
     shift = part_range(part.name)[0] if part else 0

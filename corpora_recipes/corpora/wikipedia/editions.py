@@ -55,13 +55,9 @@ _SUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """A page's first revision in a dump, which is the only one in a dump of current pages.
+    """A revision of a page; ``parent`` is the id of that before it, 0 if it is the first.
 
-    Attributes:
-        page: id of the page.
-        id: of the revision.
-        parent: id of the revision before it; 0 if it is the page's first.
-        time: of the revision, as in 2026-01-01T00:00:00Z.
+    The time is as in 2026-01-01T00:00:00Z.
     """
 
     page: int
@@ -126,13 +122,7 @@ def blocks_after(
 ) -> Sequence[DumpBlock]:
     """Return the blocks that may hold pages created after the day that a corpus names, if any.
 
-    Args:
-        blocks: of a dump, as ``list_blocks`` returns them.
-        corpus: with the option ``created_after``.
-        fetch: called before a block is read.
-
-    Raises:
-        InputError: see ``find_creation``; or a block is damaged.
+    ``fetch`` is called before a block is read.
     """
     day = corpus.options["created_after"]
     if day is None:
@@ -151,11 +141,7 @@ def blocks_after(
 
 
 def is_after(raw: bytes, block: DumpBlock) -> bool:
-    """Return whether a page of a block was created after its day, if it has one.
-
-    Raises:
-        InputError: see ``parse_revision``.
-    """
+    """Return whether a page of a block was created after its day, if it has one."""
     created = block.created if isinstance(block, DatedBlock) else None
     return created is None or created.takes(parse_revision(raw, block.path))
 
@@ -178,11 +164,7 @@ def window(blocks: Sequence[DumpBlock]) -> Window | None:
 
 
 def parse_revision(raw: bytes, dump: Path) -> Revision:
-    """Read whose revision a page holds, and of when.
-
-    Raises:
-        InputError: the page has no id, or its revision has no id or time.
-    """
+    """Read whose revision a page holds, and of when."""
     page = PAGE_ID.search(raw)
     match = _REVISION.search(raw)
     if page is None or match is None:
@@ -201,10 +183,6 @@ def find_creation(
         read: returns the revisions of a block, given its number.
         after: the day, as in 2026-01-01.
         where: the option that names the day, for messages.
-
-    Raises:
-        InputError: no page of the dump was created after the day, or no page names the revision
-            before (as in exports before 0.7).
     """
     known: dict[int, Sequence[Revision]] = {}
 
@@ -310,16 +288,7 @@ def export_sources(corpus: Corpus) -> list[Source]:
 
 
 def read_sums(text: str, where: Path | str, wiki: str) -> dict[str, str]:
-    """Return the SHA-256 of each file of an export, in the order of their page ids.
-
-    Args:
-        text: of SHA256SUMS.
-        where: its file or address, for messages.
-        wiki: such as "eswiki".
-
-    Raises:
-        InputError: a line has another form, or no file of this wiki is listed.
-    """
+    """Return the SHA-256 of each file that SHA256SUMS lists, in the order of their page ids."""
     sums: dict[tuple[int, str], str] = {}
     for number, line in enumerate(text.splitlines(), 1):
         match = _SUM.fullmatch(line)
@@ -367,11 +336,7 @@ def find_shards(raw: Path, wiki: str) -> list[Path]:
 
 
 def check_sums(shards: Sequence[Path], wiki: str) -> None:
-    """Compare the files of an export, as ``find_shards`` returned them, with its SHA256SUMS.
-
-    Raises:
-        InputError: one has another checksum.
-    """
+    """Compare the files of an export, as ``find_shards`` returned them, with its SHA256SUMS."""
     sums = shards[0].with_name(SUMS)
     for name, expected in read_sums(sums.read_text("utf-8"), sums, wiki).items():
         path = sums.with_name(name)
@@ -380,11 +345,7 @@ def check_sums(shards: Sequence[Path], wiki: str) -> None:
 
 
 def settled_export(corpus: Corpus) -> Corpus:
-    """Return the corpus with the date of the newest complete export in place of `latest`.
-
-    Raises:
-        InputError: no export is complete.
-    """
+    """Return the corpus with the date of the newest complete export in place of `latest`."""
     if corpus.options["date"] != "latest":
         return corpus
     wiki = wiki_of(corpus.language)
@@ -409,15 +370,7 @@ def settled_export(corpus: Corpus) -> Corpus:
 
 
 def fetch_export(corpus: Corpus, out: Path) -> None:
-    """Download all files of a content export, pinned by its SHA256SUMS.
-
-    Args:
-        corpus: with a date.
-        out: folder of the raw files; the marker of a complete export is written last.
-
-    Raises:
-        InputError: there is no such date, it is not complete, or a file differs from its sum.
-    """
+    """Download all files of a content export, pinned by its SHA256SUMS, and the marker last."""
     wiki, day = wiki_of(corpus.language), corpus.options["date"]
     folder = folder_of(wiki, day)
     if (out / folder / SUCCESS).is_file():

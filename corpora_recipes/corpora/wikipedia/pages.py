@@ -187,13 +187,7 @@ def _misfit(where: str, expected: str, found: str) -> InputError:
 class Page(NamedTuple):
     """The fields of a page; title and text are still escaped UTF-8 bytes.
 
-    Attributes:
-        id: its page id.
-        namespace: number of its namespace, 0 for articles.
-        model: its content model, "wikitext" where the dump names none.
-        redirect: whether it is a redirect to another page.
-        title_bytes: its title.
-        text_bytes: its wikitext.
+    The namespace is 0 for articles, the content model "wikitext" where the dump names none.
     """
 
     id: str

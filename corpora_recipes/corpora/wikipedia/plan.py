@@ -54,12 +54,8 @@ class Site:
 class Stream:
     """A bz2 stream of a multistream dump, according to the index.
 
-    Attributes:
-        offset: where it starts in the file, in bytes.
-        stop: where the next one starts; None for the last one that the index lists.
-        first: id of its first page.
-        last: id of its last page.
-        pages: number of its pages.
+    It has so many pages, with the ids ``first`` to ``last``; the next one starts at byte ``stop``,
+    None for the last one that the index lists.
     """
 
     offset: int
@@ -135,9 +131,6 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
 
     A multistream dump with its index gives blocks of a few streams, any other dump ranges of
     bytes, plain or compressed.
-
-    Raises:
-        InputError: the header or the index is damaged, or they do not belong together.
     """
     index = index_path(dump)
     manifest = None if dump.exists() else read_manifest(dump)
@@ -178,15 +171,10 @@ def _ranges(dump: Path) -> list[DumpBlock]:
 
 
 def read_site(dump: Path, part: Path | None = None) -> Site:
-    """Read the header of a dump, plain or compressed.
+    """Read the header of a dump, or of the part with its first stream.
 
-    Args:
-        dump: the dump.
-        part: the file with its first stream, if the dump was not fetched whole.
-
-    Raises:
-        InputError: it is not a MediaWiki dump, or it declares a document type (MediaWiki never
-            does; such a declaration can define entity bombs and external entities).
+    A document type is refused: MediaWiki never declares one, and it can define entity bombs and
+    external entities.
     """
     header = b""
     compressed = dump.suffix == ".bz2"
@@ -219,11 +207,7 @@ def index_path(dump: Path) -> Path:
 
 
 def read_index(index: Path) -> list[Stream]:
-    """Read the index of a multistream dump, lines of offset:id:title.
-
-    Raises:
-        InputError: it is missing or damaged, a line is not of that form, or offsets do not ascend.
-    """
+    """Read the index of a multistream dump, lines of offset:id:title."""
     groups = list(islice(_index_groups(index), MOST_STREAMS + 1))
     if len(groups) > MOST_STREAMS:
         raise RawError(index, f"at most {MOST_STREAMS:,} streams", "more")
@@ -235,11 +219,7 @@ def read_index(index: Path) -> list[Stream]:
 
 
 def first_offset(index: Path) -> int:
-    """Return the offset of the first stream of pages, from the beginning of an index.
-
-    Raises:
-        InputError: the beginning is damaged, or the offset is too large for a header.
-    """
+    """Return the offset of the first stream of pages, from the beginning of an index."""
     offset = next(_index_groups(index))[0]
     if not 0 < offset <= LONGEST_HEADER:
         raise RawError(index, "a first stream right after the dump's header", f"byte {offset:,}")

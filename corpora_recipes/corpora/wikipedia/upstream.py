@@ -70,11 +70,7 @@ def gone_dump(corpus: Corpus) -> InputError | None:
 
 
 def newest_dump(corpus: Corpus) -> tuple[Corpus, list[Locked]]:
-    """Return the corpus with the newest date whose dump is finished, and what its files are.
-
-    Raises:
-        InputError: no dump is finished, or no server answers.
-    """
+    """Return the corpus with the newest date whose dump is finished, and what its files are."""
     unfinished = []
     for date in reversed(_dump_dates(corpus)):
         with_date = dated(corpus, date)

@@ -34,12 +34,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 def extract(
     pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
 ) -> Iterator[tuple[str, str, str, Article]]:
-    """Yield the pages with wikiextractor's text in place of ours.
-
-    Args:
-        pages: (id, title, wikitext, parsed page); the first three and the topics stay.
-        site: the dump's header; wikiextractor takes the names of namespaces from it.
-        language: language of the text.
+    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours.
 
     Raises:
         InputError: wikiextractor is missing, fails, or does not end within TIMEOUT seconds.
