@@ -2,7 +2,6 @@
 
 import bz2
 import pickle
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -91,13 +90,13 @@ def test_a_page_larger_than_all_ranges_is_read_once(
 def test_memory_is_bounded_by_the_page_and_not_the_stream(tmp_path: Path) -> None:
     import tracemalloc
 
-    path = write_dump(tmp_path / NAME, [("A", "palabra " * 4_000)] * 250, per_stream=250)
+    path = write_dump(tmp_path / NAME, [("A", "palabra " * 20_000)] * 50, per_stream=50)
     blocks = list_blocks(path)
     tracemalloc.start()
     count = sum(1 for block in blocks for _ in read_pages(block))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert count == 250  # 8 MB of text
+    assert count == 50  # 8 MB of text
     assert peak < 4_000_000
 
 
@@ -158,7 +157,7 @@ def test_unescape_knows_xml_and_expands_nothing_else(raw: str, text: str) -> Non
     assert unescape(raw) == text
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(*[st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")))] * 2),
@@ -188,20 +187,12 @@ def test_find_dump_takes_the_newest_of_its_language(tmp_path: Path) -> None:
     assert find_dump(tmp_path, "pt-BR").name == "ptwiki-20270101-pages-articles.xml.bz2"
     with pytest.raises(InputError, match=r"dewiki-<date>-pages-articles.*\n.*ptwiki-20270101"):
         find_dump(tmp_path, "de")
-    with pytest.raises(InputError, match="no such folder"):
-        find_dump(tmp_path / "nowhere", "es")
 
 
 def read_all(path: Path) -> None:
     for block in list_blocks(path):
         for _ in read_pages(block):
             pass
-
-
-def flip(data: bytes, start: int) -> bytes:
-    return (
-        data[:start] + bytes(byte ^ 0x55 for byte in data[start : start + 64]) + data[start + 64 :]
-    )
 
 
 def damaged() -> Iterator[tuple[str, bytes, str]]:
@@ -272,9 +263,11 @@ def test_cut_multistream_dump(multistream: Path) -> None:
 
 def test_damage_inside_a_stream(multistream: Path) -> None:
     stream = list_blocks(multistream)[1].streams[2]
-    multistream.write_bytes(flip(multistream.read_bytes(), stream.offset + 200))
-    with pytest.raises(InputError, match=f"stream at byte {stream.offset:,}"):
-        read_all(multistream)
+    data = multistream.read_bytes()
+    for position in (stream.offset, stream.offset + 200):
+        multistream.write_bytes(data[:position] + b"plain text" + data[position + 10 :])
+        with pytest.raises(InputError, match=f"stream at byte {stream.offset:,}"):
+            read_all(multistream)
 
 
 def edit_index(dump: Path, *edits: tuple[str, str]) -> None:
@@ -334,15 +327,6 @@ def test_an_index_of_another_date_is_an_input_error(tmp_path: Path) -> None:
         read_all(dump)
 
 
-def test_a_stream_that_is_not_bz2_is_an_input_error(multistream: Path) -> None:
-    stream = list_blocks(multistream)[1].streams[2]
-    data = bytearray(multistream.read_bytes())
-    data[stream.offset : stream.offset + 10] = b"plain text"
-    multistream.write_bytes(data)
-    with pytest.raises(InputError, match=f"stream at byte {stream.offset:,}(.|\n)*Invalid data"):
-        read_all(multistream)
-
-
 def test_a_page_split_over_two_streams_is_an_input_error(tmp_path: Path) -> None:
     pages = [page_xml(SamplePage(f"P{n}", "texto"), n).encode() for n in (1, 2)]
     cut = len(pages[0]) + 100
@@ -370,7 +354,7 @@ def test_index_lines_may_hold_anything_after_the_second_colon() -> None:
     assert streams_of(text) == [(5, 51, 1, 30, 3), (51, 512, 4, 4, 1), (512, None, 9, 9, 1)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(
@@ -413,15 +397,3 @@ def test_streams_of_an_index_are_found_across_chunks(
 def test_bad_lines_of_an_index_are_counted(text: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         streams_of(text)
-
-
-def test_entities_in_a_page_are_never_expanded(tmp_path: Path) -> None:
-    path = tmp_path / PLAIN
-    write_dump(path, [("A", "x")])
-    path.write_bytes(path.read_bytes().replace(b">x<", b">&lol9;&xxe;<"))
-    assert pages_of(list_blocks(path))[0].text() == "&lol9;&xxe;"
-
-
-def test_reading_a_dump_imports_no_xml_parser() -> None:
-    # tests/…/dump_writer.py uses xml.sax.saxutils to escape, which parses nothing.
-    assert "lxml" not in vars(sys.modules["corpora_recipes.corpora.wikipedia.pages"])
