@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/created.py: the pages created after a day, from few blocks."""
+"""Tests of wikipedia/editions.py: the pages created after a day, from few blocks."""
 
 import json
 from collections.abc import Sequence

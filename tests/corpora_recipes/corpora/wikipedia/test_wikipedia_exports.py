@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/exports.py: Content File Exports, whole and not."""
+"""Tests of wikipedia/editions.py: Content File Exports, whole and not."""
 
 import bz2
 import hashlib

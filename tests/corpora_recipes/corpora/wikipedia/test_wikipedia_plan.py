@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/dump.py: blocks, pages, and every kind of damage."""
+"""Tests of wikipedia/{plan,pages}.py: blocks, pages, and every kind of damage."""
 
 import bz2
 import pickle
