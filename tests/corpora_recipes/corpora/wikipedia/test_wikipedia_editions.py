@@ -1,4 +1,4 @@
-"""Tests of corpora_recipes/wikipedia/created.py: the pages created after a day, from few blocks."""
+"""Tests of wikipedia/editions.py: the pages created after a day, from few blocks."""
 
 import json
 from collections.abc import Sequence
@@ -15,10 +15,14 @@ from loopback import RangeServer
 from test_wikipedia_partial import corpus as upstream
 from test_wikipedia_partial import names
 
-from corpora_recipes.corpora.wikipedia import dump as dump_module
-from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.corpora.wikipedia.created import MOST_BLOCKS, Creation, find_creation
-from corpora_recipes.corpora.wikipedia.page import Revision, parse_revision
+from corpora_recipes.corpora.wikipedia import plan, recipe
+from corpora_recipes.corpora.wikipedia.editions import (
+    MOST_BLOCKS,
+    Creation,
+    Revision,
+    find_creation,
+    parse_revision,
+)
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.hashing import keyed_hash, keyed_uniform
@@ -167,15 +171,15 @@ def test_a_page_whose_parent_is_older_than_the_day_is_not_taken() -> None:
 def test_revisions_are_parsed_from_pages() -> None:
     first = b"<page><title>A</title><ns>0</ns><id>7</id><revision>\n <id>12</id>\n"
     last = b"<timestamp>2026-01-01T10:00:00Z</timestamp><contributor><id>3</id></contributor>"
-    assert parse_revision(first + last) == Revision(7, 12, 0, "2026-01-01T10:00:00Z")
-    assert parse_revision(first + b" <parentid>11</parentid>\n" + last).parent == 11
+    assert parse_revision(first + last, Path("x")) == Revision(7, 12, 0, "2026-01-01T10:00:00Z")
+    assert parse_revision(first + b" <parentid>11</parentid>\n" + last, Path("x")).parent == 11
     for bad in (
         first,
         last,
         first + last.replace(b"T", b" "),
     ):
-        with pytest.raises(ValueError, match="a page without"):
-            parse_revision(bad)
+        with pytest.raises(InputError, match="a revision with id and time"):
+            parse_revision(bad, Path("x"))
 
 
 PAGES, TRUTH = history(1_500)
@@ -206,8 +210,8 @@ def wiki(**options: Any) -> Corpus:
 def test_records_and_window_of_every_form_of_dump(
     tmp_path: Path, form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "RANGE", 30_000)
-    monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", 2_000)
+    monkeypatch.setattr(plan, "RANGE", 30_000)
+    monkeypatch.setattr(plan, "COMPRESSED_RANGE", 2_000)
     what = wiki(export="content_current" if form == "export" else "pages_articles")
     if form == "export":
         name = "eswiki-2026-08-01-p5p4502.xml.bz2"
