@@ -3,13 +3,15 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from corpora_recipes.facts import ANY_TREEBANK, Source, TreebankFacts
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import read_whole
 
 FILES_A_BLOCK = 32
@@ -59,10 +61,6 @@ def treebank_sources(corpus: Corpus) -> list[Source]:
 def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
     """Find the first treebank that an entry can mean and that is in a folder.
 
-    Args:
-        raw: the folder of the raw corpus.
-        corpus: the entry.
-
     Returns:
         Its name, and the paths in the folder of the files that match its patterns, sorted within
         each pattern.
@@ -75,15 +73,12 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
         patterns = [source.file for source in facts.sources if source.is_pattern]
         found = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
         if any(found):
-            return name, [path for paths in found for path in paths]
-    listed = {name: [source.file for source in facts.sources] for name, facts in possible.items()}
-    raise InputError(
-        raw,
-        expected="; or ".join(f"{name}: {', '.join(files)}" for name, files in listed.items())
-        or f"a treebank in {corpus.language}",
-        found="none of them",
-        todo=" ".join(corpus.facts.manual.split()),
-    )
+            return name, list(chain.from_iterable(found))
+    files = {
+        name: ", ".join(source.file for source in facts.sources) for name, facts in possible.items()
+    }
+    expected = "; or ".join(f"{name}: {names}" for name, names in files.items())
+    raise no_files(corpus, raw, expected or f"a treebank in {corpus.language}")
 
 
 def in_blocks(
@@ -98,14 +93,7 @@ def in_blocks(
 
 
 def held_out(keys: Collection[str], number: int, corpus: Corpus, part: str) -> frozenset[str]:
-    """Choose texts for a part of a corpus by keyed hash; one text less changes one at most.
-
-    Args:
-        keys: of the texts.
-        number: how many are chosen.
-        corpus: the entry.
-        part: what they are for, such as "validation".
-    """
+    """Choose ``number`` texts for a part by keyed hash; one text less changes one at most."""
     order = sorted(keys, key=lambda key: keyed_hash(corpus.seed, corpus.name, key, part))
     return frozenset(order[:number])
 
@@ -140,12 +128,8 @@ def listed_splits(path: Path) -> dict[str, Split]:
     """
     splits = dict(_items(path))
     if missing := [name for name, split in _SPLITS.items() if split not in splits.values()]:
-        raise InputError(
-            path,
-            expected=f"a list of texts below each of {', '.join(f'## {name}' for name in _SPLITS)}",
-            found=f"none below {', '.join(missing)}",
-            todo="take the file as its publisher gives it",
-        )
+        expected = f"a list of texts below each of ## {', ## '.join(_SPLITS)}"
+        raise RawError(path, expected, f"none below {', '.join(missing)}")
     return splits
 
 
@@ -173,12 +157,8 @@ def read_text(path: Path) -> str:
         try:
             text = data.decode("cp1252")
         except UnicodeDecodeError as error:
-            raise InputError(
-                path,
-                expected="text in UTF-8 or windows-1252",
-                found=f"byte 0x{data[error.start]:02X} at offset {error.start}",
-                todo="convert the file to UTF-8",
-            ) from None
+            found = f"byte 0x{data[error.start]:02X} at offset {error.start}"
+            raise RawError(path, "text in UTF-8 or windows-1252", found) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

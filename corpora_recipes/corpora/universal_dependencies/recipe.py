@@ -31,9 +31,9 @@ from corpora_recipes.corpora.universal_dependencies.treebanks import chosen_tree
 from corpora_recipes.facts import Source
 from corpora_recipes.formats.conllu import parse, pieces
 from corpora_recipes.formats.treebanks import is_withheld
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import ParsedSentence, Split
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import damage, has_markup
 
 # How much of a file a worker reads at once.
@@ -104,13 +104,8 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Block]:
         for path in sorted(raw.glob(source.file))
     }
     if not files:
-        names = [source.file for source in sources(corpus)]
-        raise InputError(
-            raw,
-            expected=f"files of treebanks in {corpus.language}: {', '.join(names)}",
-            found="none of them",
-            todo="put them there, or name other treebanks under `treebanks`",
-        )
+        names = ", ".join(source.file for source in sources(corpus))
+        raise no_files(corpus, raw, f"files of treebanks in {corpus.language}: {names}")
     return [
         block for file in look_through(list(files.items()), corpus) for block in _blocks(file, raw)
     ]
@@ -161,8 +156,7 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
     result = BlockResult()
     found = pieces(block.path, block.offset, block.end, block.line)
     for known, piece in zip(block.sentences, found, strict=True):
-        result.drops.seen["sentences"] += 1
-        try:
+        with result.counting("sentences"):
             if known.dropped:
                 raise Dropped(known.dropped)
             parsed = parse(piece, block.path)
@@ -182,6 +176,4 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
             if has_markup(sentence.text):
                 raise Dropped("markup_left")
             result.records.append(sentence)
-        except Dropped as drop:
-            result.drops.dropped["sentences", drop.reason] += 1
     return result

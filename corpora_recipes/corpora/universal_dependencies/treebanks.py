@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from corpora_recipes.facts import Source
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.yaml_text import load_yaml
 
 _TABLE = Path(__file__).with_name("treebanks.yaml")
@@ -58,13 +58,10 @@ def chosen_treebanks(corpus: Corpus) -> list[Treebank]:
     return chosen
 
 
-def _error(corpus: Corpus, expected: str, found: str) -> InputError:
-    return InputError(
-        f"{corpus.where}.corpus.treebanks",
-        expected=f"treebanks in {corpus.language}: {expected}",
-        found=found,
-        todo="correct the list, or leave it out for the usual treebanks of the language",
-    )
+def _error(corpus: Corpus, expected: str, found: str) -> ParamsError:
+    where = f"{corpus.where}.corpus.treebanks"
+    todo = "correct the list, or leave it out for the usual treebanks of the language"
+    return ParamsError(where, f"treebanks in {corpus.language}: {expected}", found, todo)
 
 
 def _treebank(entry: dict[str, Any]) -> Treebank:

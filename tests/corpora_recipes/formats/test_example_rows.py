@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.formats.examples import (
+from corpora_recipes.formats.tables import (
+    Row,
     class_of,
     collect,
     natural,
     score_of,
 )
-from corpora_recipes.formats.tables import Row
 from corpora_recipes.recipe import Corpus, Dropped
 from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError

@@ -162,7 +162,7 @@ def test_empty_files_and_other_encodings(tmp_path: Path) -> None:
 
 
 def test_a_file_is_enough(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"at least one of sent_evalrank/pos_pair\.txt, sent_"):
+    with pytest.raises(InputError, match=r"sent_evalrank/pos_pair\.txt or sent_"):
         recipe.blocks(tmp_path, CORPUS)
     write(tmp_path, "word_similarity/EN-UNKNOWN-9.txt", "a b 1\n")
     write(tmp_path, SCORED, "a b 1\n")

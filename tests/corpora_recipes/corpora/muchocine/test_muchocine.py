@@ -264,7 +264,7 @@ def test_missing_empty_nested_and_damaged_archives(tmp_path, pack):
     found = blocks(raw, CORPUS)
     data = (raw / ARCHIVE).read_bytes().replace(b"larga", b"corta", 1)
     (raw / ARCHIVE).write_bytes(data)
-    with pytest.raises(InputError, match="fetch the file again"):
+    with pytest.raises(InputError, match="can be unpacked"):
         read_block(found[0], CORPUS)
     (raw / ARCHIVE).write_bytes(b"no archive")
     with pytest.raises(InputError):
@@ -292,8 +292,8 @@ def test_members_that_cannot_be_unpacked(pack, field, value, found):
 def test_blocks_hold_every_review_once(pack):
     names = [f"c/{n}.xml" for n in range(REVIEWS_A_BLOCK + 3)]
     found = blocks(pack(dict.fromkeys(names, b"") | {"__MACOSX/c/._1.xml": b""}), CORPUS)
-    assert [len(block.names) for block in found] == [REVIEWS_A_BLOCK, 3]
-    assert sorted(name for block in found for name in block.names) == sorted(names)
+    assert [len(block.files) for block in found] == [REVIEWS_A_BLOCK, 3]
+    assert sorted(file.name for block in found for file in block.files) == sorted(names)
 
 
 def test_the_same_rows_from_every_layout(tmp_path, pack):

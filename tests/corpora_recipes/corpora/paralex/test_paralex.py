@@ -131,7 +131,7 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
         (HEADER.replace("Term 2", "Term 3"), 1, "the columns Language, Comment, Test label"),
         ("ES,Spanish,weekdays,lunes,martes,,\r\n", 1, "the columns Language, Comment, Test label"),
         ("Language,Comment,Test label\r\nES,,fruit\r\n", 1, "the columns Language, Comment"),
-        (HEADER + "ES,,,uva,pera,,\r\n", 2, "the cluster's name as Test label"),
+        (HEADER + "ES,,,uva,pera,,\r\n", 2, "a value in the column Test label"),
         (HEADER + "ES,,a,uva,,,\r\n ,,fruit,uva,pera,,\r\n", 3, "found:    ' '"),
         (HEADER + "XX,,fruit,uva,pera,,\r\n", 2, "a language code among ar, az, bg"),
         (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5, which begin with ES, , fruit, uva"),

@@ -238,8 +238,8 @@ def test_no_text_swallows_another(tmp_path_factory, pairs):
             "UTF-8",
             id="mixed encodings",
         ),
-        pytest.param(table("1\ta\tb\t0", " \ta\tb\t0"), 3, "the pair's id", id="an empty id"),
-        pytest.param(table("1\ta\tb\t0", "\tNS"), 3, "the pair's id", id="no id, early end"),
+        pytest.param(table("1\ta\tb\t0", " \ta\tb\t0"), 3, "the column id", id="an empty id"),
+        pytest.param(table("1\ta\tb\t0", "\tNS"), 3, "the column id", id="no id, early end"),
     ],
 )
 def test_bad_tables(tmp_path: Path, data: bytes, line: int, expected: str):
@@ -266,7 +266,7 @@ def test_a_language_that_is_not_there():
 def test_no_archive(tmp_path: Path):
     with pytest.raises(InputError) as raised:
         blocks(tmp_path, corpus_of("paws_x"))
-    assert raised.value.where == str(tmp_path / "x-final.tar.gz")
+    assert raised.value.where == str(tmp_path)
 
 
 def test_bad_archives(tmp_path: Path):

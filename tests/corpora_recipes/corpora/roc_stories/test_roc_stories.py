@@ -62,7 +62,7 @@ def test_a_story_without_a_sentence_is_dropped(tmp_path: Path) -> None:
         (['7,Ana,"Ana" ran.,B b.,C c.,D d.,E e.'], 2, "quotation mark"),
         (["7,Ana,Ana, who ran.,B b.,C c.,D d.,E e."], 2, "7 fields"),
         (["7,Ana,A a.,B b.,C c.,D d."], 2, "7 fields"),
-        ([" ,Ana,A a.,B b.,C c.,D d.,E e."], 2, "the id of the story"),
+        ([" ,Ana,A a.,B b.,C c.,D d.,E e."], 2, "the column storyid"),
     ],
 )
 def test_bad_lines(tmp_path: Path, lines: list[str], line: int, message: str) -> None:

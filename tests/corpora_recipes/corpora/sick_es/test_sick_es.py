@@ -122,7 +122,7 @@ def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
         (HEADER + "1\tLlueve\tNieva\t5.1\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tLlueve\tNieva\t0.9\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tLlueve\tNieva\t\tNEUTRAL\n", 2, "a score from 1 to 5"),
-        (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the pair's pair_ID"),
+        (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the column pair_ID"),
     ],
 )
 def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -154,7 +154,7 @@ def test_mixed_encodings(tmp_path: Path) -> None:
 
 
 def test_a_part_is_enough(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"at least one of SICK_train\.txt, SICK_trial\.txt"):
+    with pytest.raises(InputError, match=r"SICK_train\.txt or SICK_trial\.txt"):
         recipe.blocks(tmp_path, CORPUS)
     write(tmp_path, HEADER + "3\tUn gato\tUn perro\t2.0\tNEUTRAL\n", "SICK_test.txt")
     assert [(e.id, e.split) for e in read(tmp_path)[0]] == [("pairs/test/3", "test")]

@@ -175,7 +175,7 @@ def test_an_empty_file(tmp_path: Path):
 
 
 def test_one_file_is_enough_and_none_is_an_error(tmp_path: Path):
-    with pytest.raises(InputError, match=r"train\.txt, test\.txt"):
+    with pytest.raises(InputError, match=r"train\.txt or test\.txt"):
         blocks(tmp_path, CORPUS)
     (tmp_path / "test.txt").write_text("HUM:ind ¿ Quien ?\n", "utf-8")
     assert [block.key for block in blocks(tmp_path, CORPUS)] == ["test.txt"]

@@ -412,5 +412,5 @@ def test_a_zip_in_the_zip(tmp_path):
 
 def test_a_damaged_zip(tmp_path):
     (tmp_path / TASK1).write_bytes((SAMPLE / TASK1).read_bytes()[:2000])
-    with pytest.raises(InputError, match="fetch the file again"):
+    with pytest.raises(InputError, match="can be unpacked"):
         blocks(tmp_path, CORPUS)

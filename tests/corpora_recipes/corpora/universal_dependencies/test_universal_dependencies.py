@@ -309,7 +309,7 @@ def test_a_file_with_another_name_is_refused(tmp_path) -> None:
 
 
 def test_a_folder_without_treebanks_is_refused(tmp_path) -> None:
-    with pytest.raises(InputError, match=r"UD_Spanish-PUD(.|\n)*none of them"):
+    with pytest.raises(InputError, match=r"UD_Spanish-PUD"):
         read(tmp_path)
 
 
