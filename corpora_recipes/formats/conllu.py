@@ -34,26 +34,15 @@ _HEADS = {str(number): number for number in range(MOST_WORDS + 1)}
 
 
 class Piece(NamedTuple):
-    """The lines of a sentence, with the comments above it.
-
-    Attributes:
-        lines: each with its line end.
-        first: number of the first of them in the file, from 1.
-        offset: of the first of them in the file, in bytes.
-    """
+    """The lines of a sentence, with the comments above it and each with its line end."""
 
     lines: Sequence[bytes]
-    first: int
-    offset: int
+    first: int  # the number of the first line in the file, from 1
+    offset: int  # of the first line in the file, in bytes
 
 
 class Parse(NamedTuple):
-    """What the lines of a sentence say.
-
-    Attributes:
-        words: the words in their order; one is the root, and there are no cycles.
-        tokens: the tokens of the text in their order; they cover each word once.
-    """
+    """The words of a sentence, of which one is the root, and its tokens, which cover each once."""
 
     words: tuple[Word, ...]
     tokens: tuple[Token, ...]
@@ -117,10 +106,6 @@ def parse(piece: Piece, path: Path) -> Parse:
 
     Its text, in NFC and without invisible characters, is that of the comment ``text``; without
     one, it is put together from the tokens.
-
-    Args:
-        piece: its lines.
-        path: the file, for messages.
 
     Raises:
         InputError: a line has not ten columns; ids are not those of the words in their order; a

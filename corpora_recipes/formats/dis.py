@@ -39,24 +39,14 @@ class IrregularError(RawError):
 
 @dataclass(slots=True)
 class _Node:
-    """A node of the file.
+    """A node of the file, with its children in text order."""
 
-    Attributes:
-        line: of its parenthesis, for messages.
-        role: one of ``_ROLES``.
-        first: number of its first EDU, from 1; 0 as long as it is unknown.
-        last: number of its last EDU.
-        relation: its rel2par, "" in the root.
-        text: of a leaf, "" in an inner node.
-        children: in text order.
-    """
-
-    line: int
-    role: str
-    first: int = 0
+    line: int  # of its parenthesis
+    role: str  # one of _ROLES
+    first: int = 0  # number of its first EDU, from 1; 0 as long as it is unknown
     last: int = 0
-    relation: str = ""
-    text: str = ""
+    relation: str = ""  # its rel2par
+    text: str = ""  # of a leaf
     children: list["_Node"] = field(default_factory=list)
 
 
@@ -66,9 +56,6 @@ def read_dis(path: Path) -> DiscourseTree:
     Nuclei of a multinuclear relation become the children of one node. Several satellites of one
     nucleus attach one after the other, as in ``read_rs3``: first those to its right, then those to
     its left, the nearest first.
-
-    Args:
-        path: a .dis file in UTF-8 or, if it is not UTF-8, in windows-1252.
 
     Returns:
         The tree with the name of the file as its id and without a split. EDUs are in NFC, with

@@ -15,19 +15,12 @@ BLOCK_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """A block: the lines that begin in a range of a file's bytes.
+    """A block: the lines that begin in a range of a file's bytes."""
 
-    Attributes:
-        key: the file's name in the corpus and ``start``.
-        path: the file.
-        start: the range's first byte.
-        end: the byte after it.
-    """
-
-    key: str
+    key: str  # the file's name in the corpus and ``start``
     path: Path
     start: int
-    end: int
+    end: int  # the byte after the last
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,7 @@ def parse_response(data: bytes, where: Path | str) -> etree._Element:
         InputError: it is not XML, incomplete, not OAI-PMH, or defines entities.
     """
     # Without huge_tree, libxml2 refuses texts above 10 MB, and elements in more than 255 others.
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
-    )
+    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
     try:
         try:
             root = etree.fromstring(data, parser)

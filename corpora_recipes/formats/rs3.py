@@ -53,26 +53,14 @@ _CHARSET = re.compile(
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A segment or group of the file.
+    """A segment or group of the file; its children, in document order, are of two kinds."""
 
-    Attributes:
-        where: file, line and element, for messages.
-        type: "segment", "span" or "multinuc".
-        parent_id: as written, or None.
-        relation: its relname, "" without a parent.
-        text: text of a segment, "" in a group.
-        parent: the node with the id ``parent_id``.
-        children: the nodes with this parent, in document order.
-        nuclei: the children that are nuclei of this group.
-        satellites: the other children.
-    """
-
-    where: str
-    type: str
+    where: str  # file, line and element, for messages
+    type: str  # "segment", "span" or "multinuc"
     id: str
     parent_id: str | None
-    relation: str
-    text: str
+    relation: str  # its relname, "" without a parent
+    text: str  # of a segment, "" in a group
     parent: "_Node | None" = None
     children: list["_Node"] = field(default_factory=list)
     nuclei: list["_Node"] = field(default_factory=list)
@@ -162,11 +150,7 @@ def _parse(path: Path) -> tuple[dict[str, set[str]], list[_Node]]:
         # Entities can read other files or grow without bound.
         raise RawError(path, "no DOCTYPE", "a DOCTYPE", "delete it: RSTTool writes none")
     parser = etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
+        encoding="utf-8", resolve_entities=False, remove_comments=True, remove_pis=True
     )
     try:
         root = etree.fromstring(text.encode(), parser)
@@ -190,14 +174,8 @@ def _node(element: etree._Element, path: Path) -> _Node:
     kind = element.get("type", "") if element.tag == "group" else "segment"
     text = "".join(map(str, element.itertext())) if kind == "segment" else ""
     parent_id = element.get("parent")
-    node = _Node(
-        where=where,
-        type=kind,
-        id=element.get("id", ""),
-        parent_id=parent_id,
-        relation="" if parent_id is None else _clean(element.get("relname", ""), where),
-        text=_clean(text, where),
-    )
+    relation = "" if parent_id is None else _clean(element.get("relname", ""), where)
+    node = _Node(where, kind, element.get("id", ""), parent_id, relation, _clean(text, where))
     for fits, expected, found in (
         (node.id, "an id", "none"),
         (kind in ("segment", "span", "multinuc"), "type span or multinuc", repr(kind)),

@@ -64,9 +64,6 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
     Returns:
         Its name, and the paths in the folder of the files that match its patterns, sorted within
         each pattern.
-
-    Raises:
-        InputError: none is there.
     """
     possible = possible_treebanks(corpus)
     for name, facts in possible.items():
@@ -114,14 +111,10 @@ def carved(keys: Collection[str], corpus: Corpus) -> dict[str, Split]:
 
 
 def listed_splits(path: Path) -> dict[str, Split]:
-    """Read a list of the texts of each split, in Markdown, as GUM has it (splits.md).
+    """Return the split of each text in a list in Markdown, as GUM has it (splits.md).
 
-    Args:
-        path: a file with the headings ``## train``, ``## dev`` and ``## test``, each with a list
-            of names below; texts below other headings belong to no split.
-
-    Returns:
-        Name of a text to its split.
+    It has the headings ``## train``, ``## dev`` and ``## test``, each with a list of names below;
+    texts below other headings belong to no split.
 
     Raises:
         InputError: one of the headings has no text.

@@ -44,8 +44,8 @@ def tokenize(sentence: str, language: str) -> list[str]:
 @cache
 def has_rules(language: str) -> bool:
     """Return whether spaCy has rules for a language, importing it only if no folder says so."""
-    found = find_spec("spacy")
-    folders = (found and found.submodule_search_locations) or []
+    spacy = find_spec("spacy")
+    folders = (spacy and spacy.submodule_search_locations) or []
     code = language.partition("-")[0]
     if any((Path(folder, "lang", code) / "__init__.py").is_file() for folder in folders):
         return True

@@ -39,15 +39,9 @@ PARTS = ("train", "dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log and its annotation.
+    """A log and its annotation."""
 
-    Attributes:
-        name: of the file, without its ending, such as 2004-12-25.train-c.
-        text: the log.
-        links: its annotation.
-    """
-
-    name: str
+    name: str  # of the file, without its ending, such as 2004-12-25.train-c
     text: Member
     links: Member
 

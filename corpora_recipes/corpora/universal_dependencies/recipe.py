@@ -22,7 +22,7 @@ Of sentences with the same text (case, punctuation and spaces apart) one stays: 
 there, otherwise in validation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,43 +42,25 @@ BLOCK_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """What is known of a sentence before it is parsed.
-
-    Attributes:
-        id: unique in its part of the treebank.
-        document_id: of its document.
-        split: its split.
-        dropped: why it is dropped; "" if it is not.
-    """
+    """What is known of a sentence before it is parsed."""
 
     id: str
     document_id: str
     split: Split
-    dropped: str
+    dropped: str  # why, "" if it is not
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some sentences of a file that follow each other.
+    """Some sentences of a file that follow each other."""
 
-    Attributes:
-        key: the path in the folder of the corpus, and the number of the first sentence.
-        path: the file.
-        treebank: such as "es_gsd".
-        licence: of the texts.
-        offset: of the first sentence, in bytes.
-        end: of the last sentence.
-        line: number of the first line.
-        sentences: in their order.
-    """
-
-    key: str
+    key: str  # the path in the folder of the corpus, and the number of the first sentence
     path: Path
-    treebank: str
+    treebank: str  # such as "es_gsd"
     licence: str
-    offset: int
-    end: int
-    line: int
+    offset: int  # of the first sentence, in bytes
+    end: int  # of the last sentence, in bytes
+    line: int  # the number of the first
     sentences: Sequence[Sentence]
 
 
@@ -106,40 +88,35 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Block]:
     if not files:
         names = ", ".join(source.file for source in sources(corpus))
         raise no_files(corpus, raw, f"files of treebanks in {corpus.language}: {names}")
-    return [
-        block for file in look_through(list(files.items()), corpus) for block in _blocks(file, raw)
-    ]
+    scanned = look_through(list(files.items()), corpus)
+    return [block for file in scanned for block in _blocks(file, raw)]
 
 
-def _blocks(file: Sentences, raw: Path) -> list[Block]:
-    made = []
+def _blocks(file: Sentences, raw: Path) -> Iterator[Block]:
     start = 0
     for index in range(1, len(file.ids) + 1):
         if index < len(file.ids) and file.offsets[index] - file.offsets[start] < BLOCK_BYTES:
             continue
-        made.append(
-            Block(
-                f"{file.path.relative_to(raw).as_posix()}, {start}",
-                file.path,
-                file.treebank,
-                file.licence,
-                file.offsets[start],
-                file.offsets[index],
-                file.lines[start],
-                [_sentence(file, own) for own in range(start, index)],
+        sentences = [
+            Sentence(
+                file.named(file.ids[i]),
+                file.named(file.documents[i]),
+                file.splits[i],
+                file.repeated.get(i, ""),
             )
+            for i in range(start, index)
+        ]
+        yield Block(
+            f"{file.path.relative_to(raw).as_posix()}, {start}",
+            file.path,
+            file.treebank,
+            file.licence,
+            file.offsets[start],
+            file.offsets[index],
+            file.lines[start],
+            sentences,
         )
         start = index
-    return made
-
-
-def _sentence(file: Sentences, index: int) -> Sentence:
-    return Sentence(
-        file.named(file.ids[index]),
-        file.named(file.documents[index]),
-        file.splits[index],
-        file.repeated.get(index, ""),
-    )
 
 
 def read_block(block: Block, corpus: Corpus) -> BlockResult:
@@ -154,8 +131,8 @@ def read_block(block: Block, corpus: Corpus) -> BlockResult:
         InputError: see ``parse``.
     """
     result = BlockResult()
-    found = pieces(block.path, block.offset, block.end, block.line)
-    for known, piece in zip(block.sentences, found, strict=True):
+    parts = pieces(block.path, block.offset, block.end, block.line)
+    for known, piece in zip(block.sentences, parts, strict=True):
         with result.counting("sentences"):
             if known.dropped:
                 raise Dropped(known.dropped)

@@ -35,13 +35,13 @@ class Sentences:
     Attributes:
         path: the file.
         treebank: such as "es_gsd", from its name.
-        part: the treebank's own, from its name: train, dev or test.
+        part: the treebank's, from its name: train, dev or test.
         licence: of the texts.
         offsets: of each sentence, in bytes; then that of the end of the file.
         lines: number of the first line of each sentence.
         marks: the hash of each sentence's text.
         ids: of the sentences, in the file.
-        documents: of each sentence, in the file; its own id if it is a document of its own.
+        documents: of each sentence, in the file; its id if it is a document by itself.
         splits: of each sentence.
         repeated: index of a sentence that is there again to the reason why it is dropped.
     """
