@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.formats import conllu
@@ -202,6 +202,7 @@ def sentences(draw: st.DrawFn) -> tuple[Sequence[Word], Sequence[Token]]:
     return words, tokens
 
 
+@settings(max_examples=30)
 @given(sentences())
 def test_a_sentence_comes_back_from_its_lines(given_sentence) -> None:
     words, tokens = given_sentence
