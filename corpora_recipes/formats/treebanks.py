@@ -81,7 +81,7 @@ def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
 def in_blocks(
     raw: Path, treebank: str, names: Sequence[str], splits: Mapping[str, Split]
 ) -> list[Texts]:
-    """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its own."""
+    """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its texts."""
     chunks = (tuple(names[i : i + FILES_A_BLOCK]) for i in range(0, len(names), FILES_A_BLOCK))
     return [
         Texts(some[0], raw, treebank, some, {name: splits[name] for name in some if name in splits})

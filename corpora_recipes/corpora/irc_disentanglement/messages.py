@@ -88,9 +88,9 @@ class Nicknames:
         if start:
             self._count("actor" if message.is_action else "addressed", drops)
 
-        def hidden(found: re.Match[str]) -> str:
-            if found[0].lower() not in self._mentioned:
-                return found[0]
+        def hidden(word: re.Match[str]) -> str:
+            if word[0].lower() not in self._mentioned:
+                return word[0]
             self._count("mentioned", drops)
             return USER
 
@@ -105,12 +105,12 @@ class Nicknames:
         text = message.text
         if message.is_action:
             return "", text
-        if (found := _ADDRESS.match(text)) and found[1].lower() in self._names:
-            return found[1].lower(), text[found.end() :]
-        if found := _UNKNOWN.match(text):
-            name = found[0].lower()
+        if (start := _ADDRESS.match(text)) and start[1].lower() in self._names:
+            return start[1].lower(), text[start.end() :]
+        if start := _UNKNOWN.match(text):
+            name = start[0].lower()
             if self._words[name] == 1 or not name.replace("-", "").isalpha():
-                return name, text[found.end() :]
+                return name, text[start.end() :]
         return "", text
 
     def _count(self, place: str, drops: Drops) -> None:

@@ -61,21 +61,13 @@ _SPAN = re.compile(rf"(\d{{1,{MOST_DIGITS}}})\.\.(\d{{1,{MOST_DIGITS}}})", re.AS
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """A line of either format.
+    """A line of either format, with what it says of the first and of the second argument."""
 
-    Attributes:
-        rejected: whether the annotators discarded it.
-        connective: as it stands in the text, or as the annotators inserted it.
-        senses: as annotated, without empty ones.
-        texts: of the first and of the second argument.
-        starts: the first character of each.
-    """
-
-    rejected: bool
-    connective: str
-    senses: tuple[str, ...]
+    rejected: bool  # by the annotators
+    connective: str  # as it stands in the text, or as the annotators inserted it
+    senses: tuple[str, ...]  # as annotated, without empty ones
     texts: tuple[str, str]
-    starts: tuple[int, int]
+    starts: tuple[int, int]  # the first character of each
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
@@ -172,7 +164,7 @@ def _rows(block: Texts, name: str) -> Iterator[Row]:
         if not line.strip():
             continue
         fields = line.split("|")
-        row = Row(str(file), number, {str(place): field for place, field in enumerate(fields)})
+        row = Row(str(file), number, {str(column): field for column, field in enumerate(fields)})
         if len(fields) != columns:
             raise row.error(f"{columns} columns between bars", f"{len(fields)} in {line[:100]!r}")
         yield row
@@ -194,7 +186,7 @@ def _example(
         raise Dropped("rejected")
     if not relation.senses:
         raise Dropped("no_sense")
-    levels = [found[1] for sense in relation.senses if (found := _SENSE.fullmatch(sense))]
+    levels = [match[1] for sense in relation.senses if (match := _SENSE.fullmatch(sense))]
     if not levels:
         raise Dropped("other_sense")
     if any(map(is_withheld, relation.texts)):
@@ -258,10 +250,10 @@ def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, i
     """
     spans = []
     for part in filter(None, written.strip().split(";")):
-        found = _SPAN.fullmatch(part)
-        if found is None or int(found[1]) >= int(found[2]):
+        match = _SPAN.fullmatch(part)
+        if match is None or int(match[1]) >= int(match[2]):
             raise row.error("spans such as 195..236;241..260", repr(written[:60]))
-        spans.append((int(found[1]), int(found[2])))
+        spans.append((int(match[1]), int(match[2])))
         if text is not None and spans[-1][1] > len(text):
             expected = f"spans within the {len(text)} characters of the raw text"
             todo = "take the raw text and the annotation of the same release"

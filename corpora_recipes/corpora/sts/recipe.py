@@ -26,19 +26,12 @@ from corpora_recipes.text.detokenizing import detokenize
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A block: the two files of a subset.
+    """A block: the two files of a subset."""
 
-    Attributes:
-        key: its collection and name, such as "2014/news".
-        pairs: the file with the sentences.
-        gold: the file with the scores.
-        tokenised: whether the sentences have blanks around all punctuation.
-    """
-
-    key: str
+    key: str  # its collection and name, such as "2014/news"
     pairs: Member
-    gold: Member
-    tokenised: bool
+    gold: Member  # the scores
+    tokenised: bool  # whether the sentences have blanks around all punctuation
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:

@@ -51,23 +51,14 @@ _ENTITY = re.compile("&(?:amp|lt|gt);")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block: the tweets of one part of a task, in task 1 of one country.
+    """A block: the tweets of one part of a task, in task 1 of one country."""
 
-    Attributes:
-        key: the beginning of the tweets' ids, such as "task1/train/es" or "task2/dev".
-        collection: "task1" or "task2".
-        split: its split.
-        columns: values that all of its tweets share.
-        tweets: the table.
-        gold: the table of the labels, if they are not in the table of the tweets.
-    """
-
-    key: str
-    collection: str
+    key: str  # the beginning of the tweets' ids, such as "task1/train/es" or "task2/dev"
+    collection: str  # "task1" or "task2"
     split: Split
-    columns: dict[str, str]
+    columns: dict[str, str]  # values that all of its tweets share
     tweets: Member
-    gold: Member | None = None
+    gold: Member | None = None  # the labels, if they are not in the table of the tweets
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:

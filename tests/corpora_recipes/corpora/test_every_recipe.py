@@ -25,3 +25,19 @@ def test_blocks_have_keys_of_their_own_and_reach_workers(name: str) -> None:
     listed = load_recipe(name).blocks(RECIPES / name / "sample", corpus_for(name, {}))
     assert pickle.loads(pickle.dumps(listed)) == listed
     assert len({block.key for block in listed}) == len(listed) > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "collection", "classes"),
+    [
+        ("fac", "texts", "subjective objective"),
+        ("sick_es", "pairs", "contradiction neutral entailment"),
+        ("sqc", "questions", "abbreviation description entity human location number"),
+        ("tass", "task1", "neutral negative positive"),
+        ("tass", "task2", "others joy sadness anger surprise disgust fear"),
+        ("xnli", "pairs", "entailment neutral contradiction"),
+    ],
+)
+def test_classes_are_in_the_published_order(name: str, collection: str, classes: str) -> None:
+    labels = load_facts(name).collections[collection].labels or {}
+    assert list(labels.values()) == classes.split()

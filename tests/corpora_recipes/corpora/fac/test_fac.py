@@ -46,11 +46,6 @@ def test_sample_counts(sample):
     ]
 
 
-def test_labels_are_in_published_order():
-    labels = CORPUS.facts.collections["texts"].labels
-    assert list(labels.values()) == ["subjective", "objective"]
-
-
 def test_sample_rows(sample):
     def row(key: str, text: str) -> Example:
         return Example(key, "texts", (text,), key.split("/")[1], None, key)

@@ -52,22 +52,14 @@ def test_sample():
     )
     assert train[52].texts == ('¿Quien es el autor de la m&250;sica de "El amor brujo"?',)
     assert train[52].columns == {"fine_class": ""}
-    assert test[-1] == Example(
-        "questions/test/40",
-        "questions",
-        ("¿Como se hace el papel de arroz?",),
-        "description",
-        None,
-        "questions/test/40",
-        {"fine_class": "manner"},
-        "test",
+    last = test[-1]
+    assert (last.id, last.label, last.split) == ("questions/test/40", "description", "test")
+    assert (last.texts[0], last.columns["fine_class"]) == (
+        "¿Como se hace el papel de arroz?",
+        "manner",
     )
     # As upstream: the same question twice, which stays.
     assert train[3].texts == train[-1].texts
-
-
-def test_the_published_order_of_the_classes():
-    assert list(CLASSES) == ["ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"]
 
 
 def test_sources_are_of_one_state_and_pinned():
