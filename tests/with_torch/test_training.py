@@ -17,7 +17,7 @@ from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
 from evaluation.encoders import make_encoder
-from evaluation.training import checkpoints, loop
+from evaluation.training import loop
 
 NAMES = ("molino", "puente", "faro", "tren", "río", "perro", "gato", "monte")
 ALL = {"nsp": 1, "nl": 0.5, "spp": 0.5, "sdt": 1}
@@ -171,14 +171,14 @@ def test_a_killed_process_is_resumed(toy: Callable[..., list[str]]) -> None:
     child = os.fork()
     if not child:
         loop.CHECKPOINT_SECONDS, loop.CHECKPOINT_TIMES = 0.0, 0
-        save = checkpoints.save_file
+        save = loop.save_file
 
         def killed(tensors: Any, path: Path, metadata: dict[str, str]) -> None:
             save(tensors, path, metadata)
             if json.loads(metadata["state"])["step"] == 7:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        checkpoints.save_file = killed
+        loop.save_file = killed
         main(command)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
