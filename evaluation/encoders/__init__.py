@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
-from typing import Any
+from typing import Any, cast
 
 from corpora_recipes.checking import one_of, options_like
 from corpora_recipes.running.errors import ParamsError
@@ -50,7 +50,7 @@ def options_of(encoder: type[Encoder]) -> dict[str, Any]:
     ``...`` stands for that of a text that must be given.
     """
     options = {}
-    for field in _fields(encoder):
+    for field in fields(cast("Any", encoder)):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         options[_option(field)] = ... if default is MISSING else default
     return options
@@ -83,13 +83,11 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
         found = ", ".join(given) or "no options"
         raise ParamsError(where, f"the options {', '.join(missing)}", found, todo)
     try:
-        return encoder(**{field.name: options[_option(field)] for field in _fields(encoder)})
+        return encoder(
+            **{field.name: options[_option(field)] for field in fields(cast("Any", encoder))}
+        )
     except ValueError as error:
         raise ParamsError(where, str(error), repr(given), "write such values") from None
-
-
-def _fields(encoder: Any) -> tuple[Field[Any], ...]:
-    return fields(encoder)
 
 
 def _option(field: Field[Any]) -> str:

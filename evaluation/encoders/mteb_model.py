@@ -90,12 +90,8 @@ def encode_with(
 ) -> "Floats":
     """Return the vectors of a ``mteb.EncoderProtocol``, float32 [len(texts), dimension].
 
-    Args:
-        model: the encoder.
-        texts: one or more.
-        metadata: ``mteb.TaskMetadata`` of the task that they are encoded for.
-        split: its split.
-        options: for ``model.encode``, with ``batch_size``.
+    They are encoded for a task, of which there is a ``mteb.TaskMetadata``, and one of its splits,
+    with options for ``model.encode``, among them ``batch_size``.
     """
     from datasets import Dataset
     from torch.utils.data import DataLoader

@@ -21,13 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A model that was found.
+    """A model that was found: an id on the Hub with its commit, or a local folder without one.
 
-    Attributes:
-        model: id on the Hub, or local folder.
-        commit: commit on the Hub; None for a folder.
-        folder: the local folder, or the folder of the commit in the Hub's cache.
-        config: the content of its JSON file.
+    Its files are in ``folder``, in the Hub's cache or where they are; ``config`` is its JSON file.
     """
 
     model: str
@@ -50,11 +46,7 @@ class Source:
         return InputError(f"model {self.model}", expected, found, todo)
 
     def load(self, loader: Any, **options: Any) -> Any:
-        """Return the model loaded by ``loader``, a class with ``from_pretrained`` or a callable.
-
-        Raises:
-            InputError: the model cannot be loaded.
-        """
+        """Return the model loaded by ``loader``, a class with ``from_pretrained`` or a callable."""
         load = getattr(loader, "from_pretrained", loader)
         # A model with weights is read as a folder: by its name, the Hub would be asked for each
         # optional file that it does not have.
@@ -209,10 +201,7 @@ def _has_weights(folder: Path) -> bool:
 
 @cache
 def _folder_digest(folder: Path) -> str:
-    """Return the digest of the names and contents of a model folder's files.
-
-    Hidden files and Markdown are ignored.
-    """
+    """Return the digest of names and contents of a folder's files, but not hidden or Markdown."""
     digest = blake2b(digest_size=16)
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

@@ -52,10 +52,7 @@ class Offer:
 
 
 def params_text(language: str) -> str:
-    """Return a params.yaml with all that the recipes have in a language.
-
-    Args:
-        language: BCP 47 code, such as "ca".
+    """Return a params.yaml with all that the recipes have in a language, a BCP 47 code.
 
     Raises:
         InputError: no corpus has it.
@@ -68,7 +65,7 @@ def params_text(language: str) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["flow"] = flow
+    environment.filters["flow"] = _flow
     return environment.get_template("params.yaml.jinja").render(
         language=language,
         code=code,
@@ -80,7 +77,7 @@ def params_text(language: str) -> str:
     )
 
 
-def flow(value: object) -> str:
+def _flow(value: object) -> str:
     """Return a value as YAML on one line."""
     text: str = yaml.safe_dump(
         value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10_000
@@ -91,9 +88,7 @@ def flow(value: object) -> str:
 def offers_in(language: str, codes: Mapping[str, str]) -> list[Offer]:
     """Return what there is in a language, in the order of the benchmarks.
 
-    Args:
-        language: its code.
-        codes: the recipes that have it, each with its own code of it.
+    The recipes that have it are those in ``codes``, each with its own code of it.
     """
     recipes = dict.fromkeys(c["recipe"] for _, entry in _shipped() for c in entry["corpora"])
     return [_offer(recipe, codes[recipe], language) for recipe in recipes if recipe in codes]

@@ -39,13 +39,6 @@ def learn(
     The weights depend on the training, the material and the machine's arithmetic; not on when a run
     was killed and resumed, as each step draws what it needs from the seed and its own number.
 
-    Args:
-        name: of the encoder, for the progress.
-        training: how.
-        learner: what learns; its weights are changed.
-        material: what it learns from.
-        checkpoint: a file, read if it is there.
-
     Returns:
         The curve: of each of ``POINTS`` parts of the training, or fewer, its last step and the mean
         of each loss.

@@ -162,11 +162,7 @@ class Batch(NamedTuple):
 
 
 class Material:
-    """The sentences of a corpus as numbers, and their targets.
-
-    Attributes:
-        counts: documents and sentences read, those left out, and what was found.
-    """
+    """The sentences of a corpus as numbers, and their targets; ``counts`` says what was read."""
 
     def __init__(self, folder: Path) -> None:
         """Open the files that ``write_material`` has written."""
@@ -246,10 +242,10 @@ def write_material(
     is_held_out: Callable[[str], bool],
     encode: Callable[[list[str]], list[list[int]]],
 ) -> None:
-    """Write what can be learnt from the documents of train.
+    """Write what can be learnt from the documents of train to a folder, replaced whole.
 
     Args:
-        folder: replaced whole.
+        folder: for the files.
         records: the corpus's documents.
         training: names the objectives, which must find something to learn.
         is_held_out: see ``sentences_of``.
@@ -292,11 +288,7 @@ def write_material(
 
 
 def training_documents(records: Path) -> Iterator[Document]:
-    """Yield the documents of a file of records whose split is train, and show how many were read.
-
-    Raises:
-        InputError: see ``record_batches``.
-    """
+    """Yield the documents of train of a file of records, and show how many were read."""
     from tqdm import tqdm
 
     documents = read_records(records, "documents")

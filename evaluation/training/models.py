@@ -118,11 +118,7 @@ def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
 
 
 def pretrained_learner(training: Training) -> Learner:
-    """Return a pretrained model, with new heads that the seed decides.
-
-    Raises:
-        InputError: there is no such model, or it cannot be loaded.
-    """
+    """Return a pretrained model, with new heads that the seed decides."""
     device = prepare_torch(torch)
     model = find_pretrained(training.model).load(SentenceTransformer, device=str(device))
     seed_torch(training.seed, "heads")
@@ -133,11 +129,7 @@ def pretrained_learner(training: Training) -> Learner:
 
 
 def find_pretrained(model: str) -> Source:
-    """Find a model of sentence-transformers, or of transformers, whose states get averaged.
-
-    Raises:
-        InputError: it is missing.
-    """
+    """Find a model of sentence-transformers, or of transformers, whose states get averaged."""
     try:
         return find_model(model, "main", "modules.json")
     except InputError:

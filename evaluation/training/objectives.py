@@ -71,15 +71,7 @@ class BagsOfWords(nn.Module):  # type: ignore[misc]
         words: nn.Embedding,
         counts: Counts,
     ) -> None:
-        """Make a decoder for each target.
-
-        Args:
-            objectives: the weight of each.
-            dimension: of a sentence's vector.
-            sizes: those of the encoder.
-            words: its word vectors.
-            counts: of each word in the corpus, [vocabulary].
-        """
+        """Make a decoder for each target, given the encoder's words and how often each occurs."""
         super().__init__()
         self.places = Places(objectives, dimension)
         # In a list, so that they are no parameters of this module: they are the encoder's.

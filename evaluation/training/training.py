@@ -121,11 +121,7 @@ def _words_digest(learner: Learner) -> str | None:
 
 
 def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
-    """Write what a training depends on, or check that a killed one depended on the same.
-
-    Raises:
-        InputError: it did not.
-    """
+    """Write what a training depends on, or check that a killed one depended on the same."""
     path = unfinished / "setting.json"
     if not path.exists():
         with whole_file(path) as temporary:
