@@ -101,15 +101,6 @@ def test_the_key_of_a_text_without_a_prompt() -> None:
     assert key == blake2b("año".encode(), digest_size=16).digest()
 
 
-def test_each_text_is_encoded_once(tmp_path: Path) -> None:
-    encoder = Fake()
-    assert fill_store(tmp_path / "s", encoder, [*words(10), *words(10)]) == 10
-    assert sorted(encoder.asked) == sorted(words(10))
-    assert fill_store(tmp_path / "s", encoder, words(10)) == 0
-    assert fill_store(tmp_path / "s", encoder, words(13)) == 3
-    assert sorted(encoder.asked[10:]) == sorted(words(13)[10:])
-
-
 def test_lookup_in_any_order_with_repetitions(tmp_path: Path) -> None:
     fill_store(tmp_path, Fake(), words(7))
     fill_store(tmp_path, Fake(), words(20))

@@ -1,7 +1,7 @@
 """Functions of the user as encoders: where they are found, layers, errors; the two examples."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -145,12 +145,6 @@ def test_layers(tmp_path: Path) -> None:
     assert store.lookup(TEXTS, "1")[0].tolist() == [14, 6, 2]
 
 
-def test_an_installed_module_comes_before_the_current_folder(tmp_path: Path) -> None:
-    (tmp_path / "json.py").write_text("raise RuntimeError", "utf-8")
-    with pytest.raises(InputError, match=r"a function encode in .*json"):
-        _ = made("json:encode").dimension
-
-
 @pytest.mark.parametrize(
     ("function", "word"),
     [
@@ -261,63 +255,45 @@ def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:
     assert caught.value.where == "here"
 
 
-# The examples, with stand-ins for the packages: their weights are far too large for a test.
+class Sent2vecModel:
+    """Stands for that of sent2vec, whose weights are far too large for a test."""
+
+    def load_model(self, path: str) -> None:
+        self.path = path
+
+    def embed_sentences(self, texts: list[str]) -> Any:
+        assert self.path.endswith(".bin")
+        return np.float32([[text.count("l"), len(text)] for text in texts])
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
-    module = ModuleType(name)
-    vars(module).update(content)
-    monkeypatch.setitem(sys.modules, name, module)
+class Embedder:
+    """Stands for that of elmoformanylangs."""
+
+    def __init__(self, folder: str, batch_size: int) -> None:
+        assert batch_size == 1
+        self.model = SimpleNamespace(encoder=SimpleNamespace(stateful=True))
+
+    def sents2elmo(self, texts: list[list[str]], output_layer: int) -> Any:
+        assert output_layer == -2
+        assert not self.model.encoder.stateful
+        return [
+            np.float32([[[layer, len(token)] for token in tokens] for layer in range(3)])
+            for tokens in texts
+        ]
 
 
-@pytest.fixture
-def example() -> Iterator[Callable[[str], Any]]:
-    names: list[str] = []
-
-    def load(name: str) -> Any:
-        names.append(f"evaluation.encoders.examples.{name}")
-        return import_module(names[-1])
-
-    yield load
-    for name in names:
-        sys.modules.pop(name, None)
-
-
-def test_sent2vec(monkeypatch: pytest.MonkeyPatch, example: Callable[[str], Any]) -> None:
-    class Model:
-        def load_model(self, path: str) -> None:
-            self.path = path
-
-        def embed_sentences(self, texts: list[str]) -> Any:
-            assert self.path.endswith(".bin")
-            return np.float32([[text.count("l"), len(text)] for text in texts])
-
-    stand_in(monkeypatch, "sent2vec", Sent2vecModel=Model)
-    example("sent2vec")
-    encoder = made("evaluation.encoders.examples.sent2vec:encode", form="tokens")
-    assert encoder.encode(["La casa"])[0].tolist() == [[1, 7]]
-    assert encoder.layers == ("output",)
-
-
-def test_elmo(monkeypatch: pytest.MonkeyPatch, example: Callable[[str], Any]) -> None:
-    class Embedder:
-        def __init__(self, folder: str, batch_size: int) -> None:
-            assert batch_size == 1
-            self.model = SimpleNamespace(encoder=SimpleNamespace(stateful=True))
-
-        def sents2elmo(self, texts: list[list[str]], output_layer: int) -> Any:
-            assert output_layer == -2
-            assert not self.model.encoder.stateful
-            return [
-                np.float32([[[layer, len(token)] for token in tokens] for layer in range(3)])
-                for tokens in texts
-            ]
-
-    stand_in(monkeypatch, "elmoformanylangs", Embedder=Embedder)
-    example("elmo")
-    encoder = made("evaluation.encoders.examples.elmo:encode", form="tokens")
-    assert encoder.layers == ("0", "1", "2")
-    assert encoder.encode(["la casa", "sol"]).tolist() == [
-        [[0, 3], [1, 3], [2, 3]],
-        [[0, 3], [1, 3], [2, 3]],
-    ]
+@pytest.mark.parametrize(
+    ("name", "package", "vector"),
+    [
+        ("sent2vec", ModuleType("sent2vec"), [[1, 7]]),
+        ("elmo", ModuleType("elmoformanylangs"), [[0, 3], [1, 3], [2, 3]]),
+    ],
+)
+def test_the_examples(
+    name: str, package: ModuleType, vector: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vars(package).update(Sent2vecModel=Sent2vecModel, Embedder=Embedder)
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    encoder = made(f"evaluation.encoders.examples.{name}:encode", form="tokens")
+    texts = ["La casa", "el mar"] if name == "sent2vec" else ["la mar", "sol"]
+    assert encoder.encode(texts)[0].tolist() == vector

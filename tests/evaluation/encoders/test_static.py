@@ -89,7 +89,7 @@ def encoder(tmp_path: Path) -> Callable[..., StaticVectors]:
     return make
 
 
-@pytest.mark.parametrize("zipped", ["", ".gz"])
+@pytest.mark.parametrize(("zipped", "read_bytes"), [("", 3), (".gz", 1 << 22)])
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -106,8 +106,14 @@ def encoder(tmp_path: Path) -> Callable[..., StaticVectors]:
     ],
 )
 def test_every_format_gives_the_same_means(
-    encoder: Callable[..., StaticVectors], name: str, content: str | bytes, zipped: str
+    encoder: Callable[..., StaticVectors],
+    name: str,
+    content: str | bytes,
+    zipped: str,
+    read_bytes: int,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(vector_files, "READ_BYTES", read_bytes)
     made = encoder(content, name + zipped)
     vectors = made.encode(TEXTS)
     assert made.dimension == 2
@@ -184,18 +190,11 @@ def test_more_words_than_a_block(encoder: Callable[..., StaticVectors]) -> None:
     assert made.encode(texts)[:, 0, 1].tolist() == [-float(text[1:]) for text in texts]
     made = encoder(binary({f"p{i}": [i, -i] for i in range(count)}), "v.bin")
     assert made.encode(texts)[:, 0, 0].tolist() == [float(text[1:]) for text in texts]
-
-
-def test_small_reads_change_nothing(
-    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(vector_files, "READ_BYTES", 3)
-    for name, content in [
-        ("v.txt", HEADER + LINES),
-        ("v.bin", binary({"el": [1, 0], "mar": [0, 1], "Madrid": [-2.5, 1e-3]})),
-        ("f.bin", fasttext(["el", "mar", "Madrid"], [[1, 0], [0, 1], [-2.5, 1e-3]])),
-    ]:
-        assert encoder(content, name).encode(TEXTS)[:, 0].tolist() == np.float32(MEANS).tolist()
+    lines = [f"p{i} {i}" for i in range(count)]
+    for bad in ("p7 x", "p7 nan", "p6 1", "p7", "p7 1 1"):
+        lines[4100] = bad
+        with pytest.raises(InputError, match="line 4102"):
+            encoder(f"{count} 1\n" + "\n".join(lines)).encode(["p1"])
 
 
 def test_store_and_options(tmp_path: Path, encoder: Callable[..., StaticVectors]) -> None:
@@ -210,56 +209,43 @@ def test_store_and_options(tmp_path: Path, encoder: Callable[..., StaticVectors]
     assert stored.tolist() == np.float32(MEANS).tolist()
 
 
-def test_a_changed_file_is_read_again(encoder: Callable[..., StaticVectors]) -> None:
+def test_a_file_is_read_once_until_it_changes(
+    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = encoder("mar 1\n")
     before = made.revision
     assert made.encode(["mar"]).item() == 1
+    with monkeypatch.context() as patched:
+        patched.setattr(static, "open_vectors", None)
+        assert made.encode(["mar"]).item() == made.coverage(["mar"])["tokens"] == 1
     encoder("mar 25\n")
     assert made.revision != before
     assert made.encode(["mar"]).item() == 25
-
-
-def test_a_file_is_read_once(
-    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = encoder(LINES)
-    made.encode(TEXTS)
-    monkeypatch.setattr(static, "open_vectors", None)
-    assert made.encode(TEXTS).shape == (6, 1, 2)
-    assert made.coverage(["el"])["tokens"] == 1
 
 
 @pytest.mark.parametrize(
     ("content", "line", "found"),
     [
         ("", 1, "nothing"),
-        ("\n", 1, "nothing"),
-        ("hola\n", 1, "'hola'"),
         ("esto es texto\n", 1, "'esto es texto'"),
         ("0 2\n", 1, "'0 2'"),
-        ("3 0\n", 1, "'3 0'"),
         ("3 1000000000000\n" + LINES, 1, "'3 1000000000000'"),
         ("1000000000000 2\n" + LINES, 1, "1000000000000"),
-        ("4 2\n" + LINES, 1, "4"),
         ("2 2\n" + LINES, 1, "2"),
         ("3 3\n" + LINES, 2, "2 fields after the word: 'el 1 0'"),
         ("3 1\n" + LINES, 2, "2 fields after the word: 'el 1 0'"),
-        (HEADER + LINES + "el 3 3\n", 5, "'el', which line 2 has already"),
         (LINES + "mar 3 3\n", 4, "'mar', which line 2 has already"),
         (HEADER + LINES.replace("mar 0 1", "mar 0"), 3, "1 fields after the word: 'mar 0'"),
-        (HEADER + LINES.replace("mar 0 1", "mar"), 3, "0 fields after the word: 'mar'"),
         (HEADER + LINES.replace("mar 0 1", ""), 3, "0 fields after the word: ''"),
         (LINES.replace("mar 0 1", "mar 0 1 2"), 2, "3 fields after the word: 'mar 0 1 2'"),
         (LINES.replace("mar 0 1", "mar 0  1"), 2, "3 fields after the word: 'mar 0  1'"),
         (LINES.replace("mar 0 1", " 0 1"), 2, "2 fields after the word: ' 0 1'"),
         (LINES.replace("mar 0 1", "mar\t0\t1"), 2, r"0 fields after the word: 'mar\t0\t1'"),
         (HEADER + LINES.replace("mar 0 1", "mar 0 uno"), 3, "'uno'"),
-        (HEADER + LINES.replace("mar 0 1", "mar 0 1,5"), 3, "'1,5'"),
         (HEADER + LINES.replace("mar 0 1", "mar 0 1_0"), 3, "'1_0'"),
         (LINES.replace("mar 0 1", "mar 0\r 1"), 2, r"'0\r'"),
         ("\ufeff" + LINES.replace("mar 0 1", "mar 0 x"), 2, "'x'"),
         (LINES.replace("mar 0 1", "mar 0 nan"), 2, "NaN or an infinite number"),
-        (LINES.replace("mar 0 1", "mar -inf 1"), 2, "NaN or an infinite number"),
         (LINES.replace("mar 0 1", "mar 1e39 1"), 2, "NaN or an infinite number"),
         pytest.param("x" * 2_000_000, 1, "'xxx", id="no line feed"),
     ],
@@ -273,16 +259,6 @@ def test_errors_of_text_files(
             made.encode(["mar"])
         assert caught.value.where == f"{made.path}, line {line}"
         assert caught.value.found.startswith(found)
-
-
-def test_the_line_of_an_error_beyond_the_first_block(
-    encoder: Callable[..., StaticVectors],
-) -> None:
-    lines = [f"p{i} {i}" for i in range(10_000)]
-    for bad in ("p9000 x", "p9000 nan", "p8999 1", "p9000", "p9000 1 1"):
-        lines[9000] = bad
-        with pytest.raises(InputError, match="line 9002"):
-            encoder("10000 1\n" + "\n".join(lines)).encode(["p1"])
 
 
 TWO = binary({"el": [1, 0], "mar": [0, 1]})
@@ -423,16 +399,10 @@ def test_a_word_is_the_mean_of_itself_and_its_ngrams(
     # One bucket: every n-gram is row 1. "a" has "<a", "a", "a>".
     made = encoder(fasttext(["a"], [[8], [4]], buckets=1), "m.bin")
     assert made.encode(["a", "A", "b", "</s>"])[:, 0, 0].tolist() == [5, 5, 4, 0]
-
-
-def test_models_without_ngrams(encoder: Callable[..., StaticVectors]) -> None:
-    for name, model in {
-        # Supervised models of version 11 say they have n-grams, and have none.
-        "old": fasttext(["a"], [[8], [4]], buckets=1, model=3, version=11, labels=["__label__x"]),
-        "bigrams": fasttext(
-            ["a"], [[8], [4]], buckets=1, longest=0, model=3, labels=["__label__x"]
-        ),
-    }.items():
-        made = encoder(model, f"{name}.bin")
-        assert made.encode(["a", "b", "__label__x"])[:, 0, 0].tolist() == [8, 0, 0]
+    # Supervised models of version 11 say they have n-grams, and have none.
+    for options in ({"version": 11}, {"longest": 0}):
+        labels = ["__label__x"]
+        model = fasttext(["a"], [[8], [4]], buckets=1, model=3, labels=labels, **options)
+        made = encoder(model, "supervised.bin")
+        assert made.encode(["a", "b", *labels])[:, 0, 0].tolist() == [8, 0, 0]
         assert made.coverage(["a b"])["out_of_vocabulary"] == 1
