@@ -129,10 +129,7 @@ def check_zeros(
 ) -> None:
     """Say how many texts have a vector of zeros in the main layer: the encoder knows none of them.
 
-    Args:
-        folder: of the store.
-        encoder: whose vectors it holds.
-        texts: prompt to the texts that get it; all are in the store.
+    The texts, given by the prompts that they get, are in the store.
 
     Raises:
         InputError: all have one.

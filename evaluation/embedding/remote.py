@@ -40,13 +40,7 @@ def encode_batches(
 
     A worker of a cluster loads the encoder itself, once, with its first batch. It must have the
     driver's code, encoder and packages, and the vectors that other workers have for the first
-    texts.
-
-    Args:
-        pool: the workers; None for this process.
-        encoder: what encodes.
-        batches: of texts; one for each worker, and another one that waits, are under way.
-        prompt: that of the texts, for an encoder that takes prompts.
+    texts. Of each worker two batches are under way, one of which waits.
 
     Yields:
         The number of a batch, and its vectors, float32 [texts, layers, dimension]: what is done

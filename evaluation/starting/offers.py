@@ -28,11 +28,9 @@ SMALLEST_TREEBANK = 1_500_000
 
 @dataclass
 class Offer:
-    """A corpus, for an entry of params.yaml.
+    """A corpus, for an entry of params.yaml, which has the name of its recipe.
 
     Attributes:
-        recipe: its recipe, and the name of the entry.
-        title: of the corpus, for readers.
         note: a remark for the title.
         reason: why it cannot be used, "" if it can.
         corpus: the entry's part for fetching and reading.

@@ -99,7 +99,7 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
         records,
         held_out,
         TRAINED / name,
-        lambda trained: model_card(name, corpora, records, held_out, trained),
+        lambda trained: _model_card(name, corpora, records, held_out, trained),
         Memo("models"),
     )
     counts = trained.counts
@@ -116,18 +116,10 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
     return counts
 
 
-def model_card(
+def _model_card(
     name: str, corpora: Mapping[str, Any], records: Path, held_out: "HeldOut", trained: "Trained"
 ) -> str:
-    """Return the model card, README.md: what an encoder has learnt from, and how.
-
-    Args:
-        name: of the encoder.
-        corpora: `corpora` of params.yaml.
-        records: of the corpus that it was trained on.
-        held_out: the sentences that it must not see.
-        trained: what the training did.
-    """
+    """Return the model card, README.md: what an encoder has learnt from, and how."""
     from builders.auditing.markdown import render
 
     training = trained.setting["training"]

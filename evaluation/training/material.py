@@ -116,9 +116,7 @@ class Sentence(NamedTuple):
 def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iterator[Sentence]:
     """Yield the sentences of a document that may be learnt from.
 
-    Args:
-        document: its sections' sentences are neighbours, those of two sections are not.
-        is_held_out: whether a sentence stands in a test; it is left out, and is no neighbour.
+    Sentences of two sections are no neighbours. One that stands in a test is left out, and is none.
     """
     paragraphs = sum(len(section.paragraphs) for section in document.sections)
     number = 0
@@ -244,12 +242,8 @@ def write_material(
 ) -> None:
     """Write what can be learnt from the documents of train to a folder, replaced whole.
 
-    Args:
-        folder: for the files.
-        records: the corpus's documents.
-        training: names the objectives, which must find something to learn.
-        is_held_out: see ``sentences_of``.
-        encode: texts to the numbers of their tokens.
+    Sentences that are held out are not (see ``sentences_of``); ``encode`` gives the numbers of the
+    tokens of texts.
 
     Raises:
         InputError: the records are no documents, there is no sentence, or one of the objectives has

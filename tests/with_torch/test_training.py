@@ -231,10 +231,9 @@ def test_a_checkpoint_of_another_setting(
         with pytest.raises(Killed):
             main(toy())
     assert main(toy(seed=2)) == 1
-    said = capsys.readouterr().err
-    assert str(UNFINISHED) in said
-    assert "one with another training" in said
-    assert "remove the folder to begin again" in said
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {UNFINISHED}\n")
+    assert "one with another training" in message
     (UNFINISHED / "checkpoint.safetensors").write_bytes(b"no checkpoint")
     assert main(toy()) == 1
     assert "expected: the checkpoint of this training" in capsys.readouterr().err
@@ -253,9 +252,8 @@ def test_a_vocabulary_without_words(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command = toy(objectives={"nsp": 1})
-    write_records([Document("1", "", (), [Section("", 1, [["", ""]])], "train")]).rename(
-        "data/records/mine.parquet"
-    )
+    document = Document("1", "", (), [Section("", 1, [["", ""]])], "train")
+    write_records([document]).rename("data/records/mine.parquet")
     assert main(command) == 1
     assert "the vocabulary" in capsys.readouterr().err
 
@@ -270,11 +268,11 @@ def test_a_pretrained_transformer_learns_the_same(
     assert all(curve[-1][key] < curve[0][key] for key in ("nsp", "nl", "spp"))
     # It is a model of sentence-transformers as it was, of its own modules alone.
     texts = ["El molino es viejo."]
-    found, before = (
-        SentenceTransformer(place, device="cpu").encode(texts) for place in (str(MODEL), minilm)
+    after, before = (
+        SentenceTransformer(folder, device="cpu").encode(texts) for folder in (str(MODEL), minilm)
     )
-    assert found.shape == before.shape == (1, 384)
-    assert 0.5 < float((found @ before.T)[0, 0]) < 0.9999
+    assert after.shape == before.shape == (1, 384)
+    assert 0.5 < float((after @ before.T)[0, 0]) < 0.9999
     assert "It was trained further from" in (MODEL / "README.md").read_text("utf-8")
     assert main(toy("again", **options)) == 0
     assert weights("again") == weights("own")
