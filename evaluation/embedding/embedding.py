@@ -144,13 +144,13 @@ def check_zeros(
     if not zeros:
         return
     total = sum(map(len, texts.values()))
-    found = f"a vector of zeros for {len(zeros)} of {total} texts, such as {zeros[0]!r}"
+    found = f"{len(zeros)} of {total} texts, such as {zeros[0]!r}"
     if len(zeros) == total:
         raise InputError(
             f"encoder {encoder.name}",
             "vectors with a number other than 0",
-            found,
+            f"a vector of zeros for all {found}",
             "correct the encoder; of word vectors, take those of the language of the texts",
         )
-    message = "%s: %s: the encoder knows nothing of them"
+    message = "%s: a vector of zeros for %s: the encoder knows nothing of them"
     logging.getLogger(__name__).warning(message, encoder.name, found)

@@ -89,7 +89,7 @@ class HeldOut:
 
     def digest(self) -> str:
         """Return 16 hexadecimal digits that change with the sentences."""
-        marks = b"".join(mark.to_bytes(8, "big") for mark in sorted(self._marks))
+        marks = b"".join(number.to_bytes(8, "big") for number in sorted(self._marks))
         return sha256(marks).hexdigest()[:16]
 
 

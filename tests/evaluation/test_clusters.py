@@ -34,6 +34,7 @@ encoders:
   process: {encoder: callable, function: "encoding_workers:process"}
 """
 
+Capsys = pytest.CaptureFixture[str]
 OUT = (EMBEDDINGS, PROBED)
 NOWHERE = "tcp://127.0.0.1:9"
 
@@ -121,9 +122,7 @@ def test_a_worker_loads_a_model_once(hub: Path, cluster: Any) -> None:
     assert vectors.tolist() == [[1, 7], [1, 7], [1, 4], [1, 4]]
 
 
-def test_workers_with_other_vectors_are_refused(
-    hub: Path, cluster: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_workers_with_other_vectors_are_refused(hub: Path, cluster: Any, capsys: Capsys) -> None:
     assert run("embed", "process", "--strict", "--executor", cluster.scheduler_address) == 1
     machine = socket.gethostname()
     assert f"encoder callable, on {machine} and {machine}\n" in capsys.readouterr().err
@@ -132,7 +131,7 @@ def test_workers_with_other_vectors_are_refused(
 
 
 def test_workers_with_other_packages_are_refused(
-    hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
     """Of probe too: what the build of a version is called does not count."""
     monkeypatch.setattr(environment, "version", lambda package: "0.0.9+cpu")
@@ -143,7 +142,7 @@ def test_workers_with_other_packages_are_refused(
         assert run("embed", "loads", "--workers", "1") == 0
 
 
-def test_an_address_that_is_refused(hub: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_that_is_refused(hub: Path, capsys: Capsys) -> None:
     """No encoder is left out for it."""
     for verb in ("embed", "probe"):
         assert run(verb, "loads", "--executor", "elsewhere") == 1

@@ -13,6 +13,7 @@ from instance_files import row, write_dataset
 from builders.auditing.report import FORMAT
 from evaluation.commands import VERBS, main
 
+Capsys = pytest.CaptureFixture[str]
 ROWS = [
     row(i, i % 2, sentences=["Primero salió.", f"Luego volvió {i}."][:: 1 if i % 2 else -1])
     for i in range(30)
@@ -36,12 +37,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def said(capsys: Capsys) -> list[str]:
     """Return the lines that were printed, with figures of scores left out."""
     return re.sub(r"\d+\.\d", "x", capsys.readouterr().out).splitlines()
 
 
-def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
     assert main(["embed", "--workers", "1"]) == 0
     assert said(capsys) == [
         "char_hash: 31 texts encoded now, for 1 datasets",
@@ -68,9 +69,7 @@ def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]
     assert "the results of an encoder of params.yaml" in capsys.readouterr().err
 
 
-def test_scores_of_pairs_and_the_option_of_their_features(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_of_pairs_and_the_option_of_their_features(here: Path, capsys: Capsys) -> None:
     Path("params.yaml").write_text(PARAMS + "probing: {pair_features: four_part}")
     pairs = [
         row(i, None, score=float(i), sentence1="uno dos tres", sentence2="uno " * i + "cuatro")
@@ -89,7 +88,7 @@ def test_scores_of_pairs_and_the_option_of_their_features(
     assert scores["protocol"]["pair_features"] == "four_part"
 
 
-def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     words = ["faro", "fanal", "tren", "pozo", "mapa", "farol"]
     empty: dict[str, Any] = {"positives": []}
     rows = [empty | dict.fromkeys(("id", "text", "tokens", "document_id"), w) for w in words]
@@ -129,12 +128,12 @@ def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[s
         ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
         ("probe --only char_hsah", "--only char_hsah", "did you mean char_hash?"),
         ("embed --params p.yaml", "p.yaml", "no such file"),
-        ("report r", "r/scores.json", "no such file"),
+        ("report r", "r/scores.json", "what `probeta probe` wrote"),
         ("report", "data/results", "the results of an encoder of params.yaml"),
     ],
 )
 def test_errors_are_one_message(
-    here: Path, capsys: pytest.CaptureFixture[str], command: str, where: str, word: str
+    here: Path, capsys: Capsys, command: str, where: str, word: str
 ) -> None:
     assert main(command.split()) == 1
     captured = capsys.readouterr()
@@ -151,14 +150,14 @@ def test_errors_are_one_message(
         "seed: 1\nencoders: {char_hash: 512}",
     ],
 )
-def test_bad_params(here: Path, capsys: pytest.CaptureFixture[str], params: str) -> None:
+def test_bad_params(here: Path, capsys: Capsys, params: str) -> None:
     Path("params.yaml").write_text(params)
     assert main(["embed"]) == 1
     assert capsys.readouterr().err.startswith("error: params.yaml")
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_verb_has_examples(verb: str, capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main([verb, "--help"])
     assert caught.value.code == 0
@@ -169,7 +168,7 @@ def test_every_verb_has_examples(verb: str, capsys: pytest.CaptureFixture[str]) 
         assert not re.fullmatch(r"  -\S+( \S+)?", line) or len(line) > 22, line
 
 
-def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_verb(capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
@@ -179,7 +178,7 @@ def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     ] == [*VERBS]
 
 
-def test_an_unknown_verb_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_verb_is_refused(capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["prbe"])
     assert caught.value.code == 2
@@ -195,16 +194,14 @@ def test_score_and_list_start_light() -> None:
         assert run.stdout == "[]\n", verb
 
 
-def test_workers_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_must_be_positive(capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["embed", "--workers", "0"])
     assert caught.value.code == 2
     assert "not 1 or more" in capsys.readouterr().err
 
 
-def test_list_shows_the_entries_and_finds_what_is_misspelt(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: Capsys) -> None:
     assert main(["list"]) == 0
     assert capsys.readouterr().out.splitlines()[-4:] == [
         "Encoders of params.yaml:",
@@ -232,11 +229,7 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     ],
 )
 def test_list_looks_for_what_the_entries_need(
-    here: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    entry: str,
-    words: str,
+    here: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, entry: str, words: str
 ) -> None:
     from evaluation.encoders import pretrained
 
@@ -262,9 +255,7 @@ RIGHT = OWN % "sentence_position"
         ("encoders: {own: {encoder: order}}", "encoders.own"),
     ],
 )
-def test_messages_name_the_params_file(
-    here: Path, capsys: pytest.CaptureFixture[str], params: str, where: str
-) -> None:
+def test_messages_name_the_params_file(here: Path, capsys: Capsys, params: str, where: str) -> None:
     Path("own.jsonl").touch()
     Path("mine.yaml").write_text(f"seed: 3\n{params}")
     assert main(["list", "--params", "mine.yaml"]) == 1
@@ -282,7 +273,7 @@ def test_messages_name_the_params_file(
     ],
 )
 def test_what_an_interruption_leaves_is_said(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, verb: str, words: str
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch, verb: str, words: str
 ) -> None:
     def interrupted(options: object) -> None:
         raise KeyboardInterrupt

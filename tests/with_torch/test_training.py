@@ -19,6 +19,8 @@ from evaluation.commands import main
 from evaluation.encoders import make_encoder
 from evaluation.training import loop
 
+Toy = Callable[..., list[str]]
+Capsys = pytest.CaptureFixture[str]
 NAMES = ("molino", "puente", "faro", "tren", "río", "perro", "gato", "monte")
 ALL = {"nsp": 1, "nl": 0.5, "spp": 0.5, "sdt": 1}
 LEAKED = "El faro de la costa brilla mucho."
@@ -47,7 +49,7 @@ def toy(
     monkeypatch: pytest.MonkeyPatch,
     write_records: Callable[..., Path],
     write_params: Callable[..., Path],
-) -> Callable[..., list[str]]:
+) -> Toy:
     """Return a function that adds an entry to `trained`, and returns the command for it."""
     monkeypatch.chdir(tmp_path)
     Path("data/records").mkdir(parents=True)
@@ -75,10 +77,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_trained_encoder(
-    toy: Callable[..., list[str]],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    toy: Toy, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert main(toy(epochs=12)) == 0
     said = capsys.readouterr().out
@@ -139,7 +138,7 @@ class Killed(BaseException):
 
 
 def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
-    toy: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = toy(epochs=2)
     assert main(command) == 0
@@ -166,7 +165,7 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
     assert contents(MODEL) == whole
 
 
-def test_a_killed_process_is_resumed(toy: Callable[..., list[str]]) -> None:
+def test_a_killed_process_is_resumed(toy: Toy) -> None:
     command = toy(epochs=2)
     child = os.fork()
     if not child:
@@ -195,7 +194,7 @@ def weights(name: str) -> bytes:
     return Path("data/trained", name, "model.safetensors").read_bytes()
 
 
-def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
+def test_what_decides_the_weights(toy: Toy) -> None:
     runs: dict[str, dict[str, Any]] = {
         "one": {},
         "seed": {"seed": 2},
@@ -212,15 +211,13 @@ def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
     assert weights("seed2") == weights("seed")
 
 
-def test_the_published_setting(toy: Callable[..., list[str]]) -> None:
+def test_the_published_setting(toy: Toy) -> None:
     assert main(toy(setting="published", batch=40)) == 0
     assert SentenceTransformer(str(MODEL), trust_remote_code=True).encode("El").shape == (600,)
 
 
 def test_a_checkpoint_of_another_setting(
-    toy: Callable[..., list[str]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
 
     def killed(*_: Any) -> None:
@@ -247,9 +244,7 @@ def test_losses_that_are_not_finite() -> None:
 
 
 def test_a_vocabulary_without_words(
-    toy: Callable[..., list[str]],
-    write_records: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
+    toy: Toy, write_records: Callable[..., Path], capsys: Capsys
 ) -> None:
     command = toy(objectives={"nsp": 1})
     document = Document("1", "", (), [Section("", 1, [["", ""]])], "train")
@@ -258,9 +253,7 @@ def test_a_vocabulary_without_words(
     assert "the vocabulary" in capsys.readouterr().err
 
 
-def test_a_pretrained_transformer_learns_the_same(
-    toy: Callable[..., list[str]], minilm: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pretrained_transformer_learns_the_same(toy: Toy, minilm: str, capsys: Capsys) -> None:
     options: dict[str, Any] = {"model": minilm, "sentences": 20, "batch": 20, "epochs": 3}
     assert main(toy(**options)) == 0
     curve = json.loads((MODEL / "training.json").read_bytes())["curve"]

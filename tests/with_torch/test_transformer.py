@@ -135,28 +135,6 @@ def test_padding_does_not_leak(kind: str, pooling: str, tiny: dict[str, str]) ->
     assert beside[0] == pytest.approx(alone[0], abs=1e-5)
 
 
-def test_long_texts_go_in_smaller_batches(
-    tiny: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from evaluation.encoders.transformer import _Loaded
-
-    seen = []
-    original = _Loaded.hidden_states
-
-    def watched(self: _Loaded, texts: list[str], limit: int) -> Any:
-        seen.append(len(texts))
-        return original(self, texts, limit)
-
-    monkeypatch.setattr(_Loaded, "hidden_states", watched)
-    texts = ["sí"] * 10 + ["no " * 254] * 3 + ["bien " * 900]
-    found = encode(tiny["bert"], texts, batch=8)
-    assert seen == [1, 1, 1, 1, 16]
-    assert found[13] != pytest.approx(found[12], abs=0.01)
-    seen.clear()
-    encode(tiny["bert"], texts[-1:], batch=1)
-    assert seen == [1]
-
-
 def test_texts_that_are_too_long_are_cut_and_counted(
     tiny: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:

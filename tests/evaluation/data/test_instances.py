@@ -148,6 +148,9 @@ def test_instances_without_tokens(tmp_path: Path) -> None:
         dataset.read("test", ["tokens"])
     with pytest.raises(InputError, match="no colour among id, sentences"):
         dataset.read("test", ["id", "colour"])
+    dataset.files["test"][0].write_bytes(b"PAR1 no more")
+    with pytest.raises(InputError, match="a Parquet file"):
+        dataset.read("test", ["id"])
 
 
 @pytest.mark.parametrize("sentences", [None, ["a", None]])

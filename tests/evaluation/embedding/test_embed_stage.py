@@ -17,6 +17,7 @@ from evaluation.encoders import callable as functions
 from evaluation.encoders.static import load_model
 from evaluation.entries import vectors_of
 
+Capsys = pytest.CaptureFixture[str]
 VECTORS = "3 2\nla 1 0\ncasa 0 1\n. 1 1\n"
 PARAMS = """\
 seed: 3
@@ -63,7 +64,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forget_function()
 
 
-def test_what_is_said_and_that_nothing_is_done_twice(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_said_and_that_nothing_is_done_twice(capsys: Capsys) -> None:
     assert main(["embed"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "char_hash: 6 texts encoded now, for 2 datasets",
@@ -90,7 +91,7 @@ def test_what_is_said_and_that_nothing_is_done_twice(capsys: pytest.CaptureFixtu
     ],
 )
 def test_a_change_is_seen(
-    capsys: pytest.CaptureFixture[str], name: str, change: Callable[[], object], encoded: int
+    capsys: Capsys, name: str, change: Callable[[], object], encoded: int
 ) -> None:
     assert main(["embed", "--only", name]) == 0
     change()
@@ -118,9 +119,7 @@ def test_a_flipped_bit_in_any_file_is_refused_and_mended() -> None:
         assert all(map(vectors_of, damaged))
 
 
-def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_encoder_that_fails_is_left_out_and_the_others_are_not(capsys: Capsys) -> None:
     Path("vectors.txt").write_text("casa 1 x\n")
     Path("own_helper.py").write_text("NUMBER = 1 / 0")
     assert main(["embed"]) == 0

@@ -19,11 +19,23 @@ from evaluation.encoders import make_encoder
 from evaluation.encoders.callable import SHORT_TEXT
 from evaluation.encoders.encoder import encode_checked
 
-MODULE = '''"""Vectors of a test."""
+MODULE = """
 import numpy as np
 
 calls = []
 number = 3
+layers = lambda texts: np.stack([flat(texts), 2 * flat(texts)], axis=1)
+ragged = lambda texts: [[1.0] * len(t) for t in texts]
+bare = lambda texts: np.zeros(len(texts))
+whole = lambda texts: np.array([[len(t), 1] for t in texts])
+truths = lambda texts: np.ones((len(texts), 3), bool)
+drawn = lambda texts: np.random.rand(len(texts), 64)
+centred = lambda texts: flat(texts) - flat(texts).mean(axis=0)
+short = lambda texts: np.zeros((1, 3))
+grows = lambda texts: np.zeros((len(texts), 3 + (len(texts) > 1)))
+unknown = lambda texts: np.full((len(texts), 3), np.nan if len(texts) > 1 else 1.0)
+nothing = lambda texts: None
+prompted = lambda texts, prompt="": np.array([[len(text), len(prompt)] for text in texts])
 
 
 def flat(texts):
@@ -31,60 +43,9 @@ def flat(texts):
     return np.array([[len(t), t.count("a"), 1] for t in texts], float)
 
 
-def layers(texts):
-    return np.stack([flat(texts), 2 * flat(texts)], axis=1)
-
-
-def ragged(texts):
-    return [[1.0] * len(t) for t in texts]
-
-
-def bare(texts):
-    return np.zeros(len(texts))
-
-
-def whole(texts):
-    return np.array([[len(t), 1] for t in texts])
-
-
-def truths(texts):
-    return np.ones((len(texts), 3), bool)
-
-
-def drawn(texts):
-    return np.random.rand(len(texts), 64)
-
-
-def centred(texts):
-    return flat(texts) - flat(texts).mean(axis=0)
-
-
-def short(texts):
-    return np.zeros((1, 3))
-
-
-def grows(texts):
-    return np.zeros((len(texts), 3 + (len(texts) > 1)))
-
-
-def unknown(texts):
-    return np.full((len(texts), 3), np.nan if len(texts) > 1 else 1.0)
-
-
-def nothing(texts):
-    return None
-
-
-def prompted(texts, prompt=""):
-    return np.array([[len(text), len(prompt)] for text in texts])
-
-
 class Model:
-    def __call__(self, texts):
-        return nothing(texts)
-
-    def encode(self, texts):
-        return 2 * flat(texts)
+    __call__ = nothing
+    encode = lambda self, texts: 2 * flat(texts)
 
 
 model = Model()
@@ -94,7 +55,7 @@ def dies(texts):
     if len(texts) > 1:
         raise KeyError("no such word")
     return flat(texts)
-'''
+"""
 TEXTS = ["la casa", "el mar", "año"]
 
 
@@ -186,8 +147,7 @@ def test_whole_numbers_and_methods_of_objects_do() -> None:
 def test_a_prompt_is_passed_on() -> None:
     encoder = made("mine:prompted", prompts={"default": "abc"})
     encoder.check()
-    assert encoder.prompts == {"default": "abc"}
-    assert "prompts" not in encoder.options
+    assert (encoder.prompts, "prompts" in encoder.options) == ({"default": "abc"}, False)
     assert encoder.encode(TEXTS[:2]).tolist() == [[[7, 0]], [[6, 0]]]
     assert encoder.encode(TEXTS[:2], "abc").tolist() == [[[7, 3]], [[6, 3]]]
 
@@ -245,14 +205,10 @@ def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> No
 
 
 def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "from corpora_recipes.running.errors import InputError\n"
-        "def f(texts): raise InputError('here', expected='a', found='b', todo='c')\n",
-        "utf-8",
-    )
-    with pytest.raises(InputError) as caught:
+    code = "from corpora_recipes.running.errors import RawError\ndef f(_): raise RawError(*'abc')\n"
+    (tmp_path / "mine.py").write_text(code, "utf-8")
+    with pytest.raises(InputError, match=r"^a\n"):
         made("mine:f").encode(TEXTS)
-    assert caught.value.where == "here"
 
 
 class Sent2vecModel:
@@ -295,5 +251,4 @@ def test_the_examples(
     vars(package).update(Sent2vecModel=Sent2vecModel, Embedder=Embedder)
     monkeypatch.setitem(sys.modules, package.__name__, package)
     encoder = made(f"evaluation.encoders.examples.{name}:encode", form="tokens")
-    texts = ["La casa", "el mar"] if name == "sent2vec" else ["la mar", "sol"]
-    assert encoder.encode(texts)[0].tolist() == vector
+    assert encoder.encode(["La casa", "el mar"])[0].tolist() == vector

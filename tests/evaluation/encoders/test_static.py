@@ -20,6 +20,7 @@ from evaluation.encoders import make_encoder
 from evaluation.encoders.static import StaticVectors
 from evaluation.encoders.vector_files import FASTTEXT_MAGIC, ngram_hashes
 
+Make = Callable[..., StaticVectors]
 HEADER = "3 2\n"
 LINES = "el 1 0\nmar 0 1\nMadrid -2.5 1e-3\n"
 TEXTS = ["el mar", "El  mar azul", "Madrid", "azul", "", "mar mar el"]
@@ -78,7 +79,7 @@ def fasttext(
 
 
 @pytest.fixture
-def encoder(tmp_path: Path) -> Callable[..., StaticVectors]:
+def encoder(tmp_path: Path) -> Make:
     """Return a function that writes a file and makes an encoder of it."""
 
     def make(content: str | bytes, name: str = "vectors.txt") -> StaticVectors:
@@ -106,7 +107,7 @@ def encoder(tmp_path: Path) -> Callable[..., StaticVectors]:
     ],
 )
 def test_every_format_gives_the_same_means(
-    encoder: Callable[..., StaticVectors],
+    encoder: Make,
     name: str,
     content: str | bytes,
     zipped: str,
@@ -130,7 +131,7 @@ def test_every_format_gives_the_same_means(
 
 @pytest.mark.parametrize("name", ["words.txt", "words.bin"])
 def test_the_vocabulary_comes_in_blocks(
-    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch, name: str
+    encoder: Make, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     words: dict[str, list[float]] = {f"p{i}": [i, 1] for i in range(8)}
     text = "".join(f"{word} {first} {second}\n" for word, (first, second) in words.items())
@@ -152,9 +153,7 @@ def test_the_vocabulary_of_fasttext_has_the_vectors_that_are_encoded() -> None:
     assert np.array_equal(vectors, made.encode(words)[:, 0])
 
 
-def test_a_vector_depends_on_its_text_alone_to_the_bit(
-    encoder: Callable[..., StaticVectors],
-) -> None:
+def test_a_vector_depends_on_its_text_alone_to_the_bit(encoder: Make) -> None:
     drawn = np.random.default_rng(5).normal(size=(50, 33))
     lines = [f"p{i} {' '.join(map(str, row))}\n" for i, row in enumerate(drawn)]
     made = encoder("".join(lines), "v.txt")
@@ -164,13 +163,13 @@ def test_a_vector_depends_on_its_text_alone_to_the_bit(
     assert np.array_equal(made.encode(texts[::-1])[::-1], together)
 
 
-def test_exact_word_before_the_lower_cased_one(encoder: Callable[..., StaticVectors]) -> None:
+def test_exact_word_before_the_lower_cased_one(encoder: Make) -> None:
     made = encoder("Mar 1\nmar 2\nSOL 3\n")
     assert made.encode(["Mar", "MAR", "mar", "sol", "SOL"])[:, 0, 0].tolist() == [1, 2, 2, 0, 3]
     assert made.coverage(["MAR sol"]) == {"tokens": 2, "out_of_vocabulary": 1}
 
 
-def test_words_with_blanks_or_without_utf8(encoder: Callable[..., StaticVectors]) -> None:
+def test_words_with_blanks_or_without_utf8(encoder: Make) -> None:
     lines = [b". . . 1 2", b". 3 4", b"a b@c 5 6", b"\xf1and\xfa 7 8", b"\xf1and\xfb 9 9"]
     lines += ["\N{NO-BREAK SPACE} 10 11".encode(), b"1 12 13", "\x85 14 15".encode()]
     made = encoder(b"\n".join(lines))
@@ -183,7 +182,7 @@ def test_words_with_blanks_or_without_utf8(encoder: Callable[..., StaticVectors]
     assert encoder(twisted, "v.bin").encode(["a"])[0, 0].tolist() == [0, 0]
 
 
-def test_more_words_than_a_block(encoder: Callable[..., StaticVectors]) -> None:
+def test_more_words_than_a_block(encoder: Make) -> None:
     count = 2 * vector_files.BLOCK_ROWS + 3
     made = encoder("".join(f"p{i} {i} {-i}\n" for i in range(count)))
     texts = [f"p{i}" for i in (0, 4095, 4096, 4097, 8191, 8192, count - 1)]
@@ -197,7 +196,7 @@ def test_more_words_than_a_block(encoder: Callable[..., StaticVectors]) -> None:
             encoder(f"{count} 1\n" + "\n".join(lines)).encode(["p1"])
 
 
-def test_store_and_options(tmp_path: Path, encoder: Callable[..., StaticVectors]) -> None:
+def test_store_and_options(tmp_path: Path, encoder: Make) -> None:
     encoder(LINES, "v.txt")
     made = make_encoder("mine", {"encoder": "static", "path": str(tmp_path / "v.txt")})
     assert (made.form, made.layers, made.parallel) == ("tokens", ("output",), False)
@@ -210,7 +209,7 @@ def test_store_and_options(tmp_path: Path, encoder: Callable[..., StaticVectors]
 
 
 def test_a_file_is_read_once_until_it_changes(
-    encoder: Callable[..., StaticVectors], monkeypatch: pytest.MonkeyPatch
+    encoder: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = encoder("mar 1\n")
     before = made.revision
@@ -250,9 +249,7 @@ def test_a_file_is_read_once_until_it_changes(
         pytest.param("x" * 2_000_000, 1, "'xxx", id="no line feed"),
     ],
 )
-def test_errors_of_text_files(
-    encoder: Callable[..., StaticVectors], content: str, line: int, found: str
-) -> None:
+def test_errors_of_text_files(encoder: Make, content: str, line: int, found: str) -> None:
     for name in ("vectors.txt", "vectors.txt.gz"):
         made = encoder(content, name)
         with pytest.raises(InputError) as caught:
@@ -291,9 +288,7 @@ A = fasttext(["a"], [[1], [2]], buckets=1)
     ],
     ids=range(20),
 )
-def test_errors_of_binary_files(
-    encoder: Callable[..., StaticVectors], content: bytes, place: str, found: str
-) -> None:
+def test_errors_of_binary_files(encoder: Make, content: bytes, place: str, found: str) -> None:
     for name in ("vectors.bin", "vectors.bin.gz"):
         made = encoder(content, name)
         with pytest.raises(InputError) as caught:
@@ -302,7 +297,7 @@ def test_errors_of_binary_files(
         assert caught.value.found.startswith(found)
 
 
-def test_errors_of_the_file_itself(tmp_path: Path, encoder: Callable[..., StaticVectors]) -> None:
+def test_errors_of_the_file_itself(tmp_path: Path, encoder: Make) -> None:
     for action in ("revision", "dimension"):
         with pytest.raises(InputError, match=r"(?s)none.txt.*No such file.*path"):
             getattr(StaticVectors(str(tmp_path / "none.txt")), action)
@@ -333,9 +328,7 @@ def tables(draw: st.DrawFn) -> dict[str, list[float]]:
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(words=tables(), kind=st.sampled_from(["word2vec", "glove", "binary", "gensim", "fasttext"]))
-def test_what_is_written_is_read(
-    encoder: Callable[..., StaticVectors], words: dict[str, list[float]], kind: str
-) -> None:
+def test_what_is_written_is_read(encoder: Make, words: dict[str, list[float]], kind: str) -> None:
     size = len(next(iter(words.values())))
     lines = "".join(f"{word} {' '.join(map(repr, row))}\n" for word, row in words.items())
     # The words of a fastText model end at a zero.
@@ -379,9 +372,7 @@ def test_ngram_hashes_are_those_of_the_fasttext_package() -> None:
 
 
 @pytest.mark.parametrize("zipped", ["", ".gz"])
-def test_a_model_of_the_fasttext_package(
-    encoder: Callable[..., StaticVectors], zipped: str
-) -> None:
+def test_a_model_of_the_fasttext_package(encoder: Make, zipped: str) -> None:
     made = encoder(MODEL.read_bytes(), f"model.bin{zipped}")
     assert made.dimension == 7
     vectors = made.encode([*MODEL_VECTORS, "NIÑO", "niño casas", ""])[:, 0]
@@ -393,9 +384,7 @@ def test_a_model_of_the_fasttext_package(
     assert made.coverage(["niño casas", "NIÑO </s>"]) == {"tokens": 4, "out_of_vocabulary": 1}
 
 
-def test_a_word_is_the_mean_of_itself_and_its_ngrams(
-    encoder: Callable[..., StaticVectors],
-) -> None:
+def test_a_word_is_the_mean_of_itself_and_its_ngrams(encoder: Make) -> None:
     # One bucket: every n-gram is row 1. "a" has "<a", "a", "a>".
     made = encoder(fasttext(["a"], [[8], [4]], buckets=1), "m.bin")
     assert made.encode(["a", "A", "b", "</s>"])[:, 0, 0].tolist() == [5, 5, 4, 0]

@@ -89,13 +89,6 @@ def test_all_right_is_no_certainty(documents: int, low: float) -> None:
     assert zero == pytest.approx((0, 1 - low), abs=1e-4)
 
 
-def test_rows_of_one_document_count_once() -> None:
-    """Ten equal rows per document: the interval is that of the documents, sqrt(10) wider."""
-    right = np.arange(1000) // 10 % 10 < 7
-    low, high = interval(right, np.arange(1000) // 10)
-    assert (low, high) == pytest.approx(interval(right[::10], np.arange(100)), abs=0.005)
-
-
 @pytest.mark.parametrize("count", [1, LEAST_DOCUMENTS - 1])
 def test_rows_are_left_out_of_too_few_documents(count: int) -> None:
     right = np.arange(60) % 10 < 7

@@ -13,6 +13,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.training.material import HeldOut, Material, Sentence, sentences_of, write_material
 from evaluation.training.params import Objective, Training
 
+WriteRecords = Callable[..., Path]
 LEAKED = "El molino del río muele trigo."
 FOLDED = "Esta opinión tiene siete palabras de sobra."
 DOCUMENT = Document(
@@ -99,7 +100,7 @@ def written(
     return Material(folder), codes
 
 
-def test_a_batch_has_all_targets(tmp_path: Path, write_records: Callable[..., Path]) -> None:
+def test_a_batch_has_all_targets(tmp_path: Path, write_records: WriteRecords) -> None:
     other = Document("2", "", (), [Section("", 1, [["Otro texto."]])], "test")
     records = write_records([DOCUMENT, other])
     material, codes = written(tmp_path / "material", records, "nsp", "nl", "spp", "sdt")
@@ -121,7 +122,7 @@ def test_a_batch_has_all_targets(tmp_path: Path, write_records: Callable[..., Pa
 
 
 def test_an_epoch_has_every_sentence_once_in_an_order_of_its_own(
-    tmp_path: Path, write_records: Callable[..., Path]
+    tmp_path: Path, write_records: WriteRecords
 ) -> None:
     text = [[" ".join(["palabra"] * (1 + number % 9)) for number in range(300)]]
     records = write_records([Document("1", "", (), [Section("", 1, text)], "train")])
@@ -138,7 +139,7 @@ def test_an_epoch_has_every_sentence_once_in_an_order_of_its_own(
     assert all(map(np.array_equal, again, orders[0]))
 
 
-def test_as_many_sentences_as_asked_for(tmp_path: Path, write_records: Callable[..., Path]) -> None:
+def test_as_many_sentences_as_asked_for(tmp_path: Path, write_records: WriteRecords) -> None:
     sections = [Section("", 1, [["Uno.", "Dos."]])]
     records = write_records([Document(str(i), "", (), sections, "train") for i in range(5)])
     assert len(written(tmp_path / "a", records, "nsp", sentences=3)[0]) == 4
@@ -161,7 +162,7 @@ ONE = Document("1", "", (), [Section("", 1, [["Una sola frase."]])], "train")
     ],
 )
 def test_an_objective_without_anything_to_learn(
-    objective: Objective, expected: str, tmp_path: Path, write_records: Callable[..., Path]
+    objective: Objective, expected: str, tmp_path: Path, write_records: WriteRecords
 ) -> None:
     records = write_records([ONE])
     with pytest.raises(InputError, match=f"{expected}.*, for the objective {objective} ") as error:
@@ -170,7 +171,7 @@ def test_an_objective_without_anything_to_learn(
     assert not (tmp_path / "material").exists()
 
 
-def test_nothing_to_learn_from(tmp_path: Path, write_records: Callable[..., Path]) -> None:
+def test_nothing_to_learn_from(tmp_path: Path, write_records: WriteRecords) -> None:
     records = write_records([Document("1", "", (), ONE.sections, "test")])
     with pytest.raises(InputError, match="0 documents"):
         written(tmp_path / "material", records, "nsp")
@@ -180,7 +181,7 @@ def test_nothing_to_learn_from(tmp_path: Path, write_records: Callable[..., Path
         write_material(tmp_path / "material", records, training, lambda _: True, Codes())
 
 
-def test_records_that_are_no_documents(tmp_path: Path, write_records: Callable[..., Path]) -> None:
+def test_records_that_are_no_documents(tmp_path: Path, write_records: WriteRecords) -> None:
     records = write_records([Example("1", "a", ("Hola.",), "x", None, "1", {}, "train")])
     with pytest.raises(InputError, match="documents"):
         written(tmp_path / "material", records, "nsp")
