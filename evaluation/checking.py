@@ -8,7 +8,7 @@ from textwrap import indent
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_stage
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.folders import REPORT
 from corpora_recipes.running.left_out import read_left_out
 from evaluation.stages import STAGES
@@ -37,35 +37,27 @@ def run(options: argparse.Namespace) -> None:
     """
     params = load_params(options.params)
     if not (REPORT / "metrics.json").is_file():
-        raise InputError(
-            REPORT / "metrics.json",
-            expected="the averages of a run",
-            found="no such file",
-            todo="run `dvc repro` or `probeta repro`",
-        )
+        todo = "run `dvc repro` or `probeta repro`"
+        raise OutputError(REPORT / "metrics.json", "the averages of a run", "no such file", todo)
     for line in averages(json.loads((REPORT / "metrics.json").read_bytes())):
         print(line)
     if any(corpus.is_sample(params["sources"]) for corpus in load_corpora(options.params)):
         print("from the small samples of the project: do not report them")
     print(f"report: {REPORT / 'index.html'}")
-    left_out = {
-        (stage.name, name): own
-        for stage in STAGES
-        for name, own in read_left_out(stage.name).items()
-    }
-    for (_, name), own in left_out.items():
-        if own.asked_for:
-            print(f"missing, must be asked for: {name}\n{indent(own.why, '  ')}")
-    faults = {place: own for place, own in left_out.items() if not own.asked_for}
-    for (stage, name), own in faults.items():
-        print(f"left out by {stage}: {name}\n{indent(own.why, '  ')}")
+    asked_for, faults = [], []
+    for stage in STAGES:
+        for name, entry in read_left_out(stage.name).items():
+            why = f"{name}\n{indent(entry.why, '  ')}"
+            if entry.asked_for:
+                asked_for.append(f"missing, must be asked for: {why}")
+            else:
+                faults.append(f"left out by {stage.name}: {why}")
+    for line in asked_for + faults:
+        print(line)
     if faults:
-        raise InputError(
-            "the run",
-            expected="nothing to be left out",
-            found=f"{len(faults)} left out for a fault, named above",
-            todo="mend them, and run it again: what is not concerned is kept",
-        )
+        found = f"{len(faults)} left out for a fault, named above"
+        todo = "mend them, and run it again: what is not concerned is kept"
+        raise InputError("the run", "nothing to be left out", found, todo)
 
 
 def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -78,8 +70,7 @@ def averages(metrics: Mapping[str, Mapping[str, float]]) -> list[str]:
     for benchmark, means in metrics.items():
         width = min(LONGEST, max(len(benchmark), *map(len, means), 0)) + 2
         lines += ["", f"{benchmark:{width}}average"]
-        in_order = sorted(means.items(), key=lambda one: (-one[1], one[0]))
-        for name, mean in in_order:
+        for name, mean in sorted(means.items(), key=lambda item: (-item[1], item[0])):
             shown = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
             lines.append(f"  {shown:{width - 2}}{100 * mean:7.1f}")
         if not means:

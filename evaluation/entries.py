@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from corpora_recipes.checking import NOTHING, checked, described
 from corpora_recipes.params import load_params
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.folders import EMBEDDINGS, TRAINED
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import Memo, digests_of
@@ -75,10 +75,8 @@ def vectors_of(name: str) -> dict[str, str]:
     files, known = digests_of([EMBEDDINGS / name]), Memo("embed").files(name)
     if known and files != known:
         wrong = sorted(path for path in {*files, *known} if files.get(path) != known.get(path))
-        raise InputError(
-            wrong[0],
-            expected=f"the vectors of {name} as `probeta embed` has left them",
-            found="another file" if wrong[0] in files else "no such file",
-            todo=f"run `probeta embed --only {name}`, which encodes what is damaged again",
-        )
+        expected = f"the vectors of {name} as `probeta embed` has left them"
+        found = "another file" if wrong[0] in files else "no such file"
+        todo = f"run `probeta embed --only {name}`, which encodes what is damaged again"
+        raise OutputError(wrong[0], expected, found, todo)
     return files

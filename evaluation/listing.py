@@ -10,7 +10,7 @@ from corpora_recipes.languages import languages_listing
 from corpora_recipes.listing import listing
 from corpora_recipes.params import load_params
 from corpora_recipes.running.commands import add_params
-from evaluation.data.prompts import check_prompt_names
+from evaluation.data.texts import check_prompt_names
 from evaluation.encoders.pretrained import check_packages
 from evaluation.entries import encoders_of, encoders_params
 from evaluation.paradigms.params import paralex_params
@@ -80,11 +80,11 @@ def show(path: Path) -> None:
     for corpus in params["corpora"].values():
         datasets += corpus.get("datasets") or ()
     trained = trained_params(params, path)
-    entries, makers = encoders_params(params, path), encoders_of(path)
-    for name in makers:
+    entries = encoders_params(params, path)
+    for name, make in encoders_of(path).items():
         if name in trained:
             continue
-        encoder = makers[name]()
+        encoder = make()
         encoder.check()
         check_prompt_names(encoder, datasets)
         entry = entries[name]

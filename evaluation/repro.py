@@ -10,7 +10,7 @@ from typing import Any
 from corpora_recipes.params import load_params, shipped_params
 from corpora_recipes.running import telling
 from corpora_recipes.running.commands import PARAMS, add_stage
-from corpora_recipes.running.errors import InputError, nearest
+from corpora_recipes.running.errors import ParamsError, nearest
 from corpora_recipes.running.left_out import read_left_out
 from corpora_recipes.running.memo import remembering
 from corpora_recipes.running.telling import clock
@@ -50,12 +50,9 @@ def run(options: argparse.Namespace) -> None:
     named = listing.check(options.params)
     if unknown := [name for name in options.only or () if name not in named]:
         like = nearest(unknown, named)
-        raise InputError(
-            f"--only {','.join(options.only)}",
-            expected=f"corpora, rankings and encoders of {options.params}",
-            found=", ".join(unknown),
-            todo=f"did you mean {like}?" if like else "name some of these: " + ", ".join(named),
-        )
+        where, expected = "--only", f"corpora, rankings and encoders of {options.params}"
+        todo = f"did you mean {like}?" if like else f"name some of these: {', '.join(named)}"
+        raise ParamsError(where, expected, ", ".join(unknown), todo)
     begin = time.monotonic()
     left_out: set[str] = set()
     try:
@@ -70,18 +67,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _run(stage: Stage, options: argparse.Namespace, left_out: Collection[str]) -> None:
-    """Run a stage, with its own options and those of them that are given.
-
-    Args:
-        stage: the stage.
-        options: of the run.
-        left_out: what the stages before have left out, which it does not have.
-    """
+    """Run a stage with the options of the run, without what stages before have left out."""
     module: Any = import_module(stage.module)
     parser = argparse.ArgumentParser()
     module.add_arguments(parser)
-    own = parser.parse_args([])
-    own.params, own.strict, own.check = options.params, options.strict, False
+    of_stage = parser.parse_args([])
+    of_stage.params, of_stage.strict, of_stage.check = options.params, options.strict, False
     params = load_params(options.params)
 
     def are_in(sections: Collection[str]) -> list[str]:
@@ -89,5 +80,5 @@ def _run(stage: Stage, options: argparse.Namespace, left_out: Collection[str]) -
 
     kind = next((kind for kind in KINDS if kind.issuperset(stage.sections)), frozenset())
     if stage.sections and are_in(kind):
-        own.only = [name for name in are_in(stage.sections) if name not in left_out]
-    module.run(own)
+        of_stage.only = [name for name in are_in(stage.sections) if name not in left_out]
+    module.run(of_stage)

@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import make_dataclass
 from functools import reduce
 from operator import or_
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> None:
 
 def params_schema() -> dict[str, Any]:
     """Return the JSON Schema of params.yaml."""
-    schema: dict[str, Any] = _plain(TypeAdapter(params_type()).json_schema())
+    schema = _plain(TypeAdapter(params_type()).json_schema())
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
@@ -73,15 +73,14 @@ def params_type() -> type[Any]:
     for name, encoder in ENCODERS.items():
         options = {"encoder": (Literal[name], name)} | _options(options_of(encoder))
         encoders.append(_type(f"encoder_{name}", Checked, options))
-    of_datasets = _named(Name, _any(datasets)) | None
-    corpus = _type(
-        "corpus", CorpusEntry, {"corpus": (_any(corpora), ...), "datasets": (of_datasets, None)}
-    )
+    of_datasets = GenericAlias(dict, (Name, reduce(or_, datasets))) | None
+    of_corpus = {"corpus": (reduce(or_, corpora), ...), "datasets": (of_datasets, None)}
+    corpus = _type("corpus", CorpusEntry, of_corpus)
     sections: dict[str, Any] = {
-        "corpora": _named(Name, corpus),
+        "corpora": GenericAlias(dict, (Name, corpus)),
         "rankings": dict[Name, RankingEntry | WordRankingEntry],
         "audit": Audit,
-        "encoders": _named(EncoderName, _any(encoders) | None),
+        "encoders": GenericAlias(dict, (EncoderName, reduce(or_, encoders) | None)),
         "trained": dict[EncoderName, Training],
         "probing": Probing,
         "evalrank": EvalRank,
@@ -92,14 +91,6 @@ def params_type() -> type[Any]:
 
 def _options(defaults: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     return {name: (like(default), default) for name, default in defaults.items()}
-
-
-def _named(names: Any, kind: Any) -> Any:
-    return GenericAlias(dict, (names, kind))
-
-
-def _any(kinds: Sequence[Any]) -> Any:
-    return reduce(or_, kinds)
 
 
 def _type(name: str, base: type[Any], fields: Mapping[str, tuple[Any, Any]]) -> type[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from builders.tasks import TASKS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import OutputError
 from evaluation.arrays import Counts, Flags, Floats
 from evaluation.data.texts import text_columns, texts_of
 from evaluation.encoders.encoder import Form
@@ -119,24 +119,15 @@ def _vectors(task: str, table: pa.Table, column: str, count: int | None, lookup:
         means: Floats = (sums / lengths[:, None]).astype(np.float32)
         return means[:, None]
     _check_lengths(table, column, lengths == count, f"{count} texts ({task})", lengths)
-    found = lookup(texts.to_pylist())
-    return found.reshape(len(table), count, found.shape[1])
+    vectors = lookup(texts.to_pylist())
+    return vectors.reshape(len(table), count, vectors.shape[1])
 
 
 def _check_lengths(
-    table: pa.Table,
-    column: str,
-    right: Flags,
-    expected: str,
-    lengths: Counts,
+    table: pa.Table, column: str, right: Flags, expected: str, lengths: Counts
 ) -> None:
-    if right.all():
-        return
-    row = int(np.flatnonzero(~right)[0])
-    name = table["id"][row].as_py() if "id" in table.column_names else ""
-    raise InputError(
-        f"row {row} {name}".rstrip(),
-        expected=f"a column {column} of {expected} in every row",
-        found=str(lengths[row]),
-        todo="build the dataset again with `probeta build`",
-    )
+    if not right.all():
+        row = int(np.flatnonzero(~right)[0])
+        name = f" {table['id'][row]}" if "id" in table.column_names else ""
+        expected = f"a column {column} of {expected} in every row"
+        raise OutputError(f"row {row}{name}", expected, str(lengths[row]))

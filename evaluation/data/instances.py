@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 from builders.store.schema import about_of, labels_of
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
+from corpora_recipes.checking import one_of
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
-from evaluation.data.files import parquet_files
+from corpora_recipes.running.errors import InputError, OutputError
 
 _SHARD = re.compile(r"(train|validation|test)-(\d{5})-of-(\d{5})\.parquet")
-_REBUILD = "build the dataset again with `probeta build`"
+_FACTS = ("dataset", "task", "corpus", "language", "version")
 _WITH_TOKENS = "name the folder that `probeta package` wrote: it adds the tokens"
 
 
@@ -82,29 +82,22 @@ class Dataset:
         tables = []
         for file in self.files[split]:
             try:
-                names = pq.read_schema(file).names
-                missing = [column for column in columns if column not in names]
-                if missing:
-                    raise InputError(
-                        file,
-                        expected=f"the columns {', '.join(columns)} (task {self.task})",
-                        found=f"no {', '.join(missing)} among {', '.join(names)}",
-                        todo=_WITH_TOKENS if self._tokens.issuperset(missing) else _REBUILD,
-                    )
                 # ParquetFile reads only the file; read_table would take folder names for columns.
-                table = pq.ParquetFile(file).read(columns=list(columns))
+                content = pq.ParquetFile(file)
+                names = content.schema_arrow.names
+                if missing := [column for column in columns if column not in names]:
+                    expected = f"the columns {', '.join(columns)} (task {self.task})"
+                    found = f"no {', '.join(missing)} among {', '.join(names)}"
+                    tokens = {text.tokens for text in TASKS[self.task].texts}
+                    todo = [_WITH_TOKENS] if tokens.issuperset(missing) else []
+                    raise OutputError(file, expected, found, *todo)
+                table = content.read(columns=list(columns))
             except (pa.ArrowException, OSError) as error:
-                raise InputError(
-                    file, expected="a Parquet file", found=str(error), todo=_REBUILD
-                ) from None
+                raise OutputError(file, "a Parquet file", str(error)) from None
             for column in columns:
                 _check_no_null(file, column, table[column].combine_chunks())
             tables.append(table)
         return pa.concat_tables(table.replace_schema_metadata() for table in tables)
-
-    @property
-    def _tokens(self) -> set[str]:
-        return {text.tokens for text in TASKS[self.task].texts}
 
     def digest(self) -> str:
         """Return the SHA-256 of the names and contents of the files, in hexadecimal."""
@@ -113,6 +106,17 @@ class Dataset:
             for file in files:
                 whole.update(f"{sha256_of(file)}  {file.name}\n".encode())
         return whole.hexdigest()
+
+
+def parquet_files(root: Path) -> list[Path]:
+    """Return the files of the datasets under a folder, sorted.
+
+    They are ``<dataset>/*.parquet``, ``<corpus>/<dataset>/*.parquet`` and
+    ``rankings/<ranking>/<dataset>/*.parquet``.
+    """
+    # A name with a dot in front is the unfinished output of a killed run.
+    depths = [root.glob(f"{'[!.]*/' * depth}*.parquet") for depth in (1, 2, 3)]
+    return sorted(path for found in depths for path in found)
 
 
 def find_datasets(root: Path) -> list[Dataset]:
@@ -135,23 +139,18 @@ def find_datasets(root: Path) -> list[Dataset]:
             split: Split = match[1]  # type: ignore[assignment]
             folders[file.parent][split][file] = int(match[3])
     if not folders:
-        raise InputError(
-            root,
-            expected="folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on",
-            found="no such file" if root.is_dir() else "no such folder",
-            todo="run `probeta repro`, or name the folder of the datasets",
-        )
+        expected = "folders <corpus>/<dataset>/ with train-00000-of-00001.parquet and so on"
+        found = "no such file" if root.is_dir() else "no such folder"
+        todo = "run `probeta repro`, or name the folder of the datasets"
+        raise OutputError(root, expected, found, todo)
     datasets: dict[str, Dataset] = {}
     for folder, splits in sorted(folders.items()):
         files = {split: _shards(folder, split, splits[split]) for split in SPLITS if splits[split]}
         dataset = _describe(folder, files)
         if dataset.name in datasets:
-            raise InputError(
-                folder,
-                expected="one dataset per name",
-                found=f"{dataset.name!r} also in {datasets[dataset.name].folder}",
-                todo="rename one of the two in params.yaml",
-            )
+            found = f"{dataset.name!r} also in {datasets[dataset.name].folder}"
+            todo = "rename one of the two in params.yaml"
+            raise InputError(folder, "one dataset per name", found, todo)
         datasets[dataset.name] = dataset
     return [dataset for _, dataset in sorted(datasets.items())]
 
@@ -161,44 +160,31 @@ def find_probed(root: Path) -> list[Dataset]:
     return [dataset for dataset in find_datasets(root) if dataset.target != "neighbours"]
 
 
-def _shards(folder: Path, split: Split, found: dict[Path, int]) -> tuple[Path, ...]:
-    files = tuple(sorted(found))
-    expected = [f"{split}-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]
-    if [file.name for file in files] != expected:
-        raise InputError(
-            folder,
-            expected=f"all {max(found.values())} shards of the split {split}",
-            found=", ".join(file.name for file in files),
-            todo=_REBUILD,
-        )
+def _shards(folder: Path, split: Split, counts: dict[Path, int]) -> tuple[Path, ...]:
+    """Return the shards of a split in order, of files whose names say how many there are."""
+    files = tuple(sorted(counts))
+    names = [file.name for file in files]
+    if names != [f"{split}-{i:05d}-of-{len(files):05d}.parquet" for i in range(len(files))]:
+        expected = f"all {max(counts.values())} shards of the split {split}"
+        raise OutputError(folder, expected, ", ".join(names))
     return files
 
 
 def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
-    description: tuple[dict[str, Any], list[str], list[str]] | None = None
-    for file in chain.from_iterable(files.values()):
-        facts_of_file = _metadata(file)
-        if description is not None and facts_of_file != description:
-            raise InputError(
-                file,
-                expected=f"the description of the other files: {description}",
-                found=str(facts_of_file),
-                todo=f"empty {folder} and {_REBUILD}",
-            )
-        description = facts_of_file
-    assert description is not None
-    facts, labels, columns = description
-    if facts["task"] not in TASKS:
-        raise InputError(
-            folder,
-            expected=f"a task of {', '.join(sorted(TASKS))}",
-            found=repr(facts["task"]),
-            todo="write one of these at `task:` in params.yaml, or add the task to builders/tasks/",
-        )
+    described = {file: _metadata(file) for file in chain.from_iterable(files.values())}
+    first, *others = described
+    for file in others:
+        if described[file] != described[first]:
+            expected = f"the description of {first.name}: {described[first]}"
+            todo = f"empty {folder} and run `probeta build` again"
+            raise OutputError(file, expected, str(described[file]), todo)
+    facts, labels, columns = described[first]
+    todo = "write one of these at `task:` in params.yaml, or add the task to builders/tasks/"
+    one_of(facts["task"], sorted(TASKS), str(folder), todo=todo)
     _check_splits(folder, list(files), facts["task"], columns)
     return Dataset(
         name=str(facts["dataset"]),
-        task=str(facts["task"]),
+        task=facts["task"],
         corpus=str(facts["corpus"]),
         language=str(facts["language"]),
         version=str(facts["version"]),
@@ -210,25 +196,15 @@ def _describe(folder: Path, files: dict[Split, tuple[Path, ...]]) -> Dataset:
 
 
 def _check_splits(folder: Path, splits: list[Split], task: str, columns: list[str]) -> None:
-    whole = list(SPLITS)
-    wanted: list[Split] = whole
+    allowed: list[list[Split]] = [list(SPLITS)]
+    alone = "only train, with a column fold" if TASKS[task].trained else "only test"
     if not TASKS[task].trained:
-        wanted = ["test"]
+        allowed.append(["test"])
     elif "fold" in columns:
-        wanted = ["train"]
-    if splits not in (wanted, whole):
-        raise InputError(
-            folder,
-            expected=f"the splits {', '.join(whole)}"
-            + (
-                f"; or only {wanted[0]}"
-                if wanted != whole
-                else "; or only train, with a column fold"
-            )
-            + f" (task {task})",
-            found=f"{', '.join(splits)}",
-            todo=_REBUILD,
-        )
+        allowed.append(["train"])
+    if splits not in allowed:
+        expected = f"the splits {', '.join(SPLITS)}; or {alone} (task {task})"
+        raise OutputError(folder, expected, ", ".join(splits))
 
 
 def _check_no_null(file: Path, name: str, column: pa.Array) -> None:
@@ -236,25 +212,19 @@ def _check_no_null(file: Path, name: str, column: pa.Array) -> None:
     if pa.types.is_list(column.type) and not len(rows):
         rows = pc.list_parent_indices(column).filter(column.flatten().is_null())
     if len(rows):
-        raise InputError(
-            file, expected=f"{name} in every row", found=f"null in row {rows[0]}", todo=_REBUILD
-        )
+        raise OutputError(file, f"{name} in every row", f"null in row {rows[0]}")
 
 
 def _metadata(file: Path) -> tuple[dict[str, Any], list[str], list[str]]:
     """Return the description in a file: its facts, and the names of its classes and columns."""
     try:
         schema = pq.read_schema(file)
-        facts, labels = about_of(schema), labels_of(schema)
-        sample = bool(facts.get("sample"))
-        facts = {k: facts[k] for k in ("dataset", "task", "corpus", "language", "version")}
-        facts["sample"] = sample
+        about, labels = about_of(schema), labels_of(schema)
+        facts = {name: about[name] for name in _FACTS} | {"sample": bool(about.get("sample"))}
     except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            file,
-            expected="a Parquet file with the schema metadata `probeta` (dataset, task, corpus, "
-            "language, version) and `huggingface` (names of the label's classes)",
-            found=f"{type(error).__name__}: {error}",
-            todo=_REBUILD,
-        ) from None
+        expected = (
+            f"a Parquet file with the schema metadata `probeta` ({', '.join(_FACTS)}) and "
+            "`huggingface` (names of the label's classes)"
+        )
+        raise OutputError(file, expected, f"{type(error).__name__}: {error}") from None
     return facts, labels, schema.names

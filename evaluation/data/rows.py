@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from corpora_recipes.parquet import array_of
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, OutputError
 from evaluation.arrays import Floats, Labels, Values
 from evaluation.data.features import Lookup, PairFeatures, features
 from evaluation.data.instances import Dataset
@@ -82,19 +82,15 @@ def probe_rows(
         with np.errstate(over="ignore", invalid="ignore"):
             x = features(dataset.task, rows, form, lookup, pair_features)
     except InputError as error:
-        raise InputError(
-            f"{dataset.folder}, {split}: {error.where}",
-            expected=error.expected,
-            found=error.found,
-            todo=error.todo,
-        ) from None
+        where = f"{dataset.folder}, {split}: {error.where}"
+        raise InputError(where, error.expected, error.found, error.todo) from None
     bad = np.flatnonzero(~np.isfinite(x).all(axis=1))
     if len(bad):
         raise InputError(
             f"{dataset.folder}, {split}: row {bad[0]} {rows['id'][bad[0]]}",
-            expected="features within the range of float32",
-            found="embeddings so large that their products or differences are not",
-            todo="scale the encoder's vectors down",
+            "features within the range of float32",
+            "embeddings so large that their products or differences are not",
+            "scale the encoder's vectors down",
         )
     return _probe_rows(rows, x, y)
 
@@ -114,27 +110,17 @@ def _probe_rows(rows: pa.Table, x: Floats, y: Values) -> ProbeRows:
 
 
 def _targets(dataset: Dataset, split: Split, rows: pa.Table) -> Values:
-    y = array_of(rows[dataset.target])
-    if dataset.target == "score":
-        y = y.astype(np.float64)
-    _check_targets(dataset, split, y)
-    return y
-
-
-def _check_targets(dataset: Dataset, split: Split, y: Values) -> None:
-    where = dataset.files[split][0]
+    """Return the column to predict, checked; scores as float64."""
+    where, y = dataset.files[split][0], array_of(rows[dataset.target])
     if not len(y):
-        raise InputError(where, expected="one row or more", found="none", todo=MORE)
+        raise InputError(where, "one row or more", "none", MORE)
     if dataset.target == "label":
         right = (y >= 0) & (y < len(dataset.labels))
         expected = f"labels 0 … {len(dataset.labels) - 1}"
     else:
+        y = y.astype(np.float64)
         right, expected = np.isfinite(y), "finite scores"
     if not right.all():
         row = int(np.flatnonzero(~right)[0])
-        raise InputError(
-            where,
-            expected=expected,
-            found=f"{y[row]} in row {row} of {split}",
-            todo="build the dataset again with `probeta build`",
-        )
+        raise OutputError(where, expected, f"{y[row]} in row {row} of {split}")
+    return y

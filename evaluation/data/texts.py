@@ -1,17 +1,21 @@
-"""The texts of a dataset, in the form that an encoder takes."""
+"""The texts of a dataset, in the form that an encoder takes, and the prompt that they get."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from builders.tasks import TASKS
+from builders.tasks.groups import GROUPS
 from corpora_recipes.casing import lower_case
+from corpora_recipes.checking import one_of
 from corpora_recipes.parquet import array_of
 from evaluation.arrays import Counts
 from evaluation.data.instances import Dataset
-from evaluation.encoders.encoder import Form
+from evaluation.encoders.encoder import Described, Encoder, Form
+
+DEFAULT = "default"
 
 
 def text_columns(task: str, form: Form) -> tuple[str, ...]:
@@ -42,3 +46,37 @@ def texts_of(table: pa.Table, column: str) -> tuple[pa.Array, Counts]:
     if not pa.types.is_list(values.type):
         return values, np.ones(len(values), np.int64)
     return values.flatten(), array_of(pc.list_value_length(table[column])).astype(np.int64)
+
+
+def prompt_of(encoder: Described, dataset: Dataset) -> str | None:
+    """Return the prompt of a dataset's texts; None without one.
+
+    Words of several datasets are compared with each other: all get the default.
+    """
+    task = TASKS[dataset.task]
+    names = [dataset.name, task.group.abbreviation] if task.unit != "word" else []
+    return next((encoder.prompts[n] for n in [*names, DEFAULT] if n in encoder.prompts), None)
+
+
+def prompted_texts(encoder: Described, datasets: Iterable[Dataset]) -> dict[str | None, set[str]]:
+    """Return prompt to all texts that get it, each once."""
+    texts: dict[str | None, set[str]] = {}
+    for dataset in datasets:
+        of_prompt = texts.setdefault(prompt_of(encoder, dataset), set())
+        of_prompt |= unique_texts(dataset, encoder.form)
+    return texts
+
+
+def check_prompt_names(encoder: Encoder, datasets: Iterable[str]) -> None:
+    """Check that all prompts are of datasets, of groups, or the default.
+
+    Args:
+        encoder: whose prompts.
+        datasets: the names of all datasets.
+
+    Raises:
+        InputError: there is no dataset or group of some name.
+    """
+    known = [DEFAULT, *(group.abbreviation for group in GROUPS), *datasets]
+    for name in encoder.prompts:
+        one_of(name, known, f"prompts of encoder {encoder.name}")

@@ -14,8 +14,8 @@ from corpora_recipes.running.memo import Key, Memo, remembering
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.prompts import check_prompt_names
-from evaluation.embedding.header import fingerprint, made_by
+from evaluation.data.texts import check_prompt_names
+from evaluation.embedding.store import fingerprint, made_by
 from evaluation.encoders.encoder import Encoder
 from evaluation.entries import encoders_of
 
@@ -97,8 +97,8 @@ def _embed(
     tell(f"{name}: {new} texts encoded now, for {len(datasets)} datasets")
     if words is not None:
         tell(f"{name}: {words} words in its vocabulary, for nearest neighbours")
-    counts = [own.coverage for own in described.values() if own.coverage]
-    if counts:
-        tokens, unknown = (sum(of[key] for of in counts) for key in ("tokens", "out_of_vocabulary"))
+    if counts := [dataset.coverage for dataset in described.values() if dataset.coverage]:
+        tokens = sum(count["tokens"] for count in counts)
+        unknown = sum(count["out_of_vocabulary"] for count in counts)
         tell(f"{name}: {unknown / max(1, tokens):.1%} of {tokens} tokens are not in its vocabulary")
     return {}

@@ -1,27 +1,33 @@
 """The stage `embed`: every text of all datasets to vectors, once."""
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
+from corpora_recipes.running.errors import InputError, OutputError
+from corpora_recipes.running.executors import CPUS, open_executor
 from corpora_recipes.running.telling import progress
 from corpora_recipes.running.workplaces import locked_folder
 from evaluation.data.instances import Dataset
-from evaluation.data.prompts import prompted_texts
-from evaluation.embedding.checked import encode_checked
-from evaluation.embedding.described import Described, HasVocabulary, describe_datasets
-from evaluation.embedding.remote import encode_remotely
-from evaluation.embedding.store import NO_KEYS, EmbeddingStore, prepare, text_keys, write_chunk
-from evaluation.embedding.zeros import check_zeros
-from evaluation.encoders.encoder import Encoder
+from evaluation.data.texts import prompted_texts
+from evaluation.embedding.remote import encode_batches
+from evaluation.embedding.store import (
+    NO_KEYS,
+    EmbeddingStore,
+    EncodedDataset,
+    describe_datasets,
+    prepare,
+    text_keys,
+    write_chunk,
+)
+from evaluation.encoders.encoder import Described, Encoder, HasWords
 
 # A killed run loses at most twice this many texts per worker.
 CHUNK_TEXTS = 2048
-# The texts by which the workers of a cluster are compared.
-SAMPLE_TEXTS = 16
+# Texts whose vectors are looked at together.
+_AT_ONCE = 1 << 14
 
 
 def embed_datasets(
@@ -31,7 +37,7 @@ def embed_datasets(
     workers: int | None = 1,
     executor: str = "local",
     known: Mapping[str, str] | None = None,
-) -> tuple[dict[str, Described], int]:
+) -> tuple[dict[str, EncodedDataset], int]:
     """Bring a store up to date for some datasets, see ``embed``, and describe them in it.
 
     Args:
@@ -52,7 +58,8 @@ def embed_datasets(
     with locked_folder(folder, "embed", wait=True):
         prepare(folder, encoder, known)
         new = sum(
-            embed(folder, encoder, own, workers, prompt, executor) for prompt, own in texts.items()
+            embed(folder, encoder, of_prompt, workers, prompt, executor)
+            for prompt, of_prompt in texts.items()
         )
         check_zeros(folder, encoder, texts)
         return describe_datasets(encoder, datasets, folder), new
@@ -95,7 +102,7 @@ def embed(
     if not len(order):
         return 0
     chunks = [order[start : start + CHUNK_TEXTS] for start in range(0, len(order), CHUNK_TEXTS)]
-    if isinstance(encoder, HasVocabulary):
+    if isinstance(encoder, HasWords):
         executor = "local"
     if executor == "local":
         workers = min(workers or CPUS, len(chunks)) if encoder.parallel else 1
@@ -104,21 +111,46 @@ def embed(
         progress(len(order), f"embed {encoder.name}", "text") as bar,
     ):
         batches = ([keyed[key] for key in chunk.tolist()] for chunk in chunks)
-        if isinstance(pool, Cluster):
-            sample = [keyed[key] for key in order[:SAMPLE_TEXTS].tolist()]
-            results = encode_remotely(pool, encoder, batches, prompt, sample)
-        else:
-            calls = ((encoder, batch, prompt) for batch in batches)
-            results = as_completed(pool, encode_checked, calls)
-        for number, vectors in results:
+        for number, vectors in encode_batches(pool, encoder, batches, prompt):
             if vectors.shape[2] != store.dimension:
-                raise InputError(
+                raise OutputError(
                     folder,
-                    expected=f"vectors of dimension {store.dimension}, as in encoder.json",
-                    found=f"dimension {vectors.shape[2]} of encoder {encoder.name} "
-                    f"{encoder.revision}",
-                    todo="remove the folder; an encoder of other vectors has another revision",
+                    f"vectors of dimension {store.dimension}, as in encoder.json",
+                    f"dimension {vectors.shape[2]} of encoder {encoder.name} {encoder.revision}",
+                    "remove the folder; an encoder of other vectors has another revision",
                 )
             write_chunk(folder, chunks[number], encoder.layers, vectors)
             bar.update(len(chunks[number]))
     return len(order)
+
+
+def check_zeros(
+    folder: Path, encoder: Described, texts: Mapping[str | None, Collection[str]]
+) -> None:
+    """Say how many texts have a vector of zeros in the main layer: the encoder knows none of them.
+
+    The texts, given by the prompts that they get, are in the store.
+
+    Raises:
+        InputError: all have one.
+    """
+    zeros: list[str] = []
+    for prompt, of_prompt in texts.items():
+        store, ordered = EmbeddingStore(folder, encoder, prompt), sorted(of_prompt)
+        for start in range(0, len(ordered), _AT_ONCE):
+            some = ordered[start : start + _AT_ONCE]
+            vectors = store.lookup(some, encoder.layer)
+            zeros += [some[row] for row in np.flatnonzero(~np.any(vectors, axis=1))]
+    if not zeros:
+        return
+    total = sum(map(len, texts.values()))
+    found = f"{len(zeros)} of {total} texts, such as {zeros[0]!r}"
+    if len(zeros) == total:
+        raise InputError(
+            f"encoder {encoder.name}",
+            "vectors with a number other than 0",
+            f"a vector of zeros for all {found}",
+            "correct the encoder; of word vectors, take those of the language of the texts",
+        )
+    message = "%s: a vector of zeros for %s: the encoder knows nothing of them"
+    logging.getLogger(__name__).warning(message, encoder.name, found)

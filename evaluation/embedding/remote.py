@@ -1,59 +1,46 @@
-"""Encoding in the workers of a cluster, which must give the same vectors."""
+"""Encoding in processes of this machine, or in workers of a cluster, which must encode alike."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from functools import partial
 from hashlib import sha256
+from itertools import chain
 from socket import gethostname
-from typing import Any
+from typing import Any, NamedTuple
 
 from corpora_recipes.running.alike import call_alike, releases_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import NoWorkers
-from corpora_recipes.running.executors import Cluster, as_completed
+from corpora_recipes.running.executors import Cluster, Processes, as_completed
 from evaluation.arrays import Floats
-from evaluation.embedding.checked import encode_checked
-from evaluation.embedding.header import fingerprint
-from evaluation.encoders.encoder import Encoder
+from evaluation.embedding.store import fingerprint
+from evaluation.encoders.encoder import Encoder, encode_checked
 
+# The first texts, by which the workers of a cluster are compared.
+SAMPLE_TEXTS = 16
 # Of a worker: the sample that it encoded last, and the digest of the vectors.
 _sampled: dict[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Encoded:
-    """What a worker returns.
-
-    Attributes:
-        vectors: of the batch, float32 [texts, layers, dimension].
-        sample: the digest of its vectors of the sample.
-        machine: the name of the worker's machine.
-    """
+class _Encoded(NamedTuple):
+    """Vectors of a batch, digest of the vectors of the sample, and name of the worker's machine."""
 
     vectors: Floats
     sample: str
     machine: str
 
 
-def encode_remotely(
-    cluster: Cluster,
+def encode_batches(
+    pool: Processes | Cluster | None,
     encoder: Encoder,
-    batches: Iterable[Sequence[str]],
+    batches: Iterator[Sequence[str]],
     prompt: str | None,
-    sample: Sequence[str],
 ) -> Iterator[tuple[int, Floats]]:
-    """Encode batches of texts in the workers of a cluster.
+    """Encode batches of texts in workers.
 
-    A worker loads the encoder itself, once, with its first batch. It must have the driver's code,
-    encoder and packages, and the vectors that other workers have for the sample.
-
-    Args:
-        cluster: has the workers.
-        encoder: what encodes.
-        batches: of texts; one for each worker, and another one that waits, are under way.
-        prompt: that of the texts, for an encoder that takes prompts.
-        sample: texts by which workers are compared.
+    A worker of a cluster loads the encoder itself, once, with its first batch. It must have the
+    driver's code, encoder and packages, and the vectors that other workers have for the first
+    texts. Of each worker two batches are under way, one of which waits.
 
     Yields:
         The number of a batch, and its vectors, float32 [texts, layers, dimension]: what is done
@@ -62,21 +49,28 @@ def encode_remotely(
     Raises:
         InputError: see ``encode_checked``; or a worker is not like the driver or the others.
     """
+    if not isinstance(pool, Cluster):
+        yield from as_completed(pool, encode_checked, ((encoder, b, prompt) for b in batches))
+        return
+    head = next(batches)
+    sample = head[:SAMPLE_TEXTS]
     find = partial(_facts, encoder)
-    wanted = find()
-    calls = ((wanted, find, _encode, encoder, batch, prompt, sample) for batch in batches)
+    facts = find()
+    calls = (
+        (facts, find, _encode, encoder, batch, prompt, sample) for batch in chain([head], batches)
+    )
     first = None
-    for number, found in as_completed(cluster, call_alike, calls):
-        first = first or found
-        if found.sample != first.sample:
+    for number, encoded in as_completed(pool, call_alike, calls):
+        first = first or encoded
+        if encoded.sample != first.sample:
             raise NoWorkers(
-                f"encoder {encoder.name}, on {found.machine} and {first.machine}",
-                expected="the same vectors of the same texts from all workers",
-                found="other ones, if only by rounding",
-                todo="use workers of one kind: the same processor or GPU, number of threads and "
+                f"encoder {encoder.name}, on {encoded.machine} and {first.machine}",
+                "the same vectors of the same texts from all workers",
+                "other ones, if only by rounding",
+                "use workers of one kind: the same processor or GPU, number of threads and "
                 "versions of packages; what was encoded before is kept",
             )
-        yield number, found.vectors
+        yield number, encoded.vectors
 
 
 def _facts(encoder: Encoder) -> dict[str, Any]:

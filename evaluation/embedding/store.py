@@ -1,15 +1,19 @@
 """The store of vectors: each text is encoded once, in all layers.
 
-A chunk NAME, of some thousand texts, has the files NAME.keys.npy, with the key of each text, and
-for each layer NAME.vectors.LAYER.npy and NAME.sums.LAYER.npy: the sum of a row is a digest of the
-text's key and its vector, which is checked whenever the vector is used.
+The folder of an encoder has these files:
+
+    encoder.json                the encoder, its code and libraries, the dimension
+    datasets.json               what is encoded of each dataset, see ``EncodedDataset``
+    CHUNK.keys.npy              the keys of some thousand texts
+    CHUNK.vectors.LAYER.npy     their vectors
+    CHUNK.sums.LAYER.npy        a digest of each key and its vector, checked whenever it is used
 """
 
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from mmap import MADV_DONTNEED, mmap
@@ -18,14 +22,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.environment import versions_of
+from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.memo import digest_of
 from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.running.workplaces import clear
 from evaluation.arrays import Counts, Flags, Floats, Rows, Values
-from evaluation.embedding.header import HEADER, fingerprint, made_by, read_header
-from evaluation.encoders.encoder import Described, Encoder
+from evaluation.data.instances import Dataset
+from evaluation.data.texts import prompt_of, unique_texts
+from evaluation.encoders.encoder import Described, Encoder, HasWords
 
+HEADER, DATASETS = "encoder.json", "datasets.json"
 KEY_BYTES, SUM_BYTES = 16, 8
 Keys = np.ndarray[Any, np.dtype[np.bytes_]]
 # numpy strips trailing zeros from every bytes string, so that comparisons stay right.
@@ -34,11 +42,43 @@ NO_KEYS: Keys = np.empty(0, f"S{KEY_BYTES}")
 _FILE = re.compile(r"(?P<name>[0-9a-f]{16})\.(keys|(?:vectors|sums)\.(?P<layer>.+))\.npy")
 
 
+def fingerprint(encoder: Described) -> dict[str, Any]:
+    """Return what names an encoder, and everything in params.yaml that its vectors depend on."""
+    return {"encoder": encoder.name, "revision": encoder.revision, "options": encoder.options}
+
+
+def made_by(encoder: Encoder) -> dict[str, Any]:
+    """Return the code and the versions of libraries that an encoder's vectors depend on."""
+    return {
+        "code": code_digest(type(encoder).__module__),
+        "versions": versions_of(encoder.packages),
+    }
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """Return fingerprint, ``made_by`` and ``dimension`` of a store; empty without a store."""
+    try:
+        header = json.loads((folder / HEADER).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return header if isinstance(header, dict) else {}
+
+
 def text_keys(texts: Sequence[str], prompt: str | None = None) -> Keys:
     """Return the keys of texts with a prompt, of 16 bytes each."""
     key = b"" if prompt is None else blake2b(prompt.encode(), digest_size=32).digest()
     keys = [blake2b(text.encode(), digest_size=KEY_BYTES, key=key).digest() for text in texts]
     return np.array(keys, NO_KEYS.dtype)
+
+
+def sums_of(keys: Keys, vectors: Floats) -> Values:
+    """Return the digests of keys with their vectors, uint8 [n, SUM_BYTES]."""
+    whole, size = keys.tobytes(), keys.itemsize
+    sums = b"".join(
+        blake2b(row, digest_size=SUM_BYTES, key=whole[at * size : (at + 1) * size]).digest()
+        for at, row in enumerate(np.ascontiguousarray(vectors))
+    )
+    return np.frombuffer(sums, np.uint8).reshape(-1, SUM_BYTES)
 
 
 class EmbeddingStore:
@@ -62,14 +102,12 @@ class EmbeddingStore:
         # Not from the encoder, which may have to load a model for it.
         self.dimension: int = header.get("dimension", 0)
         self.made_by: dict[str, Any] = header.get("made_by", {})
-        found = {name: header[name] for name in fingerprint(encoder) if name in header}
-        if found != fingerprint(encoder):
-            raise InputError(
-                folder,
-                expected=f"vectors of {fingerprint(encoder)}",
-                found=f"vectors of {found}" if found else "no store",
-                todo="run `probeta embed` with this encoder first",
-            )
+        expected = fingerprint(encoder)
+        stored = {name: header[name] for name in expected if name in header}
+        if stored != expected:
+            found = f"vectors of {stored}" if stored else "no store"
+            todo = "run `probeta embed` with this encoder first"
+            raise OutputError(folder, f"vectors of {expected}", found, todo)
         self.folder = folder
         self.layers = encoder.layers
         self.prompt = prompt
@@ -83,10 +121,10 @@ class EmbeddingStore:
         """Return for each key whether its text has a vector in every layer of the encoder."""
         known = self._index.keys
         place = np.searchsorted(known, keys)
-        found: Flags = np.zeros(len(keys), np.bool_)
+        is_known: Flags = np.zeros(len(keys), np.bool_)
         inside = place < len(known)
-        found[inside] = known[place[inside]] == keys[inside]
-        return found
+        is_known[inside] = known[place[inside]] == keys[inside]
+        return is_known
 
     def lookup(self, texts: Sequence[str], layer: str) -> Floats:
         """Return the vectors of the texts in one layer, float32 [len(texts), dimension].
@@ -99,23 +137,15 @@ class EmbeddingStore:
         for here, layers, rows in self._places(texts, keys):
             vectors[here] = layers[layer].vectors[rows]
             _forget(layers[layer].vectors)
-            wrong = sums_of(keys[here], vectors[here]) != layers[layer].sums[rows]
+            wrong = (sums_of(keys[here], vectors[here]) != layers[layer].sums[rows]).any(axis=1)
             if wrong.any():
-                raise InputError(
-                    self.folder,
-                    expected="the vectors that were encoded",
-                    found=f"another one for {texts[here[wrong.any(axis=1).argmax()]]!r}, "
-                    f"layer {layer}",
-                    todo="run `probeta embed`, which encodes what is damaged again",
-                )
+                found = f"another one for {texts[here[wrong.argmax()]]!r}, layer {layer}"
+                raise OutputError(self.folder, "the vectors that were encoded", found)
         damaged = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if damaged.size:
-            raise InputError(
-                self.folder,
-                expected="vectors of finite numbers",
-                found=f"NaN or infinite numbers for {texts[damaged[0]]!r}, layer {layer}",
-                todo="remove the folder and run `probeta embed`",
-            )
+            found = f"NaN or infinite numbers for {texts[damaged[0]]!r}, layer {layer}"
+            todo = "remove the folder and run `probeta embed`"
+            raise OutputError(self.folder, "vectors of finite numbers", found, todo)
         return vectors
 
     def digests(self, texts: Sequence[str]) -> tuple[str, dict[str, str]]:
@@ -134,10 +164,8 @@ class EmbeddingStore:
         for here, layers, rows in self._places(texts, keys):
             for layer, of_layer in layers.items():
                 sums[layer][here] = of_layer.sums[rows]
-        return (
-            sha256(keys.tobytes()).hexdigest(),
-            {layer: sha256(own.tobytes()).hexdigest() for layer, own in sums.items()},
-        )
+        of_layers = {layer: sha256(rows.tobytes()).hexdigest() for layer, rows in sums.items()}
+        return sha256(keys.tobytes()).hexdigest(), of_layers
 
     def _places(
         self, texts: Sequence[str], keys: Keys
@@ -145,30 +173,74 @@ class EmbeddingStore:
         """Yield which of some texts are in a chunk, its layers, and their rows there."""
         missing = np.flatnonzero(~self.has(keys))
         if missing.size:
-            raise InputError(
-                self.folder,
-                expected="a vector for every sentence of the instances",
-                found=f"no vector for {texts[missing[0]]!r}",
-                todo="run `probeta embed` on the same instances first",
-            )
+            expected = "a vector for every sentence of the instances"
+            todo = "run `probeta embed` on the same instances first"
+            raise OutputError(self.folder, expected, f"no vector for {texts[missing[0]]!r}", todo)
         index = self._index
         place = np.searchsorted(index.keys, keys)
         chunks, rows = index.chunks[place], index.rows[place]
         order = np.argsort(chunks, kind="stable")
-        own, starts = np.unique(chunks[order], return_index=True)
-        for chunk, here in zip(own, np.split(order, starts[1:]), strict=False):
+        used, starts = np.unique(chunks[order], return_index=True)
+        for chunk, here in zip(used, np.split(order, starts[1:]), strict=False):
             yield here, index.layers[chunk], rows[here]
 
 
-def sums_of(keys: Keys, vectors: Floats) -> Values:
-    """Return the digests of keys with their vectors, uint8 [n, SUM_BYTES]."""
-    whole, size = keys.tobytes(), keys.itemsize
-    rows = np.ascontiguousarray(vectors)
-    sums = b"".join(
-        blake2b(row, digest_size=SUM_BYTES, key=whole[place * size : (place + 1) * size]).digest()
-        for place, row in enumerate(rows)
-    )
-    return np.frombuffer(sums, np.uint8).reshape(-1, SUM_BYTES)
+@dataclass(frozen=True, slots=True)
+class EncodedDataset:
+    """What a store says of a dataset, in ``datasets.json``.
+
+    Attributes:
+        digest: of the dataset's files.
+        texts: digest of its texts, with their prompt.
+        vectors: layer to the digest of their vectors.
+        coverage: of an encoder with a vocabulary of words, the numbers of "tokens" and of those
+            "out_of_vocabulary", over all splits, and each different text once; else None. They are
+            counted when the texts are encoded, while the vocabulary is in memory.
+    """
+
+    digest: str
+    texts: str
+    vectors: dict[str, str]
+    coverage: dict[str, int] | None
+
+
+def describe_datasets(
+    encoder: Encoder, datasets: Sequence[Dataset], store: Path
+) -> dict[str, EncodedDataset]:
+    """Write ``datasets.json``; what it said of other datasets goes.
+
+    Args:
+        encoder: whose vectors the store holds.
+        datasets: whose texts are encoded.
+        store: its folder.
+    """
+    described = {}
+    for dataset in datasets:
+        texts = sorted(unique_texts(dataset, encoder.form))
+        opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
+        coverage = encoder.coverage(texts) if isinstance(encoder, HasWords) else None
+        described[dataset.name] = EncodedDataset(dataset.digest(), *opened.digests(texts), coverage)
+    with whole_file(store / DATASETS) as temporary:
+        entries = {name: asdict(of_dataset) for name, of_dataset in described.items()}
+        temporary.write_text(json.dumps(entries, indent=2) + "\n", "utf-8")
+    return described
+
+
+def read_described(store: Path, dataset: Dataset) -> EncodedDataset:
+    """Return what a store says of a dataset.
+
+    Raises:
+        InputError: nothing, or of other files.
+    """
+    try:
+        described = EncodedDataset(**json.loads((store / DATASETS).read_bytes())[dataset.name])
+        if described.digest == dataset.digest():
+            return described
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    expected, found = f"what was encoded of {dataset.name}", "nothing, or of other rows"
+    todo = "run `probeta embed` on the same datasets first"
+    raise OutputError(store / DATASETS, expected, found, todo)
 
 
 def prepare(folder: Path, encoder: Encoder, known: Mapping[str, str] | None = None) -> None:
@@ -183,13 +255,13 @@ def prepare(folder: Path, encoder: Encoder, known: Mapping[str, str] | None = No
     folder.mkdir(parents=True, exist_ok=True)
     header = read_header(folder)
     dimension = header.pop("dimension", None)
-    wanted = {**fingerprint(encoder), "made_by": made_by(encoder)}
-    if header != wanted or type(dimension) is not int or dimension < 1:
+    expected = {**fingerprint(encoder), "made_by": made_by(encoder)}
+    if header != expected or type(dimension) is not int or dimension < 1:
         for path in folder.glob("*.npy"):
             path.unlink()
         # Only for a new store: the encoder may have to load a model for it.
         dimension = encoder.dimension
-        header = {**wanted, "dimension": dimension}
+        header = {**expected, "dimension": dimension}
         _write_whole(folder / HEADER, json.dumps(header, indent=2).encode())
     layers = encoder.layers
     chunks = {
@@ -206,18 +278,15 @@ def prepare(folder: Path, encoder: Encoder, known: Mapping[str, str] | None = No
             path.unlink()
 
 
-def _is_sound(folder: Path, name: str, chunk: "_Chunk", known: Mapping[str, str]) -> bool:
-    """Return whether the vectors of a chunk are those that were encoded."""
-    files = [folder / _keys_file(name)]
-    for layer in chunk.layers:
-        files += [folder / _layer_file(name, kind, layer) for kind in ("vectors", "sums")]
-    before = [known.get(file.as_posix()) for file in files]
-    if any(before):
-        return before == [digest_of(file) for file in files]
-    return all(
-        (sums_of(chunk.keys, of_layer.vectors) == of_layer.sums).all()
-        for of_layer in chunk.layers.values()
-    )
+def write_chunk(folder: Path, keys: Keys, layers: Sequence[str], vectors: Floats) -> None:
+    """Write a part of the store; it is valid once the keys are there, which come last."""
+    name = _chunk_digest(keys)
+    for number, layer in enumerate(layers):
+        of_layer = np.ascontiguousarray(vectors[:, number])
+        _write_whole(_file(folder, name, f"vectors.{layer}"), of_layer)
+        _write_whole(_file(folder, name, f"sums.{layer}"), sums_of(keys, of_layer))
+    rows = np.frombuffer(keys.tobytes(), np.uint8).reshape(-1, KEY_BYTES)
+    _write_whole(_file(folder, name, "keys"), rows)
 
 
 class _Layer(NamedTuple):
@@ -227,24 +296,15 @@ class _Layer(NamedTuple):
     sums: Values
 
 
-@dataclass(frozen=True, slots=True)
-class _Chunk:
+class _Chunk(NamedTuple):
     """The keys of a chunk, and the requested layers that are complete."""
 
     keys: Keys
     layers: dict[str, _Layer]
 
 
-@dataclass(frozen=True, slots=True)
-class _Index:
-    """Where the vector of each key is.
-
-    Attributes:
-        keys: of all chunks, sorted.
-        chunks: number of the chunk of each key.
-        rows: its row in that chunk.
-        layers: for each chunk all layers.
-    """
+class _Index(NamedTuple):
+    """All keys, sorted; number of the chunk and row there of each; and the layers of each chunk."""
 
     keys: Keys
     chunks: Counts
@@ -259,8 +319,8 @@ def _read_index(
 ) -> _Index:
     """Return the index of the chunks that are complete, as long as the folder is in a state."""
     del state
-    found = (_read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder))
-    chunks = [chunk for chunk in found if chunk and chunk.layers.keys() == set(layers)]
+    read = (_read_chunk(folder, name, layers, dimension) for name in _chunk_names(folder))
+    chunks = [chunk for chunk in read if chunk and chunk.layers.keys() == set(layers)]
     # A run of `embed` writes its chunks in the order of the keys, which is sorted at once.
     chunks.sort(key=lambda chunk: chunk.keys[:1].tobytes())
     keys = np.concatenate([chunk.keys for chunk in chunks] or [NO_KEYS])
@@ -284,55 +344,54 @@ def _forget(stored: Floats) -> None:
         stored.base.madvise(MADV_DONTNEED)
 
 
-def _chunk_names(folder: Path) -> list[str]:
-    return sorted(path.name.removesuffix(".keys.npy") for path in folder.glob("*.keys.npy"))
-
-
 def _read_chunk(folder: Path, name: str, layers: Sequence[str], dimension: int) -> _Chunk | None:
     """Return a chunk, or None if its keys are damaged."""
-    keys = _read_array(folder / _keys_file(name), np.uint8)
+    keys = _read_array(_file(folder, name, "keys"), np.uint8)
     if keys is None or keys.shape[1:] != (KEY_BYTES,) or _chunk_digest(keys) != name:
         return None
-    there = {}
+    whole = {}
     for layer in layers:
-        vectors = _read_array(folder / _layer_file(name, "vectors", layer), np.float32)
-        sums = _read_array(folder / _layer_file(name, "sums", layer), np.uint8)
-        shapes = [found.shape for found in (vectors, sums) if found is not None]
-        if vectors is not None and shapes == [(len(keys), dimension), (len(keys), SUM_BYTES)]:
-            there[layer] = _Layer(vectors, np.array(sums))
-    return _Chunk(np.frombuffer(keys.tobytes(), NO_KEYS.dtype), there)
+        vectors = _read_array(_file(folder, name, f"vectors.{layer}"), np.float32)
+        sums = _read_array(_file(folder, name, f"sums.{layer}"), np.uint8)
+        if vectors is None or sums is None or vectors.shape != (len(keys), dimension):
+            continue
+        if sums.shape == (len(keys), SUM_BYTES):
+            whole[layer] = _Layer(vectors, np.array(sums))
+    return _Chunk(np.frombuffer(keys.tobytes(), NO_KEYS.dtype), whole)
+
+
+def _is_sound(folder: Path, name: str, chunk: _Chunk, known: Mapping[str, str]) -> bool:
+    """Return whether the vectors of a chunk are those that were encoded."""
+    kinds = ["keys", *(f"{kind}.{layer}" for layer in chunk.layers for kind in ("vectors", "sums"))]
+    files = [_file(folder, name, kind) for kind in kinds]
+    before = [known.get(file.as_posix()) for file in files]
+    if any(before):
+        return before == [digest_of(file) for file in files]
+    return all(
+        (sums_of(chunk.keys, of_layer.vectors) == of_layer.sums).all()
+        for of_layer in chunk.layers.values()
+    )
 
 
 def _read_array(path: Path, kind: type[np.generic]) -> Values | None:
     """Return a memory-mapped array, or None if the file has no array of this type."""
     try:
-        found: Values = np.load(path, mmap_mode="r")
+        array: Values = np.load(path, mmap_mode="r")
     except (OSError, ValueError, EOFError):
         return None
-    return found if found.dtype == kind else None
+    return array if array.dtype == kind else None
 
 
-def _keys_file(name: str) -> str:
-    return f"{name}.keys.npy"
+def _chunk_names(folder: Path) -> list[str]:
+    return sorted(path.name.removesuffix(".keys.npy") for path in folder.glob("*.keys.npy"))
 
 
-def _layer_file(name: str, kind: str, layer: str) -> str:
-    return f"{name}.{kind}.{layer}.npy"
+def _file(folder: Path, name: str, kind: str) -> Path:
+    return folder / f"{name}.{kind}.npy"
 
 
 def _chunk_digest(keys: Values) -> str:
     return blake2b(keys.tobytes(), digest_size=8).hexdigest()
-
-
-def write_chunk(folder: Path, keys: Keys, layers: Sequence[str], vectors: Floats) -> None:
-    """Write a part of the store; it is valid once the keys are there, which come last."""
-    name = _chunk_digest(keys)
-    for number, layer in enumerate(layers):
-        of_layer = np.ascontiguousarray(vectors[:, number])
-        _write_whole(folder / _layer_file(name, "vectors", layer), of_layer)
-        _write_whole(folder / _layer_file(name, "sums", layer), sums_of(keys, of_layer))
-    rows = np.frombuffer(keys.tobytes(), np.uint8).reshape(-1, KEY_BYTES)
-    _write_whole(folder / _keys_file(name), rows)
 
 
 def _write_whole(path: Path, content: bytes | Values) -> None:

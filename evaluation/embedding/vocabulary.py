@@ -13,18 +13,18 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.memo import digests_of
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.workplaces import locked_folder
 from evaluation.arrays import Doubles, Floats
-from evaluation.embedding.header import HEADER, fingerprint
-from evaluation.encoders.encoder import Described, Encoder
+from evaluation.embedding.store import HEADER, fingerprint
+from evaluation.encoders.encoder import Described, Encoder, HasWords
 from evaluation.measures.similarity import norms_of
 
 if TYPE_CHECKING:
@@ -32,14 +32,6 @@ if TYPE_CHECKING:
 
 FOLDER = "vocabulary"
 FORMAT = 1
-
-
-@runtime_checkable
-class HasWords(Protocol):
-    """An encoder with a vocabulary."""
-
-    def vocabulary(self) -> Iterator[tuple[list[str], Floats]]:
-        """Yield all words and their vectors, float32 [words, dimension], in blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +58,7 @@ class Vocabulary:
     @property
     def left_out(self) -> dict[str, int]:
         """Reason to the number of words that are not used."""
-        return {
-            "no_vector": int((self.norms == 0).sum()),
-            "repeated_word": self.repeated,
-        }
+        return {"no_vector": len(self.words) - self.directed, "repeated_word": self.repeated}
 
 
 def write_vocabulary(
@@ -96,14 +85,13 @@ def write_vocabulary(
             shutil.rmtree(folder / FOLDER, ignore_errors=True)
             return None
         now = digests_of([folder / HEADER, folder / FOLDER])
-        same = now.items() <= (known or {}).items()
-        found = _read(folder / FOLDER, encoder) if same else None
-        if found is None:
+        is_same = now.items() <= (known or {}).items()
+        vocabulary = _read(folder / FOLDER, encoder) if is_same else None
+        if vocabulary is None:
             with whole_folder(folder / FOLDER) as temporary:
                 _write(temporary, encoder, encoder.vocabulary())
-            found = _read(folder / FOLDER, encoder)
-            assert found is not None
-        return len(found.words)
+            vocabulary = open_vocabulary(folder, encoder)
+        return len(vocabulary.words) if vocabulary else None
 
 
 def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
@@ -121,45 +109,39 @@ def open_vocabulary(folder: Path, encoder: Encoder) -> Vocabulary | None:
     """
     if not isinstance(encoder, HasWords):
         return None
-    found = _read(folder / FOLDER, encoder)
-    if found is None:
-        raise InputError(
-            folder / FOLDER,
-            expected=f"the words of {fingerprint(encoder)}",
-            found="those of another encoder, or no whole vocabulary"
-            if (folder / FOLDER).exists()
-            else "no such folder",
-            todo="run `probeta embed` with this encoder first",
-        )
-    return found
+    vocabulary = _read(folder / FOLDER, encoder)
+    if vocabulary is None:
+        expected = f"the words of {fingerprint(encoder)}"
+        found = "none of this encoder, or not whole"
+        todo = "run `probeta embed` with this encoder first"
+        raise OutputError(folder / FOLDER, expected, found, todo)
+    return vocabulary
 
 
 def _write(folder: Path, encoder: Described, blocks: Iterator[tuple[list[str], Floats]]) -> None:
     rows: dict[str, None] = {}
-    norms: list[Doubles] = []
-    given = dimension = 0
+    norms: list[Doubles] = [np.empty(0)]
+    count = dimension = 0
     with (folder / "vectors.npy").open("wb") as stream:
         _write_header(stream, 0, 0)
         start = stream.tell()
         for words, vectors in blocks:
-            first, dimension = len(rows), vectors.shape[1]
-            kept = np.ones(len(words), np.bool_)
+            dimension = vectors.shape[1]
+            new = np.ones(len(words), np.bool_)
             for place, word in enumerate(words):
-                known = len(rows)
+                new[place] = word not in rows
                 rows[word] = None
-                kept[place] = len(rows) > known
-            block = np.ascontiguousarray(vectors[kept], "<f4")
-            assert len(block) == len(rows) - first
+            block = np.ascontiguousarray(vectors[new], "<f4")
             stream.write(block.tobytes())
             norms.append(norms_of(block))
-            given += len(words)
+            count += len(words)
         # Only now it is known how many there are; numpy leaves room for the number.
         stream.seek(0)
         _write_header(stream, len(rows), dimension)
         assert stream.tell() == start
-    np.save(folder / "norms.npy", np.concatenate([*norms, np.empty(0)]))
+    np.save(folder / "norms.npy", np.concatenate(norms))
     (folder / "words.json").write_text(json.dumps(list(rows)), "ascii")
-    about = {"format": FORMAT, **fingerprint(encoder), "repeated": given - len(rows)}
+    about = {"format": FORMAT, **fingerprint(encoder), "repeated": count - len(rows)}
     (folder / "vocabulary.json").write_text(json.dumps(about, indent=2) + "\n", "utf-8")
 
 
@@ -178,7 +160,7 @@ def _read(folder: Path, encoder: Described) -> Vocabulary | None:
         words = json.loads((folder / "words.json").read_bytes())
         norms = np.load(folder / "norms.npy")
         vectors = np.load(folder / "vectors.npy", mmap_mode="r")
-        whole = len(words) == len(norms) == len(vectors)
+        is_whole = len(words) == len(norms) == len(vectors)
     except (OSError, EOFError, BadZipFile, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return Vocabulary(words, vectors, norms, repeated) if whole else None
+    return Vocabulary(words, vectors, norms, repeated) if is_whole else None

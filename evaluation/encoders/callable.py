@@ -1,27 +1,119 @@
-"""An encoder from any Python function that turns texts into vectors."""
+"""Encoders from functions that turn texts into vectors: named in params.yaml, or at hand."""
 
 import ast
 import importlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from corpora_recipes.running.errors import InputError
-from evaluation.encoders.calling import Called, function_of, said
-from evaluation.encoders.encoder import Prompts, check_prompts
+from evaluation.encoders.encoder import Form, Prompts, check_prompts
 
 if TYPE_CHECKING:
     from evaluation.arrays import Reals
-    from evaluation.encoders.encoder import Form
 
 FORMS = ("natural", "tokens")
+# Largest distance between a text's vectors in a batch and alone, as a share of the length: more
+# than the rounding of bfloat16.
+ALIKE = 0.05
+# The first text, for the number of layers and the dimension.
+SHORT_TEXT = "Hola ."
 # Folders of packages that are installed.
 _INSTALLED = {"site-packages", "dist-packages"}
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    """A function that turns texts into vectors, see ``FunctionEncoder``.
+
+    With a prompt, it is also given ``prompt=``. ``where`` names the encoder in messages.
+    """
+
+    function: Callable[..., Any]
+    where: str
+
+    @cached_property
+    def shape(self) -> tuple[tuple[str, ...], int]:
+        """The names of the layers, ("output",) or "0", "1" …; and the dimension."""
+        vectors = self._call([SHORT_TEXT])
+        layers = ("output",) if vectors.ndim == 2 else tuple(map(str, range(vectors.shape[1])))
+        return layers, vectors.shape[-1]
+
+    def check_prompts(self, prompts: Prompts) -> None:
+        """Check that the function has an argument ``prompt``, if there are prompts."""
+        try:
+            arguments = signature(self.function).parameters
+        except (TypeError, ValueError):
+            return  # Of some functions in C, Python does not know the arguments.
+        if prompts and "prompt" not in arguments:
+            raise InputError(
+                self.where,
+                "a function with an argument `prompt`, as there are prompts",
+                f"the arguments {', '.join(arguments)}",
+                "write it as `def encode(texts, prompt=None)`, or remove the prompts",
+            )
+
+    def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
+        """Return the vectors of the function, floats [len(texts), layers, dimension].
+
+        Raises:
+            InputError: the function fails, it returns another type or shape, or a vector depends
+                on the batch.
+        """
+        if not texts:
+            layers, dimension = self.shape
+            return np.zeros((0, len(layers), dimension), np.float32)
+        vectors = self._call(list(texts), prompt)
+        if len(texts) > 1:
+            self._check_alone(texts[-1], prompt, vectors)
+        return vectors[:, None] if vectors.ndim == 2 else vectors
+
+    def _call(self, texts: list[str], prompt: str | None = None) -> "Reals":
+        batch = f"in the batch of {len(texts)} texts that begins with {texts[0]!r}"
+        if texts == [SHORT_TEXT]:
+            batch = f"when tried on {SHORT_TEXT!r}"
+        try:
+            returned = self.function(texts, **({} if prompt is None else {"prompt": prompt}))
+            vectors: np.ndarray[Any, Any] = np.asarray(returned)
+        except InputError:
+            raise
+        except Exception as error:
+            todo = "correct the function; the vectors encoded before are kept"
+            raise InputError(self.where, "vectors", f"{_told(error)}, {batch}", todo) from error
+        if np.issubdtype(vectors.dtype, np.integer):
+            vectors = vectors.astype(np.float32)
+        is_right = np.issubdtype(vectors.dtype, np.floating) and vectors.ndim in (2, 3)
+        if not is_right or len(vectors) != len(texts) or not vectors.size:
+            raise InputError(
+                self.where,
+                f"floats [{len(texts)}, dimension] or [{len(texts)}, layers, dimension]",
+                f"{vectors.dtype} of shape {list(vectors.shape)}, {batch}",
+                "return such an array from the function",
+            )
+        return vectors
+
+    def _check_alone(self, text: str, prompt: str | None, vectors: "Reals") -> None:
+        """Check that the last text of a batch has the same vector as alone."""
+        alone = self._call([text], prompt)[0]
+        # Other shapes and numbers that are not finite are refused elsewhere.
+        if alone.shape != vectors.shape[1:] or not np.isfinite([alone, vectors[-1]]).all():
+            return
+        if np.linalg.norm(alone - vectors[-1]) > ALIKE * np.linalg.norm(alone):
+            raise InputError(
+                self.where,
+                "vectors that depend only on their text",
+                f"one vector for {text!r} alone, and another among {len(vectors)} texts",
+                "remove from the function all randomness, and all that depends on other texts",
+            )
 
 
 @dataclass(frozen=True)
@@ -44,7 +136,7 @@ class FunctionEncoder:
 
     function: str
     revision: str = "1"
-    form: "Form" = "natural"
+    form: Form = "natural"
     prompts: Prompts = field(default_factory=dict)
     name: ClassVar[str] = "callable"
     packages: ClassVar[tuple[str, ...]] = ()
@@ -57,14 +149,19 @@ class FunctionEncoder:
         check_prompts(self.prompts)
 
     @property
+    def called(self) -> Called:
+        """The function, imported."""
+        return _called(self.function)
+
+    @property
     def dimension(self) -> int:
         """Length of the vector of a short text."""
-        return _called(self.function).shape[1]
+        return self.called.shape[1]
 
     @property
     def layers(self) -> tuple[str, ...]:
         """("output",), or "0", "1" … if the function returns layers."""
-        return _called(self.function).shape[0]
+        return self.called.shape[0]
 
     @property
     def layer(self) -> str:
@@ -78,7 +175,7 @@ class FunctionEncoder:
 
     def check(self) -> None:
         """See ``Encoder.check``."""
-        _called(self.function).check_prompts(self.prompts)
+        self.called.check_prompts(self.prompts)
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Reals":
         """Return the vectors of the function, floats [len(texts), layers, dimension].
@@ -87,9 +184,52 @@ class FunctionEncoder:
             InputError: there is no such function, it takes no prompts, it fails, it returns another
                 type or shape, or a vector depends on the batch.
         """
-        called = _called(self.function)
-        called.check_prompts(self.prompts)
-        return called.encode(texts, prompt)
+        self.called.check_prompts(self.prompts)
+        return self.called.encode(texts, prompt)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenEncoder(FunctionEncoder):
+    """The vectors of a function at hand. It is not in ``ENCODERS``: no file can name it.
+
+    Attributes:
+        given: the function.
+        function: its name, for results.
+        revision: what the caller says of its vectors; "" if they are not to be kept.
+    """
+
+    revision: str = ""
+    given: Called = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Take any name for the function."""
+
+    @property
+    def called(self) -> Called:
+        """The function."""
+        return self.given
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The name of the function, and the form."""
+        return {"function": self.function, "form": self.form}
+
+
+def function_of(given: object) -> Callable[..., Any] | None:
+    """Return the method `encode` of an object, or what can be called itself; else None."""
+    function = getattr(given, "encode", given)
+    return function if callable(function) else None
+
+
+def _told(error: Exception) -> str:
+    """Return an exception, with the place where the user's code raised it."""
+    places = [
+        f" ({Path(frame.filename).name}, line {frame.lineno})"
+        for frame in extract_tb(error.__traceback__)
+        if frame.filename not in (__file__, importlib.__file__)
+        and not frame.filename.startswith("<frozen importlib")
+    ]
+    return f"{type(error).__name__}: {error}{''.join(places[-1:])}"
 
 
 @cache
@@ -103,43 +243,46 @@ def _digest(name: str) -> str:
     if not file:
         return ""
     root = Path(file).parents[name.partition(":")[0].count(".")]
-    files = _imported(Path(file), root)
-    if len(files) == 1:
-        return sha256(Path(file).read_bytes()).hexdigest()[:16]
-    digests = [
-        f"{path.relative_to(root)} {sha256(path.read_bytes()).hexdigest()}" for path in files
-    ]
-    return sha256("\n".join(digests).encode()).hexdigest()[:16]
+    digests = {path: sha256(path.read_bytes()).hexdigest() for path in _imported(Path(file), root)}
+    if len(digests) == 1:
+        return digests[Path(file)][:16]
+    lines = [f"{path.relative_to(root)} {digest}" for path, digest in digests.items()]
+    return sha256("\n".join(lines).encode()).hexdigest()[:16]
 
 
 def _imported(file: Path, root: Path) -> list[Path]:
     """Return a module's file and those below a folder that it imports, directly or not; sorted."""
-    found, waiting = {file}, [file]
+    files, waiting = {file}, [file]
     while waiting:
-        path = waiting.pop()
-        try:
-            nodes = list(ast.walk(ast.parse(path.read_bytes())))
-        except (SyntaxError, ValueError):  # its import says what is wrong
-            continue
-        for node in nodes:
-            folder, names = root, []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                folder = path.parents[node.level - 1] if node.level else root
-                base = node.module or ""
-                names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
-            for name in names:
-                module = folder.joinpath(*name.split("."))
-                new = {
-                    own
-                    for own in (module.with_suffix(".py"), module / "__init__.py")
-                    if own.is_file() and own.is_relative_to(root)
-                } - found
-                if not _INSTALLED.intersection(module.parts):
-                    found |= new
-                    waiting += new
-    return sorted(found)
+        new = {
+            path
+            for module in _modules_of(waiting.pop(), root)
+            for path in (module.with_suffix(".py"), module / "__init__.py")
+            if path.is_file() and path.is_relative_to(root)
+        } - files
+        files |= new
+        waiting += new
+    return sorted(files)
+
+
+def _modules_of(file: Path, root: Path) -> Iterator[Path]:
+    """Yield the paths, without ending, that the imports of a file may mean."""
+    try:
+        nodes = list(ast.walk(ast.parse(file.read_bytes())))
+    except (SyntaxError, ValueError):  # its import says what is wrong
+        return
+    for node in nodes:
+        folder, names = root, []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            folder = file.parents[node.level - 1] if node.level else root
+            base = node.module or ""
+            names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
+        for name in names:
+            module = folder.joinpath(*name.split("."))
+            if not _INSTALLED.intersection(module.parts):
+                yield module
 
 
 def _file(name: str) -> str | None:
@@ -148,8 +291,7 @@ def _file(name: str) -> str | None:
     _look_here()
     try:
         spec = find_spec(module)
-    # Anything that importing the package of the module raises.
-    except Exception:
+    except Exception:  # anything that importing the package of the module raises
         spec = None
     if spec is None:
         # It says what is wrong, unless the module was made by a program.
@@ -160,41 +302,26 @@ def _file(name: str) -> str | None:
 
 @cache
 def _called(name: str) -> Called:
-    """Import a function.
-
-    Raises:
-        InputError: there is no such module or function.
-    """
+    """Import a function; InputError if there is no such module or function."""
     where = f"encoder callable, {name}"
     module_name, _, path = name.partition(":")
     here = _look_here()
     try:
-        found: Any = importlib.import_module(module_name)
+        target: Any = importlib.import_module(module_name)
     except Exception as error:
-        raise InputError(
-            where,
-            expected=f"a module {module_name}, in {here} or installed",
-            found=said(error),
-            todo="correct the name of the module, or install the missing package",
-        ) from error
-    file = getattr(found, "__file__", module_name)
+        expected = f"a module {module_name}, in {here} or installed"
+        todo = "correct the name of the module, or install the missing package"
+        raise InputError(where, expected, _told(error), todo) from error
+    file = getattr(target, "__file__", module_name)
+    expected = f"a function {path} in {file}, or an object with a method `encode`"
+    todo = "correct the name of the function"
     for part in path.split("."):
-        if not hasattr(found, part):
-            raise _no_function(where, path, file, "no such name")
-        found = getattr(found, part)
-    function = function_of(found)
-    if function is None:
-        raise _no_function(where, path, file, type(found).__name__)
+        if not hasattr(target, part):
+            raise InputError(where, expected, "no such name", todo)
+        target = getattr(target, part)
+    if (function := function_of(target)) is None:
+        raise InputError(where, expected, type(target).__name__, todo)
     return Called(function, where)
-
-
-def _no_function(where: str, path: str, file: str, found: str) -> InputError:
-    return InputError(
-        where,
-        expected=f"a function {path} in {file}, or an object with a method `encode`",
-        found=found,
-        todo="correct the name of the function",
-    )
 
 
 def _look_here() -> str:

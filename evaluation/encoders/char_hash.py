@@ -2,18 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+
+from evaluation.encoders.encoder import OneVector
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
 
 
 @dataclass(frozen=True)
-class CharHash:
+class CharHash(OneVector):
     """Character n-grams inside words, hashed with sign into a fixed number of columns.
 
     A lower-cased word with a space on either side gives its n-grams (scikit-learn's ``char_wb``);
@@ -33,25 +35,12 @@ class CharHash:
     longest: int = 5
     name: ClassVar[str] = "char_hash"
     revision: ClassVar[str] = "1"
-    form: ClassVar[Literal["natural"]] = "natural"
-    layers: ClassVar[tuple[str, ...]] = ("output",)
-    layer: ClassVar[str] = "output"
-    prompts: ClassVar[dict[str, str]] = {}
     packages: ClassVar[tuple[str, ...]] = ("numpy", "scikit-learn")
-    # One process encodes 30,000 texts while another one imports scikit-learn.
-    parallel: ClassVar[bool] = False
+    # Not parallel: one process encodes 30,000 texts while another one imports scikit-learn.
 
     def __post_init__(self) -> None:
         if not (self.dimension >= 1 and 1 <= self.shortest <= self.longest):
             raise ValueError("dimension >= 1 and 1 <= shortest <= longest")
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options, defaults filled in."""
-        return asdict(self)
-
-    def check(self) -> None:
-        """See ``Encoder.check``."""
 
     def encode(self, texts: Sequence[str]) -> "Floats":
         """Return float32 [len(texts), 1, dimension], vectors of length 1 (0 without a word)."""

@@ -1,10 +1,14 @@
 """The interface of encoders: a description, and texts to vectors."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, runtime_checkable
+
+from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from evaluation.arrays import Floats
 
 
@@ -82,6 +86,74 @@ class TakesPrompts(Encoder, Protocol):
 
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> "Floats":
         """Return float32 [len(texts), len(layers), dimension], of the texts with a prompt."""
+
+
+@runtime_checkable
+class HasWords(Protocol):
+    """An encoder with a vocabulary of words."""
+
+    def vocabulary(self) -> Iterator[tuple[list[str], "Floats"]]:
+        """Yield all words and their vectors, float32 [words, dimension], in blocks."""
+
+    def coverage(self, texts: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of "tokens" and of those "out_of_vocabulary"."""
+
+
+class OneVector:
+    """What most encoders share: a frozen dataclass that gives a natural text one vector.
+
+    It adds ``name``, ``revision``, ``dimension`` and ``encode``, and changes what is different.
+    """
+
+    form: ClassVar[Form] = "natural"
+    layers: ClassVar[tuple[str, ...]] = ("output",)
+    layer: ClassVar[str] = "output"
+    prompts: ClassVar[Prompts] = {}
+    packages: ClassVar[tuple[str, ...]] = ("numpy",)
+    parallel: ClassVar[bool] = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The fields, which are the options in params.yaml, with the defaults."""
+        return asdict(cast("DataclassInstance", self))
+
+    def check(self) -> None:
+        """See ``Encoder.check``."""
+
+
+def encode_checked(encoder: Encoder, texts: Sequence[str], prompt: str | None = None) -> "Floats":
+    """Return ``encoder.encode(texts)``, or with a prompt, once it is known to be what it should be.
+
+    Raises:
+        InputError: another number of rows, another dimension, or a number that is not finite.
+    """
+    import numpy as np
+
+    def wrong(expected: str, found: str) -> InputError:
+        options = "".join(f", {key} {value}" for key, value in encoder.options.items())
+        where = f"encoder {encoder.name}, revision {encoder.revision}{options}"
+        return InputError(
+            where, expected, found, "correct the encoder; the vectors encoded before are kept"
+        )
+
+    if prompt is None:
+        vectors = np.asarray(encoder.encode(texts))
+    else:
+        vectors = np.asarray(cast("TakesPrompts", encoder).encode(texts, prompt))
+    shape = (len(texts), len(encoder.layers), encoder.dimension)
+    if vectors.shape != shape or not np.issubdtype(vectors.dtype, np.floating):
+        raise wrong(
+            f"floats of shape {shape}: texts, layers, dimension",
+            f"{vectors.dtype} of shape {vectors.shape}, in the batch that begins with {texts[0]!r}",
+        )
+    # Through float32 first: a float64 beyond its range becomes infinite.
+    with np.errstate(over="ignore"):
+        vectors = vectors.astype(np.float32)
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=(1, 2)))
+    if bad.size:
+        found = f"NaN, or an infinite or too large number, for {texts[bad[0]]!r}"
+        raise wrong("finite numbers, in the range of float32", found)
+    return vectors
 
 
 def check_prompts(prompts: object) -> None:

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from builders.tasks.groups import EVALRANK, GROUPS, PARALEX, SPC, SS
-from corpora_recipes.running.errors import InputError
-from evaluation.encoders.pretrained import check_packages, load_packages, prepare_torch
+from corpora_recipes.running.errors import InputError, ParamsError
+from evaluation.encoders.encoder import OneVector
+from evaluation.encoders.pretrained import check_packages, load_packages, prepare_torch, shortened
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -29,7 +30,7 @@ by it."""
 
 # Without __eq__ and __repr__, which would look for the model.
 @dataclass(frozen=True, eq=False, repr=False)
-class MtebModel:
+class MtebModel(OneVector):
     """A model of mteb's registry, loaded and called as mteb does: open weights, or an API.
 
     The "prompt" of a text is the type of its task in mteb, from which the model makes its own.
@@ -45,12 +46,8 @@ class MtebModel:
     model: str
     batch: int = 32
     name: ClassVar[str] = "mteb"
-    form: ClassVar[Literal["natural"]] = "natural"
-    layers: ClassVar[tuple[str, ...]] = ("output",)
-    layer: ClassVar[str] = "output"
     prompts: ClassVar[dict[str, str]] = TASK_TYPES
     packages: ClassVar[tuple[str, ...]] = ("mteb", "torch", "transformers", "sentence-transformers")
-    parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.batch < 1:
@@ -91,14 +88,10 @@ class MtebModel:
 def encode_with(
     model: Any, texts: Sequence[str], metadata: Any, split: str, **options: Any
 ) -> "Floats":
-    """Return the vectors of an encoder of mteb, float32 [len(texts), dimension].
+    """Return the vectors of a ``mteb.EncoderProtocol``, float32 [len(texts), dimension].
 
-    Args:
-        model: fulfils ``mteb.EncoderProtocol``.
-        texts: one or more.
-        metadata: ``mteb.TaskMetadata`` of the task that they are encoded for.
-        split: its split.
-        options: for ``model.encode``, with ``batch_size``.
+    They are encoded for a task, of which there is a ``mteb.TaskMetadata``, and one of its splits,
+    with options for ``model.encode``, among them ``batch_size``.
     """
     from datasets import Dataset
     from torch.utils.data import DataLoader
@@ -142,12 +135,11 @@ def _meta(model: str) -> Any:
     try:
         return mteb.get_model_meta(model)
     except KeyError as error:
-        raise InputError(
+        raise ParamsError(
             f"model {model}",
-            expected="the name of a model that mteb knows (mteb.get_model_metas lists them)",
-            found=str(error.args[0]),
-            todo="correct `model:`; for a folder, or another model of the Hub, write "
-            "`encoder: sentence_transformers`",
+            "the name of a model that mteb knows (mteb.get_model_metas lists them)",
+            str(error.args[0]),
+            "correct `model:`; for another model, write `encoder: sentence_transformers`",
         ) from None
 
 
@@ -163,8 +155,7 @@ def load_model(model: str) -> Any:
     except Exception as error:
         raise InputError(
             f"model {model}",
-            expected="a model that mteb can load",
-            found=f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
-            todo="install what the message asks for, go online for the first download, or choose "
-            "another model",
+            "a model that mteb can load",
+            shortened(error),
+            "install what the message asks for, go online once, or choose another model",
         ) from error

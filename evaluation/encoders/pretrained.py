@@ -3,16 +3,17 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, ParamsError
+from evaluation.encoders.encoder import Form, option
 
 if TYPE_CHECKING:
     import torch
@@ -20,13 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A model that was found.
+    """A model that was found: an id on the Hub with its commit, or a local folder without one.
 
-    Attributes:
-        model: id on the Hub, or local folder.
-        commit: commit on the Hub; None for a folder.
-        folder: the local folder, or the folder of the commit in the Hub's cache.
-        config: the content of its JSON file.
+    Its files are in ``folder``, in the Hub's cache or where they are; ``config`` is its JSON file.
     """
 
     model: str
@@ -46,37 +43,28 @@ class Source:
 
     def error(self, expected: str, found: str, todo: str) -> InputError:
         """Return an error at this model."""
-        return InputError(f"model {self.model}", expected=expected, found=found, todo=todo)
+        return InputError(f"model {self.model}", expected, found, todo)
 
     def load(self, loader: Any, **options: Any) -> Any:
-        """Return the model loaded by ``loader``, a class with ``from_pretrained`` or a callable.
-
-        Raises:
-            InputError: the model cannot be loaded.
-        """
+        """Return the model loaded by ``loader``, a class with ``from_pretrained`` or a callable."""
         load = getattr(loader, "from_pretrained", loader)
         # A model with weights is read as a folder: by its name, the Hub would be asked for each
         # optional file that it does not have.
-        if self.commit is None or any(_weights(self.folder)):
-            place, version = str(self.folder), {}
-        else:
-            place, version = self.model, {"revision": self.commit}
+        model = str(self.folder)
+        if self.commit and not _has_weights(self.folder):
+            model, options = self.model, options | {"revision": self.commit}
         try:
-            return load(place, **version, **options)
+            return load(model, **options)
         # Many classes, of several libraries: the Hub, JSON, safetensors, pickle, torch.
         except Exception as error:
             raise self.error(
                 "all files of a model and its tokeniser, of a type that transformers supports",
-                f"{type(error).__name__}: {' '.join(str(error).split())[:300]}",
+                shortened(error),
                 f"save the model again, with its tokeniser{self.again}",
             ) from error
 
     def check_vocabulary(self, tokenizer: Any) -> None:
-        """Check a tokeniser: without its files transformers makes one without words.
-
-        Raises:
-            InputError: it has no vocabulary.
-        """
+        """Check that a tokeniser has words: without its files transformers makes one without."""
         # Some of those have a space.
         if len(tokenizer.get_vocab().keys() - set(tokenizer.all_special_tokens)) <= 1:
             raise self.error(
@@ -84,6 +72,28 @@ class Source:
                 "no vocabulary",
                 f"save the tokeniser with `save_pretrained` in the model's folder{self.again}",
             )
+
+
+@dataclass(frozen=True, eq=False, repr=False)  # __eq__ and __repr__ would look for the model
+class Pretrained:
+    """What encoders share that are models in this layout."""
+
+    model: str
+    asked_revision: str = option("revision", "main")
+    form: ClassVar[Form] = "natural"
+    parallel: ClassVar[bool] = False
+    file: ClassVar[str]
+    """The JSON file that every such model has in its top folder."""
+
+    @property
+    def source(self) -> Source:
+        """The model, after it was found."""
+        return find_model(self.model, self.asked_revision, self.file)
+
+    @property
+    def revision(self) -> str:
+        """The commit of the Hub, or a digest of the folder's files."""
+        return self.source.revision
 
 
 @cache
@@ -104,49 +114,35 @@ def find_model(model: str, revision: str, file: str) -> Source:
     if Path(model).is_dir():
         path = Path(model, file)
         if not path.is_file():
-            raise InputError(
-                path,
-                expected="a model folder, which has this file",
-                found="no such file",
-                todo="save the model there with `save_pretrained`, or correct `model:`",
-            )
+            todo = "save the model there with `save_pretrained`, or correct `model:`"
+            raise ParamsError(path, "a model folder, which has this file", "no such file", todo)
         return Source(model, None, Path(model), _read_json(path))
     if not re.fullmatch(r"[\w.-]+(/[\w.-]+)?", model):
-        raise InputError(
-            where,
-            expected="a folder, or an id of the Hugging Face Hub, such as organisation/name",
-            found="no such folder",
-            todo="correct `model:`",
-        )
+        expected = "a folder, or an id of the Hugging Face Hub, such as organisation/name"
+        raise ParamsError(where, expected, "no such folder", "correct `model:`")
     # Only for a model of the Hub.
     from huggingface_hub import hf_hub_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
         try:
-            found = hf_hub_download(model, file, revision=revision, local_files_only=True)
+            path = Path(hf_hub_download(model, file, revision=revision, local_files_only=True))
         except LocalEntryNotFoundError:
-            found = hf_hub_download(model, file, revision=revision)
+            path = Path(hf_hub_download(model, file, revision=revision))
     except (OSError, ValueError) as error:
-        raise InputError(
+        raise ParamsError(
             where,
-            expected=f"a folder, or a model of the Hugging Face Hub that has {file}, revision "
-            f"{revision}",
-            found=f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}",
-            todo="correct `model:` and `revision:`; for a model that is not downloaded yet, go "
-            "online, and for one that is private or gated, run `hf auth login`",
+            f"a folder, or a model of the Hugging Face Hub that has {file}, revision {revision}",
+            f"no such folder; {shortened(error)}",
+            "correct `model:` and `revision:`; for a model that is not downloaded yet, go online, "
+            "and for one that is private or gated, run `hf auth login`",
         ) from error
     # .../snapshots/<commit>/<file>
-    folder = Path(found).parent
-    return Source(model, folder.name, folder, _read_json(Path(found)))
+    return Source(model, path.parent.name, path.parent, _read_json(path))
 
 
 def load_packages(encoder: str, *names: str, extra: str = "torch") -> list[Any]:
-    """Import packages of an extra of this project.
-
-    Raises:
-        InputError: one is not installed.
-    """
+    """Import packages of an extra of this project; InputError if one is not installed."""
     try:
         return [import_module(name) for name in names]
     except ImportError as error:
@@ -154,11 +150,7 @@ def load_packages(encoder: str, *names: str, extra: str = "torch") -> list[Any]:
 
 
 def check_packages(encoder: str, *names: str, extra: str = "torch") -> None:
-    """Check that packages of an extra of this project are installed, without importing them.
-
-    Raises:
-        InputError: one is not installed.
-    """
+    """Refuse to go on if packages of an extra are not installed, without importing them."""
     if missing := [name for name in names if find_spec(name) is None]:
         raise _not_installed(encoder, names, extra, f"no {', '.join(missing)}")
 
@@ -174,13 +166,11 @@ def is_local(model: str) -> bool:
 
 
 def _not_installed(encoder: str, names: Sequence[str], extra: str, found: str) -> InputError:
-    return InputError(
-        f"encoder {encoder}",
-        expected=f"the packages {', '.join(names)}",
-        found=found,
-        todo=f"pip install 'probeta[{extra}]' (in a checkout: uv sync --extra {extra}); without a "
-        "GPU, first install the CPU build of torch, which is much smaller",
+    todo = (
+        f"pip install 'probeta[{extra}]' (in a checkout: uv sync --extra {extra}); without a GPU, "
+        "first install the CPU build of torch, which is much smaller"
     )
+    return InputError(f"encoder {encoder}", f"the packages {', '.join(names)}", found, todo)
 
 
 def prepare_torch(torch: Any) -> "torch.device":
@@ -193,37 +183,31 @@ def prepare_torch(torch: Any) -> "torch.device":
     return device
 
 
+def shortened(error: Exception) -> str:
+    """Return the kind of an error of a library, and its message on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+
+
 def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_bytes())
     except ValueError as error:
-        raise InputError(
-            path, expected="JSON", found=str(error), todo="save or download the model again"
-        ) from None
+        raise InputError(path, "JSON", str(error), "save or download the model again") from None
 
 
-def _weights(folder: Path) -> Iterator[Path]:
-    return (path for path in folder.rglob("*") if path.suffix in (".safetensors", ".bin"))
+def _has_weights(folder: Path) -> bool:
+    return any(path.suffix in (".safetensors", ".bin") for path in folder.rglob("*"))
 
 
 @cache
 def _folder_digest(folder: Path) -> str:
-    """Return the digest of the names and contents of a model folder's files.
-
-    Hidden files and Markdown are ignored.
-    """
+    """Return the digest of names and contents of a folder's files, but not hidden or Markdown."""
     digest = blake2b(digest_size=16)
-    for path in _files(folder):
-        with path.open("rb") as stream:
-            content = blake2b(digest_size=16)
-            while chunk := stream.read(1 << 20):
-                content.update(chunk)
-        digest.update(f"{path.relative_to(folder).as_posix()}\n{content.hexdigest()}\n".encode())
-    return digest.hexdigest()
-
-
-def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not hidden and path.suffix.lower() != ".md":
-            yield path
+        name = path.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in name.parts)
+        if path.is_file() and not is_hidden and path.suffix.lower() != ".md":
+            with path.open("rb") as stream:
+                content = file_digest(stream, lambda: blake2b(digest_size=16))
+            digest.update(f"{name.as_posix()}\n{content.hexdigest()}\n".encode())
+    return digest.hexdigest()

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from evaluation.encoders.encoder import Prompts, check_prompts, option
+from evaluation.encoders.encoder import Prompts, check_prompts
 from evaluation.encoders.pretrained import (
+    Pretrained,
     Source,
     check_packages,
-    find_model,
     is_local,
     label,
     load_packages,
@@ -25,9 +25,8 @@ WORD_GRU = "word_gru.WordGru"
 """How modules.json names the module of ``evaluation/encoders/word_gru.py``."""
 
 
-# Without __eq__ and __repr__, which would look for the model.
 @dataclass(frozen=True, eq=False, repr=False)
-class SentenceTransformer:
+class SentenceTransformer(Pretrained):
     """A model of sentence-transformers, with its pooling and normalisation.
 
     Vectors vary by rounding with the device, the number of threads and the versions of the
@@ -42,31 +41,18 @@ class SentenceTransformer:
         batch: number of texts that are encoded together, of nearly the same length.
     """
 
-    model: str
-    asked_revision: str = option("revision", "main")
     prompts: Prompts = field(default_factory=dict)
     batch: int = 32
     name: ClassVar[str] = "sentence_transformers"
-    form: ClassVar[Literal["natural"]] = "natural"
+    file: ClassVar[str] = "modules.json"
     layers: ClassVar[tuple[str, ...]] = ("output",)
     layer: ClassVar[str] = "output"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers", "sentence-transformers")
-    parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.batch < 1:
             raise ValueError("batch >= 1")
         check_prompts(self.prompts)
-
-    @property
-    def source(self) -> Source:
-        """The model, after it was found."""
-        return find_model(self.model, self.asked_revision, "modules.json")
-
-    @property
-    def revision(self) -> str:
-        """The commit of the Hub, or a digest of the folder's files."""
-        return self.source.revision
 
     @property
     def dimension(self) -> int:
@@ -93,10 +79,7 @@ class SentenceTransformer:
         if not texts:
             return np.zeros((0, 1, self.dimension), np.float32)
         vectors: Floats = load_model(self.source).encode(
-            list(texts),
-            batch_size=self.batch,
-            prompt=prompt,
-            show_progress_bar=False,
+            list(texts), batch_size=self.batch, prompt=prompt, show_progress_bar=False
         )
         return vectors.astype(np.float32)[:, None]
 

@@ -4,21 +4,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from corpora_recipes.hashing import sha256_of
+from evaluation.encoders.encoder import Form, OneVector
 from evaluation.encoders.vector_files import (
     BLOCK_ROWS,
     Header,
+    WordVectors,
     no_file,
     open_vectors,
     read_blocks,
     read_header,
     read_vectors,
 )
-from evaluation.encoders.word_vectors import WordVectors
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class StaticVectors:
+class StaticVectors(OneVector):
     """The mean of a text's word vectors, read from a file.
 
     A token that is not in the file is looked up in lower case; if it is not found either, it is
@@ -54,12 +55,7 @@ class StaticVectors:
 
     path: str
     name: ClassVar[str] = "static"
-    form: ClassVar[Literal["tokens"]] = "tokens"
-    layers: ClassVar[tuple[str, ...]] = ("output",)
-    layer: ClassVar[str] = "output"
-    prompts: ClassVar[dict[str, str]] = {}
-    packages: ClassVar[tuple[str, ...]] = ("numpy",)
-    parallel: ClassVar[bool] = False
+    form: ClassVar[Form] = "tokens"
 
     @property
     def revision(self) -> str:
@@ -91,14 +87,11 @@ class StaticVectors:
         known: dict[str, Floats | None] = {}
         vectors = np.zeros((len(texts), 1, self.dimension), np.float32)
         for row, text in enumerate(texts):
-            found = []
-            for token in _tokens(text):
-                if token not in known:
-                    known[token] = table.vector(token)
-                if (vector := known[token]) is not None:
-                    found.append(vector)
-            if found:
-                vectors[row, 0] = np.mean(found, axis=0, dtype=np.float64)
+            tokens = _tokens(text)
+            known |= {token: table.vector(token) for token in tokens if token not in known}
+            of_words = [vector for token in tokens if (vector := known[token]) is not None]
+            if of_words:
+                vectors[row, 0] = np.mean(of_words, axis=0, dtype=np.float64)
         return vectors
 
     def vocabulary(self) -> Iterator[tuple[list[str], "Floats"]]:
@@ -107,9 +100,6 @@ class StaticVectors:
         They come in blocks; except for fastText's ``.bin``, only one block is in memory, so that
         repeated words are not detected. The words of fastText's ``.bin`` are those of its
         dictionary, with the vectors that ``encode`` gives them.
-
-        Raises:
-            InputError: the file is not a valid file of word vectors.
         """
         stamp = _stamp(self.path)
         with open_vectors(self.path) as file, _bar(*stamp[:2]) as bar:
@@ -127,9 +117,6 @@ class StaticVectors:
         """Return the number of tokens, and of tokens that are not among the file's words.
 
         With fastText's ``.bin`` the words of its dictionary count, not the n-grams.
-
-        Raises:
-            InputError: the file is not a valid file of word vectors.
         """
         table = load_model(*_stamp(self.path))
         rows = [table.row(token) for text in texts for token in _tokens(text)]
@@ -143,10 +130,10 @@ def _tokens(text: str) -> list[str]:
 def _stamp(path: str) -> tuple[str, int, int]:
     """Return the cache key of a file: path, size, time of its last change."""
     try:
-        found = Path(path).stat()
+        file = Path(path).stat()
     except OSError as error:
         raise no_file(path, error) from None
-    return path, found.st_size, found.st_mtime_ns
+    return path, file.st_size, file.st_mtime_ns
 
 
 @lru_cache(maxsize=8)

@@ -2,18 +2,19 @@
 
 import inspect
 import logging
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from evaluation.encoders.encoder import Prompts, check_prompts, option
 from evaluation.encoders.pretrained import (
+    Pretrained,
     Source,
     check_packages,
-    find_model,
     is_local,
     label,
     load_packages,
@@ -36,9 +37,8 @@ _LAYER_COUNTS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layer",
 _DIMENSIONS = ("hidden_size", "d_model", "n_embd", "dim", "emb_dim")
 
 
-# Without __eq__ and __repr__, which would look for the model.
 @dataclass(frozen=True, eq=False, repr=False)
-class Transformer:
+class Transformer(Pretrained):
     """The hidden states of a transformer, pooled over the tokens of a text.
 
     Layer "0" is the input of the first layer (the token embeddings), "1" its output, and the last
@@ -75,8 +75,6 @@ class Transformer:
             like the others.
     """
 
-    model: str
-    asked_revision: str = option("revision", "main")
     pooling: str = "mean"
     asked_layer: str = option("layer", "avg")
     batch: int = 32
@@ -84,9 +82,8 @@ class Transformer:
     dtype: str = "float32"
     prompts: Prompts = field(default_factory=dict)
     name: ClassVar[str] = "transformers"
-    form: ClassVar[Literal["natural"]] = "natural"
+    file: ClassVar[str] = "config.json"
     packages: ClassVar[tuple[str, ...]] = ("torch", "transformers")
-    parallel: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.pooling not in POOLINGS:
@@ -96,19 +93,8 @@ class Transformer:
         if not (self.batch >= 1 and self.max_length >= 3):
             raise ValueError("batch >= 1 and max_length >= 3")
         check_prompts(self.prompts)
-        number = self.layer if self.layer.isdecimal() else "0"
-        if str(int(number)) != number or not (self.layer == "avg" or self.layer.isdecimal()):
+        if not re.fullmatch(r"avg|0|[1-9][0-9]*", self.layer):
             raise ValueError("layer: avg, all or a number")
-
-    @property
-    def source(self) -> Source:
-        """The model, after it was found."""
-        return find_model(self.model, self.asked_revision, "config.json")
-
-    @property
-    def revision(self) -> str:
-        """The commit of the Hub, or a digest of the folder's files."""
-        return self.source.revision
 
     @property
     def dimension(self) -> int:
@@ -127,11 +113,8 @@ class Transformer:
         if self.asked_layer == "all":
             return (*map(str, range(count + 1)), "avg")
         if self.layer != "avg" and int(self.layer) > count:
-            raise self.source.error(
-                f"layer: avg, all or a number from 0 (embeddings) to {count}",
-                f"layer {self.layer}",
-                "correct `layer:`",
-            )
+            expected = f"layer: avg, all or a number from 0 (embeddings) to {count}"
+            raise self.source.error(expected, f"layer {self.layer}", "correct `layer:`")
         return (self.layer,)
 
     @property
@@ -172,22 +155,16 @@ class Transformer:
         limit = min(self.max_length, loaded.limit)
         lengths = [len(ids) for ids in loaded.tokenizer(list(texts), verbose=False)["input_ids"]]
         if cut := sum(length > limit for length in lengths):
-            logging.getLogger(__name__).warning(
-                "%s: %d of %d texts have more than %d tokens and were cut",
-                self.model,
-                cut,
-                len(texts),
-                limit,
-            )
+            message = "%s: %d of %d texts have more than %d tokens and were cut"
+            logging.getLogger(__name__).warning(message, self.model, cut, len(texts), limit)
         for rows, count, size in _batches(lengths, limit, self.batch, fixed=loaded.on_cpu):
             filling = [rows[-1]] * (count - len(rows))
             states, mask = loaded.hidden_states([texts[row] for row in rows + filling], size)
-            found = [state.shape[-1] for state in states]
-            if found != [self.dimension] * (loaded.depth + 1):
+            sizes = [state.shape[-1] for state in states]
+            if sizes != [self.dimension] * (loaded.depth + 1):
                 raise self.source.error(
-                    f"embeddings and {loaded.depth} layers of dimension {self.dimension}, as "
-                    "config.json says",
-                    f"hidden states of the dimensions {', '.join(map(str, found))}",
+                    f"embeddings and {loaded.depth} layers of dimension {self.dimension}",
+                    f"hidden states of the dimensions {', '.join(map(str, sizes))}",
                     "use a text model that returns all its hidden states",
                 )
             pooled = _pool(states, mask, self.pooling, layers)
@@ -196,26 +173,22 @@ class Transformer:
 
     def _number(self, names: Sequence[str]) -> int:
         config = self.source.config
-        found = next((config[name] for name in names if isinstance(config.get(name), int)), None)
-        if found is None:
+        number = next((config[name] for name in names if isinstance(config.get(name), int)), None)
+        if number is None:
             raise self.source.error(
                 f"one of {', '.join(names)} in config.json",
                 f"{', '.join(sorted(config))}",
                 "use a text model; of a multimodal model, save the text part",
             )
-        return int(found)
+        return int(number)
 
 
 @dataclass(frozen=True)
 class _Loaded:
     """A model ready to encode.
 
-    Attributes:
-        tokenizer: pads on the right.
-        model: gives hidden states.
-        accepted: names of the model's inputs.
-        limit: number of tokens that it can take.
-        depth: number of layers.
+    Its tokeniser pads on the right; it has inputs of the ``accepted`` names, takes ``limit`` tokens
+    and has ``depth`` layers.
     """
 
     tokenizer: Any
@@ -282,11 +255,7 @@ def _padded(length: int, limit: int) -> int:
 
 @lru_cache(maxsize=1)
 def load_model(source: Source, count: int, deepest: int, dtype: str) -> _Loaded:
-    """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers.
-
-    Raises:
-        InputError: transformers is missing, or the model is incomplete.
-    """
+    """Load a model and its tokeniser, with its first ``deepest`` of ``count`` layers."""
     torch, transformers = load_packages("transformers", "torch", "transformers")
     transformers.utils.logging.disable_progress_bar()
     tokenizer = source.load(transformers.AutoTokenizer, padding_side="right")
@@ -338,11 +307,11 @@ def _pool(
     """Return float32 [texts, layers, dimension] of hidden states [texts, tokens, dimension]."""
     import torch
 
-    wanted = states if layers[-1] == "avg" else [states[int(layers[-1])]]
+    chosen = states if layers[-1] == "avg" else [states[int(layers[-1])]]
     lengths = mask.sum(1)
     rows = torch.arange(len(mask), device=mask.device)
     pooled = []
-    for state in wanted:
+    for state in chosen:
         if pooling == "cls":
             vector = state[:, 0].float()
         elif pooling == "last":

@@ -1,4 +1,4 @@
-"""Files of word vectors: the formats of word2vec, GloVe and fastText."""
+"""Files of word vectors, read into memory or in blocks: word2vec's, GloVe's and fastText's."""
 
 import gzip
 import re
@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from corpora_recipes.running.errors import InputError
-from evaluation.encoders.word_vectors import SubwordVectors, WordVectors
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -24,6 +23,8 @@ FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 FASTTEXT_VERSIONS = (11, 12)
 FASTTEXT_SUPERVISED = 3
 FASTTEXT_MODELS = (1, 2, FASTTEXT_SUPERVISED)
+# dictionary.cc: the token that ends a sentence; it has no n-grams.
+FASTTEXT_END = "</s>"
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 1 << 22
 # A longer line, or word, is an error.
@@ -31,26 +32,73 @@ LONGEST_BYTES = 1 << 20
 BLOCK_ROWS = 4096
 NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 COUNT = re.compile(rb"\d{1,18}")
+_AS_TEXT = "give the model that is not quantised, or its vectors as text (.vec)"
 
 
-def no_file(path: str, error: OSError) -> InputError:
-    """Return the error of a file that cannot be read."""
-    return InputError(
-        path,
-        expected="a file of word vectors",
-        found=error.strerror or str(error),
-        todo="correct the encoder's `path`",
-    )
+@dataclass(frozen=True)
+class WordVectors:
+    """Words and their vectors: word to row, and float32 [rows, dimension]."""
+
+    rows: dict[str, int]
+    matrix: "Floats"
+
+    def row(self, token: str) -> int | None:
+        """Return the row of a token, or of its lower-cased form, or None."""
+        row = self.rows.get(token)
+        return self.rows.get(token.lower()) if row is None else row
+
+    def vector(self, token: str) -> "Floats | None":
+        """Return the vector of a token, or None."""
+        row = self.row(token)
+        return None if row is None else self.matrix[row]
+
+
+@dataclass(frozen=True)
+class SubwordVectors(WordVectors):
+    """A fastText model: below the words, the matrix has one row for each bucket of n-grams.
+
+    The shortest and the longest n-gram have so many characters; 0 without n-grams.
+    """
+
+    buckets: int
+    shortest: int
+    longest: int
+
+    def vector(self, token: str) -> "Floats | None":
+        """Return the mean over the word, if it is known, and its n-grams; None without either."""
+        row = self.row(token)
+        rows = [] if row is None else [row]
+        word = token if row is None or token in self.rows else token.lower()
+        if word != FASTTEXT_END and self.buckets:
+            hashes = ngram_hashes(f"<{word}>", self.shortest, self.longest)
+            rows += [len(self.rows) + hashed % self.buckets for hashed in hashes]
+        if not rows:
+            return None
+        mean: Floats = self.matrix[rows].mean(axis=0, dtype=np.float64).astype(np.float32)
+        return mean
+
+
+def ngram_hashes(word: str, shortest: int, longest: int) -> Iterator[int]:
+    """Yield the hashes of a word's character n-grams as fastText computes them.
+
+    Source: fastText, dictionary.cc, computeSubwords and hash: the 32-bit FNV-1a of the UTF-8 bytes,
+    each with its sign extended; no n-gram is a single "<" or ">" at the word's ends, which it has.
+    """
+    letters = [letter.encode() for letter in word]
+    for start in range(len(letters)):
+        hashed = 2166136261
+        for end in range(start, min(start + longest, len(letters))):
+            for byte in letters[end]:
+                signed = byte if byte < 128 else byte | 0xFFFFFF00
+                hashed = (hashed ^ signed) * 16777619 & 0xFFFFFFFF
+            length = end - start + 1
+            bracket = length == 1 and start in (0, len(letters) - 1)
+            if length >= shortest and not bracket:
+                yield hashed
 
 
 class VectorFile:
-    """A file read in large blocks, from which small pieces are taken.
-
-    Attributes:
-        path: as it was given.
-        zipped: whether it is compressed with gzip.
-        position: number of (uncompressed) bytes taken.
-    """
+    """A file read in large blocks; ``position``: (uncompressed) bytes that were taken from it."""
 
     def __init__(self, path: str, raw: BinaryIO) -> None:
         self.path = path
@@ -80,11 +128,7 @@ class VectorFile:
         return self._data[self._at : self._at + count]
 
     def take(self, count: int) -> bytes:
-        """Take so many bytes.
-
-        Raises:
-            EOFError: there are fewer.
-        """
+        """Take so many bytes; EOFError if there are fewer."""
         piece = self.peek(count)
         if len(piece) < count:
             raise EOFError
@@ -93,11 +137,7 @@ class VectorFile:
         return piece
 
     def until(self, end: bytes) -> bytes:
-        """Take all up to a byte, which is left out.
-
-        Raises:
-            EOFError: the byte does not come, or not soon.
-        """
+        """Take all up to a byte, which is left out; EOFError if it does not come, or not soon."""
         while (at := self._data.find(end, self._at, self._at + LONGEST_BYTES)) < 0:
             if len(self._data) - self._at >= LONGEST_BYTES or not self._more():
                 raise EOFError
@@ -107,17 +147,19 @@ class VectorFile:
         return piece
 
     def unpack(self, layout: str) -> tuple[Any, ...]:
-        """Take the little-endian numbers that a layout of ``struct`` says.
-
-        Raises:
-            EOFError: the file ends before.
-        """
+        """Take the little-endian numbers of a layout of ``struct``; EOFError at the end."""
         return struct.unpack(f"<{layout}", self.take(struct.calcsize(f"<{layout}")))
 
-    def error(self, position: str, *, expected: str, found: str, todo: str) -> InputError:
-        """Return the error of a place in the file."""
+    def error(self, position: str, expected: str, found: str, *todo: str) -> RawError:
+        """Return the error of a place in the file, or of all of it."""
         where = f"{self.path}, {position}" if position else self.path
-        return InputError(where, expected=expected, found=found, todo=todo)
+        return RawError(where, expected, found, *todo)
+
+
+def no_file(path: str, error: OSError) -> InputError:
+    """Return the error of a file that cannot be read."""
+    found = error.strerror or str(error)
+    return ParamsError(path, "a file of word vectors", found, "correct the encoder's `path`")
 
 
 @contextmanager
@@ -127,25 +169,15 @@ def open_vectors(path: str) -> Iterator[VectorFile]:
         with Path(path).open("rb") as raw:
             yield VectorFile(path, raw)
     except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise InputError(
-            path,
-            expected="a whole file",
-            found=f"its end in the middle, or damaged data {error}".rstrip(),
-            todo="download the file again",
-        ) from None
+        found = f"its end in the middle, or damaged data {error}".rstrip()
+        raise RawError(path, "a whole file", found) from None
     except OSError as error:
         raise no_file(path, error) from None
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a file begins with.
-
-    Attributes:
-        dimension: length of a vector.
-        count: number of words; None if the file does not say.
-        binary: whether vectors are float32 or text.
-    """
+    """What a file of words and vectors begins with; ``count`` is None if it does not say."""
 
     dimension: int
     count: int | None
@@ -178,30 +210,24 @@ def read_header(file: VectorFile) -> Header | Model:
         file.take(len(BOM_UTF8))
     first = file.peek(LONGEST_BYTES).partition(b"\n")[0]
     fields = first.rstrip(b" \r").split(b" ")
-    count: int | None
+    count: int | None = None
     if len(fields) == 2 and all(COUNT.fullmatch(field) for field in fields):
         file.until(b"\n")
         count, dimension = map(int, fields)
     elif binary:
-        raise file.error(
-            "line 1",
-            expected="COUNT DIMENSION, as word2vec's binary files begin, or a fastText model",
-            found=_shown(first),
-            todo="name the file without .bin if it is text; else get it again",
-        )
+        expected = "COUNT DIMENSION, as word2vec's binary files begin, or a fastText model"
+        todo = "name the file without .bin if it is text; else get it again"
+        raise file.error("line 1", expected, _shown(first), todo)
     else:
-        count = None
         numbers = [bool(NUMBER.fullmatch(field)) for field in fields[1:]]
         # The last fields that are numbers: the word may have spaces.
-        dimension = next(
-            (i for i, number in enumerate(reversed(numbers)) if not number), len(numbers)
-        )
+        dimension = [False, *numbers][::-1].index(False)
     if not 0 < dimension <= LONGEST_BYTES or count == 0:
         raise file.error(
             "line 1",
-            expected="COUNT DIMENSION, both above 0 and possible, or a word and its numbers",
-            found=_shown(first) if first else "nothing",
-            todo="give a file of word2vec, GloVe or fastText",
+            "COUNT DIMENSION, both above 0 and possible, or a word and its numbers",
+            _shown(first) if first else "nothing",
+            "give a file of word2vec, GloVe or fastText",
         )
     return Header(dimension, count, binary)
 
@@ -211,71 +237,48 @@ def _shown(data: bytes) -> str:
     return f"{text} …" if len(data) > 60 else text
 
 
-def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[list[str], "Floats"]]:
-    """Read words and vectors in blocks, with all checks except for repeated words."""
-    read = _binary_rows if header.binary else _text_rows
-    return _checked(file, header, read(file, header), bar)
-
-
-def _checked(
-    file: VectorFile, header: Header, blocks: Iterator[tuple[list[bytes], "Floats"]], bar: Any
-) -> Iterator[tuple[list[str], "Floats"]]:
-    """Yield words and vectors as they are read, after checking them."""
-    count = 0
-    for words, vectors in blocks:
-        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
-        if bad.size:
-            raise file.error(
-                header.place(count + int(bad[0])),
-                expected="finite numbers in the range of float32",
-                found=f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
-                todo="remove the word (and correct the header), or get the file again",
-            )
-        # So that words which are no UTF-8 stay different from each other, and from all tokens.
-        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
-        count += len(words)
-        bar.update(file.read - bar.n)
-    if header.count not in (None, count):
-        raise file.error(
-            "line 1",
-            expected=f"the number of words that follow, {count}",
-            found=f"{header.count}",
-            todo="get the file again, or correct its first line",
-        )
-
-
 def read_vectors(file: VectorFile, bar: Any) -> WordVectors:
     """Read a file into memory, from its beginning."""
     header = read_header(file)
     if isinstance(header, Model):
         return _read_model(file, header, bar)
-    return _collect(file, header, read_blocks(file, header, bar))
-
-
-def _collect(
-    file: VectorFile, header: Header, blocks: Iterator[tuple[list[str], "Floats"]]
-) -> WordVectors:
-    """Gather words and vectors while they are read."""
     rows: dict[str, int] = {}
     matrix = np.empty((0, header.dimension), np.float32)
-    for words, vectors in blocks:
+    for words, vectors in read_blocks(file, header, bar):
         first = len(rows)
         for row, word in enumerate(words, first):
             known = rows.setdefault(word, row)
             if known != row:
-                raise file.error(
-                    header.place(row),
-                    expected="each word once",
-                    found=f"{_shown(word.encode('utf-8', 'surrogateescape'))}, which "
-                    f"{header.place(known)} has already",
-                    todo="remove one of the two (and correct the header)",
-                )
+                shown = _shown(word.encode("utf-8", "surrogateescape"))
+                found = f"{shown}, which {header.place(known)} has already"
+                todo = "remove one of the two (and correct the header)"
+                raise file.error(header.place(row), "each word once", found, todo)
         if len(rows) > len(matrix):
             # In place, without a copy.
             matrix.resize((len(rows) * 3 // 2, header.dimension), refcheck=False)
         matrix[first : len(rows)] = vectors
     matrix.resize((len(rows), header.dimension), refcheck=False)
     return WordVectors(rows, matrix)
+
+
+def read_blocks(file: VectorFile, header: Header, bar: Any) -> Iterator[tuple[list[str], "Floats"]]:
+    """Read words and vectors in blocks, with all checks except for repeated words."""
+    count = 0
+    for words, vectors in (_binary_rows if header.binary else _text_rows)(file, header):
+        bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if bad.size:
+            raise file.error(
+                header.place(count + int(bad[0])),
+                "finite numbers in the range of float32",
+                f"NaN or an infinite number in the vector of {_shown(words[bad[0]])}",
+                "remove the word (and correct the header), or get the file again",
+            )
+        # So that words which are no UTF-8 stay different from each other, and from all tokens.
+        yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
+        count += len(words)
+        bar.update(file.read - bar.n)
+    if header.count not in (None, count):
+        raise file.error("line 1", f"the number of words that follow, {count}", f"{header.count}")
 
 
 def _text_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
@@ -309,19 +312,18 @@ def _split_line(file: VectorFile, header: Header, row: int, line: bytes) -> tupl
     # word2vec and fastText write a space after the last number.
     line = line.rstrip(b" \r")
     word, _, numbers = line.partition(b" ")
-    found = numbers.count(b" ") + bool(numbers)
-    if found > header.dimension:
+    count = numbers.count(b" ") + bool(numbers)
+    if count > header.dimension:
         parts = line.rsplit(b" ", header.dimension)
         word, numbers = parts[0].rstrip(b" "), line[len(parts[0]) + 1 :]
     space, last = word.rpartition(b" ")[1:]
-    if not word or found < header.dimension or (space and NUMBER.fullmatch(last)):
-        source = "line 1" if row or header.count is not None else "most files"
+    if not word or count < header.dimension or (space and NUMBER.fullmatch(last)):
+        source = "line 1 says" if row or header.count is not None else "most files have"
         raise file.error(
             header.place(row),
-            expected=f"a word and {header.dimension} numbers with one space between them, "
-            f"as {source} says",
-            found=f"{found} fields after the word: {_shown(line)}",
-            todo="correct the line or the header, or get the file again",
+            f"a word and {header.dimension} numbers with one space between them, as {source}",
+            f"{count} fields after the word: {_shown(line)}",
+            "correct the line or the header, or get the file again",
         )
     return word, numbers
 
@@ -332,16 +334,13 @@ def _bad_number(file: VectorFile, header: Header, row: int, numbers: list[str]) 
         try:
             _numbers([line])
         except ValueError:
-            fields = line.split(" ")
-            strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
-            return file.error(
-                header.place(row),
-                expected=f"{header.dimension} numbers",
-                found=repr((strange or fields)[0]),
-                todo="correct the line, or get the file again",
-            )
+            break
         row += 1
-    return file.error("", expected="numbers", found="something else", todo="get the file again")
+    fields = line.split(" ")
+    strange = [field for field in fields if not NUMBER.fullmatch(field.encode("latin-1"))]
+    return file.error(
+        header.place(row), f"{header.dimension} numbers", repr((strange or fields)[0])
+    )
 
 
 def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes], "Floats"]]:
@@ -357,24 +356,15 @@ def _binary_rows(file: VectorFile, header: Header) -> Iterator[tuple[list[bytes]
                 words.append(file.until(b" ").lstrip(b"\n"))
                 numbers.append(file.take(size))
             except EOFError:
-                raise file.error(
-                    header.place(row),
-                    expected=f"{header.count} words, a space and {size} bytes after each, as "
-                    "line 1 says",
-                    found=f"the end of the file after {row} words"
-                    if len(file.peek(size)) < size
-                    else f"no space within {LONGEST_BYTES} bytes",
-                    todo="get the file again; it is not whole, or line 1 is wrong",
-                ) from None
+                found = f"no space within {LONGEST_BYTES} bytes"
+                if len(file.peek(size)) < size:
+                    found = f"the end of the file after {row} words"
+                expected = f"{header.count} words, each with {size} bytes, as line 1 says"
+                raise file.error(header.place(row), expected, found) from None
         yield words, np.frombuffer(b"".join(numbers), "<f4").reshape(len(words), -1)
     if rest := file.peek(LONGEST_BYTES).strip(b"\n"):
-        raise file.error(
-            f"after word {header.count}",
-            expected=f"the end of the file after {header.count} words of dimension "
-            f"{header.dimension}, as line 1 says",
-            found=f"{len(rest)} bytes or more",
-            todo="get the file again, or correct its first line",
-        )
+        expected = f"the end, after {header.count} words of dimension {header.dimension}"
+        raise file.error(f"after word {header.count}", expected, f"{len(rest)} bytes or more")
 
 
 def _read_arguments(file: VectorFile) -> Model:
@@ -385,9 +375,9 @@ def _read_arguments(file: VectorFile) -> Model:
     if version not in FASTTEXT_VERSIONS or model not in FASTTEXT_MODELS or dimension < 1:
         raise file.error(
             "",
-            expected="a fastText model (cbow, skipgram or supervised) of version 11 or 12",
-            found=f"version {version}, model {model}, dimension {dimension}",
-            todo="convert the model with a newer fastText, or give its vectors as text (.vec)",
+            "a fastText model (cbow, skipgram or supervised) of version 11 or 12",
+            f"version {version}, model {model}, dimension {dimension}",
+            "convert the model with a newer fastText, or give its vectors as text (.vec)",
         )
     if version == 11 and model == FASTTEXT_SUPERVISED:
         # fasttext.cc, loadModel: they were trained without n-grams, whatever the file says.
@@ -397,11 +387,9 @@ def _read_arguments(file: VectorFile) -> Model:
 
 def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
     """Read what follows the arguments (dictionary.cc, fasttext.cc, densematrix.cc: load)."""
-    todo = "give the model that is not quantised, or its vectors as text (.vec)"
-    expected = "a model whose matrix is dense"
     entries, words, _, _, pruned = file.unpack("iiiqq")
     if pruned >= 0:
-        raise file.error("", expected=expected, found="a quantised, pruned one", todo=todo)
+        raise file.error("", "a model whose matrix is dense", "a quantised, pruned one", _AS_TEXT)
     rows: dict[str, int] = {}
     for _ in range(entries):
         word = file.until(b"\0").decode("utf-8", "surrogateescape")
@@ -411,40 +399,28 @@ def _read_model(file: VectorFile, header: Model, bar: Any) -> SubwordVectors:
             rows[word] = len(rows)
     (quantised,) = file.unpack("?")
     if quantised:
-        raise file.error("", expected=expected, found="a quantised one", todo=todo)
+        raise file.error("", "a model whose matrix is dense", "a quantised one", _AS_TEXT)
     count, dimension = file.unpack("qq")
-    if len(rows) != words or (count, dimension) != (words + header.buckets, header.dimension):
-        raise file.error(
-            "",
-            expected=f"{words} different words, a matrix of {words + header.buckets} times "
-            f"{header.dimension}",
-            found=f"{len(rows)} words, a matrix of {count} times {dimension}",
-            todo="get the file again",
-        )
+    buckets = header.buckets
+    if (len(rows), count, dimension) != (words, words + buckets, header.dimension):
+        expected = f"{words} different words, a matrix of {words + buckets} × {header.dimension}"
+        raise file.error("", expected, f"{len(rows)} words, a matrix of {count} × {dimension}")
     offset = file.position
     # An uncompressed model is mapped: of its several GiB only the rows that are used are held.
     matrix = np.empty((count if file.zipped else 0, dimension), np.float32)
     for first in range(0, count, BLOCK_ROWS):
         last = min(first + BLOCK_ROWS, count)
+        where = f"rows {first + 1} to {last} of the matrix"
         try:
             block = np.frombuffer(file.take(4 * (last - first) * dimension), "<f4")
         except EOFError:
-            raise file.error(
-                f"row {first + 1} of the matrix or later",
-                expected=f"{count} rows of {dimension} float32",
-                found="the end of the file",
-                todo="get the file again; it is not whole",
-            ) from None
+            expected = f"{count} rows of {dimension} float32"
+            raise file.error(where, expected, "the end of the file") from None
         if not np.isfinite(block).all():
-            raise file.error(
-                f"rows {first + 1} to {last} of the matrix",
-                expected="finite numbers",
-                found="NaN or an infinite number",
-                todo="get the file again",
-            )
+            raise file.error(where, "finite numbers", "NaN or an infinite number")
         if file.zipped:
             matrix[first:last] = block.reshape(-1, dimension)
         bar.update(file.read - bar.n)
     if not file.zipped:
         matrix = np.memmap(file.path, "<f4", "r", offset, (count, dimension))
-    return SubwordVectors(rows, matrix, header.buckets, header.shortest, header.longest)
+    return SubwordVectors(rows, matrix, buckets, header.shortest, header.longest)

@@ -23,8 +23,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns, texts_of
 from evaluation.embedding.embedding import embed_datasets
-from evaluation.encoders.calling import Called
-from evaluation.encoders.given import GivenEncoder
+from evaluation.encoders.callable import Called, GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
 from evaluation.leaderboards.scores import mteb_scores
 from evaluation.probing.measuring import METRICS
@@ -78,7 +77,7 @@ class ProbedDataset(AbsTask):  # type: ignore[misc]
         def encode(texts: list[str]) -> "Floats":
             return encode_with(model, texts, self.metadata, hf_split, **encode_kwargs)
 
-        encoder = GivenEncoder(Called(encode, f"encoder of {self.metadata.name}"), "mteb")
+        encoder = GivenEncoder("mteb", given=Called(encode, f"encoder of {self.metadata.name}"))
         with TemporaryDirectory() as folder:
             embed_datasets(Path(folder), encoder, [self.source])
             results, (predictions,), _new = probe_datasets(

@@ -86,7 +86,9 @@ def leave_out(metric: Metric, gold: Values, predictions: Values, documents: Valu
     """
     units = _units(documents)
     measured = partial(metric_of, metric)
-    return np.stack([_without(measured, terms(metric, gold, own), units) for own in predictions])
+    return np.stack(
+        [_without(measured, terms(metric, gold, answers), units) for answers in predictions]
+    )
 
 
 def leave_out_means(values: Doubles, documents: Values) -> Doubles:
@@ -100,8 +102,8 @@ def leave_out_means(values: Doubles, documents: Values) -> Doubles:
         float64 [sets, units].
     """
     units = _units(documents)
-    of_rows = (np.stack([np.ones_like(own), own], axis=1) for own in values)
-    return np.stack([_without(_mean, own, units) for own in of_rows])
+    of_rows = (np.stack([np.ones_like(of_set), of_set], axis=1) for of_set in values)
+    return np.stack([_without(partial(metric_of, "accuracy"), sums, units) for sums in of_rows])
 
 
 def reach(value: float, left_out: Doubles) -> float:
@@ -173,12 +175,12 @@ def draw_scores(values: Doubles, left_out: Doubles, key: int) -> Doubles:
     wider = student(units - 1) / NormalDist().inv_cdf((1 + COVERAGE) / 2)
     changes = (left_out - values[:, None]) * wider * math.sqrt((units - 1) / units)
     generator = np.random.Generator(np.random.PCG64(key))
-    found = np.empty((len(values), DRAWS))
+    drawn = np.empty((len(values), DRAWS))
     at_once = max(1, _CHUNK // units)
     for start in range(0, DRAWS, at_once):
         weights = generator.standard_normal((min(at_once, DRAWS - start), units))
-        found[:, start : start + len(weights)] = changes @ weights.T
-    return found + values[:, None]
+        drawn[:, start : start + len(weights)] = changes @ weights.T
+    return drawn + values[:, None]
 
 
 @cache
@@ -198,14 +200,9 @@ def _units(documents: Values) -> Values:
     return numbers if len(names) >= LEAST_DOCUMENTS else np.arange(len(documents))
 
 
-def _mean(sums: Doubles) -> Doubles:
-    means: Doubles = sums[:, 1] / sums[:, 0]
-    return means
-
-
 def _without(metric: Callable[[Doubles], Doubles], of_rows: Doubles, units: Values) -> Doubles:
     """Return the metric without each unit, float64 [units], given each row's terms."""
-    of_units = np.stack([np.bincount(units, own) for own in of_rows.T], axis=1)
+    of_units = np.stack([np.bincount(units, of_term) for of_term in of_rows.T], axis=1)
     if len(of_units) < 2:
         return np.full(len(of_units), np.nan)
     return metric(of_units.sum(axis=0) - of_units)

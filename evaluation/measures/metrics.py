@@ -33,12 +33,12 @@ def measures(metric: Metric, gold: Values, predicted: Values, subsets: Values) -
     """
     if metric == "accuracy":
         return {"accuracy": measure(metric, gold, predicted)}
-    found = {"pearson": pearson(gold, predicted), "spearman": spearman(gold, predicted)}
+    values = {"pearson": pearson(gold, predicted), "spearman": spearman(gold, predicted)}
     for subset in sorted({*subsets} - {""}):
-        own = subsets == subset
-        found[f"pearson, {subset}"] = pearson(gold[own], predicted[own])
-        found[f"spearman, {subset}"] = spearman(gold[own], predicted[own])
-    return found
+        rows = subsets == subset
+        values[f"pearson, {subset}"] = pearson(gold[rows], predicted[rows])
+        values[f"spearman, {subset}"] = spearman(gold[rows], predicted[rows])
+    return values
 
 
 def spearman(one: Values, other: Values) -> float:

@@ -13,31 +13,20 @@ _BLOCK = 8192
 def cosines(one: Floats, other: Floats) -> Doubles:
     """Return the cosine of each row of one with that row of the other, to ``DECIMALS``.
 
-    Args:
-        one: float32 [rows, dimension].
-        other: the same.
-
-    Returns:
-        float64 [rows], -1 … 1; 0 where a vector is 0.
+    Both are float32 [rows, dimension]; the cosines float64 [rows], -1 … 1; 0 where a vector is 0.
     """
     # To length 1 before the product, which could leave the range of numbers.
-    found: Doubles = np.einsum("ij,ij->i", _unit(one), _unit(other))
-    return found.round(DECIMALS)
+    products: Doubles = np.einsum("ij,ij->i", _unit(one), _unit(other))
+    return products.round(DECIMALS)
 
 
 def inverse_distances(one: Floats, other: Floats) -> Doubles:
     """Return 1 / (1 + l2) of each row of one and that row of the other (Wang et al. 2022).
 
-    Args:
-        one: float32 [rows, dimension].
-        other: the same.
-
-    Returns:
-        float64 [rows], above 0 to 1, which equal vectors have.
+    Both are float32 [rows, dimension]; the result is float64 [rows], above 0 to 1: equal vectors.
     """
-    distances = np.linalg.norm(one.astype(np.float64) - other, axis=1)
-    found: Doubles = 1 / (1 + distances)
-    return found
+    inverse: Doubles = 1 / (1 + np.linalg.norm(one.astype(np.float64) - other, axis=1))
+    return inverse
 
 
 def norms_of(vectors: Reals) -> Doubles:

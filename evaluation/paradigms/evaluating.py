@@ -13,12 +13,10 @@ from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.data.instances import Dataset
-from evaluation.data.prompts import DEFAULT
-from evaluation.data.texts import text_columns
-from evaluation.embedding.described import Described, read_described
-from evaluation.embedding.store import EmbeddingStore
-from evaluation.embedding.vocabulary import HasWords, Vocabulary, open_vocabulary
-from evaluation.encoders.encoder import Description, Encoder, Form, describe
+from evaluation.data.texts import DEFAULT, text_columns
+from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
+from evaluation.embedding.vocabulary import Vocabulary, open_vocabulary
+from evaluation.encoders.encoder import Description, Encoder, Form, HasWords, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.measures.threads import one_thread
 from evaluation.paradigms.neighbours import Neighbours
@@ -152,7 +150,7 @@ def evaluate_paradigms(
     return replace(results, scores=tuple(scores)), len(keys) - len(there)
 
 
-def _key(results: ParadigmResults, described: Sequence[Described]) -> Key:
+def _key(results: ParadigmResults, described: Sequence[EncodedDataset]) -> Key:
     """Return all that decides the scores on a dataset.
 
     Args:

@@ -22,11 +22,9 @@ from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import PairFeatures
 from evaluation.data.instances import Dataset
-from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
-from evaluation.embedding.described import Described, read_described
-from evaluation.embedding.header import read_header
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.data.texts import prompt_of
+from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
 from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
@@ -151,7 +149,7 @@ def probe_datasets(
     )
 
 
-def _key(results: Results, described: Described) -> Key:
+def _key(results: Results, described: EncodedDataset) -> Key:
     """Return all that decides the scores on a dataset.
 
     Args:

@@ -32,11 +32,9 @@ from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
-from evaluation.data.prompts import prompt_of
 from evaluation.data.rows import probe_rows, read_rows
-from evaluation.data.texts import text_columns, unique_in
-from evaluation.embedding.described import Described, read_described
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.data.texts import prompt_of, text_columns, unique_in
+from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.measures.metrics import spearman
@@ -195,7 +193,7 @@ def _size(dataset: Dataset) -> int:
 
 def _rank_dataset(
     dataset: Dataset,
-    described: Described,
+    described: EncodedDataset,
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],
@@ -217,7 +215,7 @@ def _rank_dataset(
     return own
 
 
-def _key(results: RankingResults, described: Mapping[str, Described]) -> Key:
+def _key(results: RankingResults, described: Mapping[str, EncodedDataset]) -> Key:
     """Return all that decides the scores on datasets that are scored together.
 
     Args:
@@ -402,7 +400,7 @@ def measure_ranks(ranks: Doubles, groups: Values) -> dict[str, Any]:
 
 def _compare(
     datasets: Sequence[Dataset],
-    described: Mapping[str, Described],
+    described: Mapping[str, EncodedDataset],
     encoder: Description,
     store: Path,
     ways: Sequence[_Way],

@@ -83,7 +83,7 @@ def score(
             the encoder returns something else than finite vectors that depend on their text alone,
             or only zeros. Its message says what was expected, what was found and what to do.
     """
-    from evaluation.data.prompts import check_prompt_names
+    from evaluation.data.texts import check_prompt_names
     from evaluation.embedding.embedding import embed_datasets
     from evaluation.probing.probing import probe_datasets
     from evaluation.scoring.data import find_data

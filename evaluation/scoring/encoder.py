@@ -104,8 +104,7 @@ def check_name(name: str | None) -> None:
 
 def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
     """Return a function or object as an encoder."""
-    from evaluation.encoders.calling import Called, function_of
-    from evaluation.encoders.given import GivenEncoder
+    from evaluation.encoders.callable import Called, GivenEncoder, function_of
 
     function = function_of(given)
     if function is None:
@@ -117,7 +116,9 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
         )
     kind = given if hasattr(given, "__qualname__") else type(given)
     label = f"{kind.__module__}.{kind.__qualname__}"
-    encoder = GivenEncoder(Called(function, f"encoder {label}"), label, revision or "", prompts)
+    encoder = GivenEncoder(
+        label, revision or "", prompts=prompts, given=Called(function, f"encoder {label}")
+    )
     encoder.check()
     own = name or name_of(label.rpartition(".")[2])
     if revision is None:
@@ -178,7 +179,7 @@ def name_of(text: str) -> str:
 
 def _check_store(store: Path, encoder: "Encoder") -> None:
     """Refuse a store of another encoder: its vectors would be removed."""
-    from evaluation.embedding.header import fingerprint, read_header
+    from evaluation.embedding.store import fingerprint, read_header
 
     found, own = read_header(store), fingerprint(encoder)
 

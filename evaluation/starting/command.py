@@ -26,6 +26,6 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         InputError: no corpus has the language.
     """
-    from evaluation.starting.writing import params_text
+    from evaluation.starting.offers import params_text
 
     print(params_text(options.language))

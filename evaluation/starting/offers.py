@@ -1,4 +1,4 @@
-"""What the recipes offer in a language: the datasets of the shipped benchmarks, in this language.
+"""What the recipes offer in a language: the shipped datasets in this language, as a params.yaml.
 
 In another language than the shipped one, the names of the datasets have its code at the end.
 """
@@ -8,10 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
 from builders.packaging.changes import dataset_changes
 from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.entries import corpus_of
 from corpora_recipes.facts import CorpusFacts
+from corpora_recipes.languages import corpora_in, title_of
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.yaml_text import load_yaml
@@ -24,11 +28,9 @@ SMALLEST_TREEBANK = 1_500_000
 
 @dataclass
 class Offer:
-    """A corpus, for an entry of params.yaml.
+    """A corpus, for an entry of params.yaml, which has the name of its recipe.
 
     Attributes:
-        recipe: its recipe, and the name of the entry.
-        title: of the corpus, for readers.
         note: a remark for the title.
         reason: why it cannot be used, "" if it can.
         corpus: the entry's part for fetching and reading.
@@ -47,12 +49,44 @@ class Offer:
     why_left_out: str = ""
 
 
+def params_text(language: str) -> str:
+    """Return a params.yaml with all that the recipes have in a language, a BCP 47 code.
+
+    Raises:
+        InputError: no corpus has it.
+    """
+    codes = corpora_in(language)
+    code = language.partition("-")[0]
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["flow"] = _flow
+    return environment.get_template("params.yaml.jinja").render(
+        language=language,
+        code=code,
+        suffix=language.lower().replace("-", "_"),
+        title=title_of(language) or language,
+        offers=offers_in(language, codes),
+        rankings=rankings_in(language),
+        known_to_use=code in TABLE["use_multilingual"].split(),
+    )
+
+
+def _flow(value: object) -> str:
+    """Return a value as YAML on one line."""
+    text: str = yaml.safe_dump(
+        value, default_flow_style=True, allow_unicode=True, sort_keys=False, width=10_000
+    )
+    return text.removesuffix("\n...\n").rstrip("\n")
+
+
 def offers_in(language: str, codes: Mapping[str, str]) -> list[Offer]:
     """Return what there is in a language, in the order of the benchmarks.
 
-    Args:
-        language: its code.
-        codes: the recipes that have it, each with its own code of it.
+    The recipes that have it are those in ``codes``, each with its own code of it.
     """
     recipes = dict.fromkeys(c["recipe"] for _, entry in _shipped() for c in entry["corpora"])
     return [_offer(recipe, codes[recipe], language) for recipe in recipes if recipe in codes]

@@ -5,9 +5,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.entries import load_corpora
+from corpora_recipes.hashing import sha256_of
 from corpora_recipes.params import load_params
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
@@ -18,9 +20,12 @@ from corpora_recipes.running.memo import Key, Memo, digest_of, remembering
 from corpora_recipes.running.outputs import whole_file
 from corpora_recipes.running.telling import tell
 from corpora_recipes.running.walking import Entry, walk
-from evaluation.data.files import parquet_files
 from evaluation.encoders.pretrained import check_packages
-from evaluation.training.params import Training, trained_params
+from evaluation.training.params import OBJECTIVES, SETTINGS, Training, trained_params
+
+if TYPE_CHECKING:
+    from evaluation.training.material import HeldOut
+    from evaluation.training.training import Trained
 
 HELP = """\
 examples:
@@ -58,7 +63,7 @@ def run(options: argparse.Namespace) -> None:
             for name, training in trained_params(params, options.params).items()
             if training.corpus not in without
         }
-        found = walk(
+        counts = walk(
             "train",
             entries,
             unit="encoders",
@@ -67,33 +72,34 @@ def run(options: argparse.Namespace) -> None:
             strict=options.strict,
         )
         with whole_file(TRAINED / "models.json") as temporary:
-            temporary.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+            temporary.write_text(json.dumps(counts, indent=2) + "\n", "utf-8")
 
 
 def _key(training: Training, facts: str) -> Key:
+    from evaluation.data.instances import parquet_files
+
     check_packages("train", "torch", "sentence_transformers")
     return {
         "inputs": [digest_of(records_of(training.corpus)), *map(digest_of, parquet_files(PACKAGE))],
         "parameters": [asdict(training), facts],
-        "code": code_digest("evaluation.training.training", "evaluation.training.card"),
+        "code": code_digest(__name__),
         "versions": stage_versions("train"),
     }
 
 
 def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[str, Any]:
-    from evaluation.training.card import model_card
-    from evaluation.training.held_out import held_out_sentences
+    from evaluation.training.material import HeldOut
     from evaluation.training.training import train
 
     records = records_of(training.corpus)
-    held_out = held_out_sentences(PACKAGE)
+    held_out = HeldOut(PACKAGE)
     trained, kept = train(
         name,
         training,
         records,
         held_out,
         TRAINED / name,
-        lambda found: model_card(name, corpora, records, held_out, found),
+        lambda trained: _model_card(name, corpora, records, held_out, trained),
         Memo("models"),
     )
     counts = trained.counts
@@ -108,3 +114,32 @@ def _train(name: str, training: Training, corpora: Mapping[str, Any]) -> dict[st
         )
         tell(f"{name}: losses at first {first}; at last {last}")
     return counts
+
+
+def _model_card(
+    name: str, corpora: Mapping[str, Any], records: Path, held_out: "HeldOut", trained: "Trained"
+) -> str:
+    """Return the model card, README.md: what an encoder has learnt from, and how."""
+    from builders.auditing.markdown import render
+
+    training = trained.setting["training"]
+    objectives = training["objectives"]
+    points = [
+        [point["step"], *(f"{point[key]:.3f}" if key in point else "–" for key in objectives)]
+        for point in trained.curve
+    ]
+    return render(
+        Path(__file__).with_name("card.md.jinja"),
+        {
+            "name": name,
+            "training": training,
+            "sizes": None if training["model"] else SETTINGS[training["setting"]],
+            "corpus": corpora[training["corpus"]]["corpus"],
+            "records": sha256_of(records),
+            "held_out": held_out,
+            "digest": held_out.digest(),
+            "trained": trained,
+            "objectives": [(key, OBJECTIVES[key], f"{objectives[key]:g}") for key in objectives],
+            "curve": points,
+        },
+    )

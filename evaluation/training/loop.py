@@ -1,5 +1,9 @@
-"""The loop: batch after batch, from a checkpoint if there is one."""
+"""The loop: batch after batch, from a checkpoint if there is one.
 
+A checkpoint is what a killed training goes on from: one file, written whole, without pickle.
+"""
+
+import json
 import math
 import time
 from itertools import chain, islice
@@ -7,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
 
 from corpora_recipes.running.errors import InputError
-from evaluation.training import checkpoints
+from corpora_recipes.running.outputs import whole_file
 from evaluation.training.material import Material
 from evaluation.training.models import Learner, seed_torch
 from evaluation.training.objectives import by_objective
@@ -21,6 +28,7 @@ CHECKPOINT_SECONDS = 60.0
 """Between two checkpoints, at least."""
 CHECKPOINT_TIMES = 20
 """How many times as long as to write a checkpoint it is until the next, at least."""
+_STATES = ("step", "exp_avg", "exp_avg_sq")
 
 
 def learn(
@@ -31,13 +39,6 @@ def learn(
     The weights depend on the training, the material and the machine's arithmetic; not on when a run
     was killed and resumed, as each step draws what it needs from the seed and its own number.
 
-    Args:
-        name: of the encoder, for the progress.
-        training: how.
-        learner: what learns; its weights are changed.
-        material: what it learns from.
-        checkpoint: a file, read if it is there.
-
     Returns:
         The curve: of each of ``POINTS`` parts of the training, or fewer, its last step and the mean
         of each loss.
@@ -47,16 +48,16 @@ def learn(
     """
     from tqdm import tqdm
 
-    total = training.epochs * material.steps(training.batch)
+    total = training.epochs * -(-len(material) // training.batch)
     parameters = [parameter for _, parameter in learner.parameters()]
     optimizer = torch.optim.AdamW(parameters, weight_decay=0, fused=True)
-    state = checkpoints.load(checkpoint, learner, optimizer)
+    state = load_checkpoint(checkpoint, learner, optimizer)
     state = state or {"step": 0, "curve": [], "sums": {}}
+    epochs = range(training.epochs)
     batches = chain.from_iterable(
-        material.batches(training.batch, training.seed, epoch) for epoch in range(training.epochs)
+        material.batches(training.batch, training.seed, epoch) for epoch in epochs
     )
-    saved = time.monotonic()
-    pause = CHECKPOINT_SECONDS
+    saved, pause = time.monotonic(), CHECKPOINT_SECONDS
     learner.model.train()
     with tqdm(
         total=total, initial=state["step"], desc=f"train {name}", unit="batch", disable=None
@@ -77,7 +78,7 @@ def learn(
             bar.update()
             if time.monotonic() - saved >= pause and step + 1 < total:
                 begun = time.monotonic()
-                checkpoints.save(checkpoint, learner, optimizer, state)
+                save_checkpoint(checkpoint, learner, optimizer, state)
                 saved = time.monotonic()
                 pause = max(CHECKPOINT_SECONDS, CHECKPOINT_TIMES * (saved - begun))
     learner.model.eval()
@@ -112,9 +113,47 @@ def _step(
 
 def _check_finite(point: dict[str, float], name: str, step: int) -> None:
     if not all(map(math.isfinite, point.values())):
-        raise InputError(
-            f"training {name}",
-            expected="losses that are finite",
-            found=f"{point} up to step {step}",
-            todo="lower the weights in `objectives`",
+        found, todo = f"{point} up to step {step}", "lower the weights in `objectives`"
+        raise InputError(f"training {name}", "losses that are finite", found, todo)
+
+
+def save_checkpoint(
+    path: Path, learner: Learner, optimizer: torch.optim.Optimizer, state: Any
+) -> None:
+    """Write all weights, the moments of Adam, and where the training is, as JSON."""
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in learner.parameters():
+        tensors[name] = parameter.detach()
+        for key, value in optimizer.state[parameter].items():
+            tensors[f"{key}/{name}"] = value
+    with whole_file(path) as temporary:
+        save_file(
+            {name: value.cpu().contiguous() for name, value in tensors.items()},
+            temporary,
+            {"state": json.dumps(state)},
         )
+
+
+def load_checkpoint(path: Path, learner: Learner, optimizer: torch.optim.Optimizer) -> Any:
+    """Take over what ``save_checkpoint`` wrote; return the state, None if there is no file.
+
+    Raises:
+        InputError: it is damaged, or not of this encoder.
+    """
+    if not path.exists():
+        return None
+    try:
+        with safe_open(path, "pt") as file, torch.no_grad():
+            names = set(file.keys())
+            for name, parameter in learner.parameters():
+                parameter.copy_(file.get_tensor(name))
+                # What had no gradient yet, as no batch had its target, has no moments.
+                if f"step/{name}" in names:
+                    optimizer.state[parameter] = {
+                        key: file.get_tensor(f"{key}/{name}").to(parameter.device)
+                        for key in _STATES
+                    }
+            return json.loads(file.metadata()["state"])
+    except (SafetensorError, RuntimeError, KeyError, TypeError, ValueError) as error:
+        found, todo = f"{type(error).__name__}: {error}", f"remove {path.parent}, to begin again"
+        raise InputError(path, "the checkpoint of this training", found, todo) from None

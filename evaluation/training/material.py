@@ -1,6 +1,8 @@
-"""What an encoder learns from, on disk as numbers: any corpus in bounded memory.
+"""What an encoder learns from: sentences of documents that no test has, and their targets.
 
-One pass over the records writes the files; training then looks at a batch at a time.
+A target is what can be told without labels: a sentence's neighbours, place and titles. One pass
+over the records writes them to the disk as numbers; training then looks at a batch at a time, so
+that any corpus needs bounded memory.
 """
 
 import json
@@ -13,15 +15,22 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from builders.sampling.same_text import is_telling
 from builders.store.record_files import read_records
 from corpora_recipes.hashing import keyed_hash, sha256_of
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.text.same_text import mark
 from evaluation.arrays import Counts, Flags, Labels, Rows
+from evaluation.data.instances import find_datasets
+from evaluation.data.texts import text_columns, unique_in
 from evaluation.training.params import OBJECTIVES, Objective, Training
-from evaluation.training.targets import Sentence, sentences_of
 
+LEVELS = 7
+"""Classes of the nesting level; deeper sections are in the last (Chen et al., released code)."""
+BINS = 20
+"""Classes of a position: its share of the whole, in equal parts (``quant_pos`` in their code)."""
 Tokens = npt.NDArray[np.int32]
 # A text is a slice of all tokens. Of a sentence: its text, its targets, and those that are texts,
 # which are -1 where one is missing.
@@ -45,6 +54,91 @@ _POOL = 32
 _POOLS = 512
 
 
+class HeldOut:
+    """Sentences of six words or more in validation or test of some datasets.
+
+    Of a dataset with folds these are all, since each row is tested once.
+
+    Attributes:
+        datasets: the names of these datasets, sorted.
+    """
+
+    def __init__(self, instances: Path) -> None:
+        """Read all datasets under a folder; memory: 100 bytes for each sentence.
+
+        Raises:
+            InputError: see ``find_datasets``.
+        """
+        self._marks: set[int] = set()
+        self.datasets: list[str] = []
+        for dataset in find_datasets(instances):
+            self.datasets.append(dataset.name)
+            columns = text_columns(dataset.task, "natural")
+            for split in dataset.files:
+                if split != "train" or dataset.folds:
+                    texts = unique_in(dataset.read(split, columns), columns)
+                    self._marks.update(mark(text) for text in texts if is_telling(text))
+
+    def __contains__(self, sentence: str) -> bool:
+        """Return whether a sentence is one of them, whatever its case and punctuation."""
+        return mark(sentence) in self._marks and is_telling(sentence)
+
+    def __len__(self) -> int:
+        """Return their number."""
+        return len(self._marks)
+
+    def digest(self) -> str:
+        """Return 16 hexadecimal digits that change with the sentences."""
+        marks = b"".join(number.to_bytes(8, "big") for number in sorted(self._marks))
+        return sha256(marks).hexdigest()[:16]
+
+
+class Sentence(NamedTuple):
+    """A sentence, and what is to be told from it.
+
+    Attributes:
+        text: natural text.
+        follows: whether it comes directly after the sentence yielded before it.
+        level: of its section, 0 … LEVELS - 1; 0 is the lead.
+        in_paragraph: its position in its paragraph, 0 … BINS - 1.
+        of_paragraph: the position of its paragraph in the document, 0 … BINS - 1.
+        heading: of its section, "" if it has none.
+    """
+
+    text: str
+    follows: bool
+    level: int
+    in_paragraph: int
+    of_paragraph: int
+    heading: str
+
+
+def sentences_of(document: Document, is_held_out: Callable[[str], bool]) -> Iterator[Sentence]:
+    """Yield the sentences of a document that may be learnt from.
+
+    Sentences of two sections are no neighbours. One that stands in a test is left out, and is none.
+    """
+    paragraphs = sum(len(section.paragraphs) for section in document.sections)
+    number = 0
+    for section in document.sections:
+        follows = False
+        for paragraph in section.paragraphs:
+            for place, text in enumerate(paragraph):
+                if is_held_out(text):
+                    follows = False
+                    continue
+                yield Sentence(
+                    text,
+                    follows,
+                    min(section.level, LEVELS) - 1,
+                    place * BINS // len(paragraph),
+                    number * BINS // paragraphs,
+                    section.heading,
+                )
+                follows = True
+            number += 1
+
+
 class Texts(NamedTuple):
     """Targets that are texts: the rows of a batch that have one, and its tokens."""
 
@@ -53,7 +147,7 @@ class Texts(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Sentences and their targets; see ``targets.Sentence``. Numbers are int64 [sentences]."""
+    """Sentences and their targets; see ``Sentence``. Numbers are int64 [sentences]."""
 
     sentences: list[Tokens]
     previous: Texts
@@ -66,11 +160,7 @@ class Batch(NamedTuple):
 
 
 class Material:
-    """The sentences of a corpus as numbers, and their targets.
-
-    Attributes:
-        counts: documents and sentences read, those left out, and what was found.
-    """
+    """The sentences of a corpus as numbers, and their targets; ``counts`` says what was read."""
 
     def __init__(self, folder: Path) -> None:
         """Open the files that ``write_material`` has written."""
@@ -92,12 +182,8 @@ class Material:
     def text(self, number: int) -> Tokens:
         """Return the tokens of a text."""
         start = self._ends[number - 1] if number else 0
-        found: Tokens = self._tokens[start : self._ends[number]]
-        return found
-
-    def steps(self, size: int) -> int:
-        """Return the number of batches of an epoch."""
-        return -(-len(self) // size)
+        tokens: Tokens = self._tokens[start : self._ends[number]]
+        return tokens
 
     def word_counts(self, vocabulary: int) -> Counts:
         """Return how often each word occurs, int64 [vocabulary]."""
@@ -122,8 +208,8 @@ class Material:
             self._texts(rows["title"], rows["title"] >= 0),
         )
 
-    def _texts(self, texts: Rows, there: Flags) -> Texts:
-        rows = np.flatnonzero(there).tolist()
+    def _texts(self, texts: Rows, present: Flags) -> Texts:
+        rows = np.flatnonzero(present).tolist()
         return Texts(rows, [self.text(texts[row]) for row in rows])
 
     def batches(self, size: int, seed: int, epoch: int) -> Iterator[Rows]:
@@ -132,10 +218,9 @@ class Material:
         It depends on nothing else; memory: 16 bytes for each sentence of ``_POOLS`` pools.
         """
         large = _POOLS * _POOL * size
-        starts = range(0, len(self), large)
-        for start in sorted(
-            starts, key=lambda start: keyed_hash(seed, "order", f"{epoch}.{start}")
-        ):
+        starts = [*range(0, len(self), large)]
+        starts.sort(key=lambda start: keyed_hash(seed, "order", f"{epoch}.{start}"))
+        for start in starts:
             key = keyed_hash(seed, "shuffle", f"{epoch}.{start}")
             random = np.random.Generator(np.random.PCG64(key))
             order = start + random.permutation(min(large, len(self) - start))
@@ -144,8 +229,7 @@ class Material:
                 texts = self._sentences["text"][pool]
                 lengths = self._ends[texts] - self._ends[np.maximum(texts - 1, 0)]
                 pool = pool[np.argsort(lengths, kind="stable")]
-                cuts = np.arange(0, len(pool), size)
-                for cut in random.permutation(cuts):
+                for cut in random.permutation(np.arange(0, len(pool), size)):
                     yield pool[cut : cut + size]
 
 
@@ -156,14 +240,10 @@ def write_material(
     is_held_out: Callable[[str], bool],
     encode: Callable[[list[str]], list[list[int]]],
 ) -> None:
-    """Write what can be learnt from the documents of train.
+    """Write what can be learnt from the documents of train to a folder, replaced whole.
 
-    Args:
-        folder: replaced whole.
-        records: the corpus's documents.
-        training: names the objectives, which must find something to learn.
-        is_held_out: see ``sentences_of``.
-        encode: texts to the numbers of their tokens.
+    Sentences that are held out are not (see ``sentences_of``); ``encode`` gives the numbers of the
+    tokens of texts.
 
     Raises:
         InputError: the records are no documents, there is no sentence, or one of the objectives has
@@ -173,9 +253,9 @@ def write_material(
     levels, positions = set[int](), set[tuple[int, int]]()
 
     def held_out(sentence: str) -> bool:
-        found = is_held_out(sentence)
-        counts["held_out"] += found
-        return found
+        is_tested = is_held_out(sentence)
+        counts["held_out"] += is_tested
+        return is_tested
 
     with whole_folder(folder) as temporary:
         writer = _Writer(temporary, encode)
@@ -202,15 +282,11 @@ def write_material(
 
 
 def training_documents(records: Path) -> Iterator[Document]:
-    """Yield the documents of a file of records whose split is train, and show how many were read.
-
-    Raises:
-        InputError: see ``record_batches``.
-    """
+    """Yield the documents of train of a file of records, and show how many were read."""
     from tqdm import tqdm
 
-    found = read_records(records, "documents")
-    for document in tqdm(found, desc="read", unit="document", leave=False, disable=None):
+    documents = read_records(records, "documents")
+    for document in tqdm(documents, desc="read", unit="document", leave=False, disable=None):
         if isinstance(document, Document) and document.split == "train":
             yield document
 
@@ -271,19 +347,14 @@ _FED: dict[Objective, tuple[str, int, str]] = {
 def _check(counts: dict[str, int], training: Training, records: Path) -> None:
     """Refuse an objective from which there is nothing to learn."""
     if not counts["sentences"]:
-        raise InputError(
-            records,
-            expected="sentences in documents of train, to learn from",
-            found=f"{counts['documents']} documents of train, {counts['held_out']} of their "
-            "sentences in tests, and none else",
-            todo="read more documents, or name another corpus",
-        )
+        expected = "sentences in documents of train, to learn from"
+        found = f"{counts['documents']} documents, {counts['held_out']} sentences, all in tests"
+        todo = "read more documents, or name another corpus"
+        raise InputError(records, expected, found, todo)
     for name in training.objectives:
-        key, least, what = _FED[name]
+        key, least, needed = _FED[name]
         if counts[key] < least:
-            raise InputError(
-                records,
-                expected=f"{what}, for the objective {name} ({OBJECTIVES[name]})",
-                found=f"{counts[key]} {key} in {counts['sentences']} sentences of train",
-                todo=f"remove {name} from `objectives`, or name another corpus",
-            )
+            expected = f"{needed}, for the objective {name} ({OBJECTIVES[name]})"
+            found = f"{counts[key]} {key} in {counts['sentences']} sentences of train"
+            todo = f"remove {name} from `objectives`, or name another corpus"
+            raise InputError(records, expected, found, todo)

@@ -71,13 +71,8 @@ class Learner:
 
     def parameters(self) -> list[tuple[str, nn.Parameter]]:
         """Return all that is learnt, by name."""
-        parts = (("model", self.model), ("heads", self.heads))
-        return [
-            (f"{part}.{name}", value)
-            for part, module in parts
-            for name, value in module.named_parameters()
-            if value.requires_grad
-        ]
+        parts = nn.ModuleDict({"model": self.model, "heads": self.heads})
+        return [(name, value) for name, value in parts.named_parameters() if value.requires_grad]
 
 
 def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -> Learner:
@@ -103,9 +98,7 @@ def word_learner(training: Training, tokenizer: Tokenizer, material: Material) -
 def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
     """Return a tokeniser of lower-case words, marks and Chinese characters.
 
-    Args:
-        texts: from which the vocabulary is taken, the first ``_COUNTED``.
-        vocabulary: number of words at most, the most frequent.
+    Its ``vocabulary`` most frequent words are taken from the first ``_COUNTED`` texts.
 
     Raises:
         InputError: there is no word.
@@ -118,21 +111,14 @@ def word_tokenizer(texts: Iterable[str], vocabulary: int) -> Tokenizer:
     )
     tokenizer.train_from_iterator(islice(texts, _COUNTED), trainer)
     if tokenizer.get_vocab_size() < 2:
-        raise InputError(
-            "the vocabulary",
-            expected="words in the sentences of train that are in no test",
-            found="none",
-            todo="read more documents, or name another corpus",
-        )
+        expected = "words in the sentences of train that are in no test"
+        todo = "read more documents, or name another corpus"
+        raise InputError("the vocabulary", expected, "none", todo)
     return tokenizer
 
 
 def pretrained_learner(training: Training) -> Learner:
-    """Return a pretrained model, with new heads that the seed decides.
-
-    Raises:
-        InputError: there is no such model, or it cannot be loaded.
-    """
+    """Return a pretrained model, with new heads that the seed decides."""
     device = prepare_torch(torch)
     model = find_pretrained(training.model).load(SentenceTransformer, device=str(device))
     seed_torch(training.seed, "heads")
@@ -143,11 +129,7 @@ def pretrained_learner(training: Training) -> Learner:
 
 
 def find_pretrained(model: str) -> Source:
-    """Find a model of sentence-transformers, or of transformers, whose states get averaged.
-
-    Raises:
-        InputError: it is missing.
-    """
+    """Find a model of sentence-transformers, or of transformers, whose states get averaged."""
     try:
         return find_model(model, "main", "modules.json")
     except InputError:
@@ -161,10 +143,9 @@ def encode_by(model: SentenceTransformer) -> Callable[[list[str]], list[list[int
     def encode(texts: list[str]) -> list[list[int]]:
         if not texts:
             return []
-        found: list[list[int]] = model.tokenizer(texts, truncation=True, max_length=longest)[
-            "input_ids"
-        ]
-        return found
+        encoded = model.tokenizer(texts, truncation=True, max_length=longest)
+        numbers: list[list[int]] = encoded["input_ids"]
+        return numbers
 
     return encode
 
@@ -173,7 +154,7 @@ def encode_words(tokenizer: Tokenizer) -> Callable[[list[str]], list[list[int]]]
     """Return the function from texts to the numbers of their words, ``LONGEST`` at most."""
 
     def encode(texts: list[str]) -> list[list[int]]:
-        return [found.ids[:LONGEST] for found in tokenizer.encode_batch_fast(texts)]
+        return [encoded.ids[:LONGEST] for encoded in tokenizer.encode_batch_fast(texts)]
 
     return encode
 

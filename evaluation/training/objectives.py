@@ -12,9 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evaluation.arrays import Counts
-from evaluation.training.material import Batch, Texts, Tokens
+from evaluation.training.material import BINS, LEVELS, Batch, Texts, Tokens
 from evaluation.training.params import Objective, Sizes
-from evaluation.training.targets import BINS, LEVELS
 
 Embed = Callable[[Sequence[Tokens]], Tensor]
 """Texts to their vectors, float32 [texts, dimension]."""
@@ -33,12 +32,7 @@ class Places(nn.Module):  # type: ignore[misc]
     """NL and SPP: classes, by cross-entropy."""
 
     def __init__(self, objectives: Mapping[Objective, float], dimension: int) -> None:
-        """Make a head for each target.
-
-        Args:
-            objectives: the weight of each.
-            dimension: of a sentence's vector.
-        """
+        """Make a head for each target of the objectives, from vectors of a dimension."""
         super().__init__()
         classes = {"level": LEVELS, "in_paragraph": BINS, "of_paragraph": BINS}
         self.heads = nn.ModuleDict(
@@ -77,15 +71,7 @@ class BagsOfWords(nn.Module):  # type: ignore[misc]
         words: nn.Embedding,
         counts: Counts,
     ) -> None:
-        """Make a decoder for each target.
-
-        Args:
-            objectives: the weight of each.
-            dimension: of a sentence's vector.
-            sizes: those of the encoder.
-            words: its word vectors.
-            counts: of each word in the corpus, [vocabulary].
-        """
+        """Make a decoder for each target, given the encoder's words and how often each occurs."""
         super().__init__()
         self.places = Places(objectives, dimension)
         # In a list, so that they are no parameters of this module: they are the encoder's.
@@ -136,11 +122,11 @@ class BagsOfWords(nn.Module):  # type: ignore[misc]
 
     def _columns(self, given: Any) -> tuple[Tensor, Tensor]:
         """Return the words among which those of a batch are told, and the logs of their chances."""
-        own = np.concatenate([text for texts in given for text in texts.texts]).astype(np.int64)
+        present = np.concatenate([text for texts in given for text in texts.texts])
         size = len(self._log_absent)
         drawn = torch.randint(size, (self._drawn,))
-        columns = torch.cat([torch.from_numpy(own), drawn]).unique()
-        absent = len(own) * self._log_absent[columns] + self._drawn * np.log1p(-1 / (size + 1))
+        columns = torch.cat([torch.from_numpy(present.astype(np.int64)), drawn]).unique()
+        absent = len(present) * self._log_absent[columns] + self._drawn * np.log1p(-1 / (size + 1))
         device = self.bias.device
         return columns.to(device), torch.log(-torch.expm1(absent)).float().to(device)
 
@@ -164,9 +150,9 @@ class Contrasts(nn.Module):  # type: ignore[misc]
         losses: dict[str, Tensor] = self.places(vectors, batch)
         if "nsp" in self._objectives and batch.following.rows:
             logits = _cosines(vectors[batch.following.rows], embed(batch.following.texts))
-            own = torch.arange(len(logits), device=logits.device)
-            losses["following"] = functional.cross_entropy(logits, own)
-            losses["previous"] = functional.cross_entropy(logits.T, own)
+            right = torch.arange(len(logits), device=logits.device)
+            losses["following"] = functional.cross_entropy(logits, right)
+            losses["previous"] = functional.cross_entropy(logits.T, right)
         for target in TERMS["sdt"] if "sdt" in self._objectives else ():
             texts: Texts = getattr(batch, target)
             if texts.rows:
@@ -175,8 +161,8 @@ class Contrasts(nn.Module):  # type: ignore[misc]
                 places = [numbers.setdefault(text.tobytes(), len(numbers)) for text in texts.texts]
                 unique = [np.frombuffer(text, np.int32) for text in numbers]
                 logits = _cosines(vectors[texts.rows], embed(unique))
-                own = torch.tensor(places, device=logits.device)
-                losses[target] = functional.cross_entropy(logits, own)
+                right = torch.tensor(places, device=logits.device)
+                losses[target] = functional.cross_entropy(logits, right)
         return losses
 
 
@@ -190,9 +176,9 @@ def by_objective(
 ) -> dict[Objective, Tensor]:
     """Return the loss of each objective that has one in a batch, unweighted."""
     return {
-        name: sum(found)
+        name: sum(terms)
         for name in objectives
-        if (found := [losses[target] for target in TERMS[name] if target in losses])
+        if (terms := [losses[target] for target in TERMS[name] if target in losses])
     }
 
 

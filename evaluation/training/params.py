@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Strict, StrictInt
 
 from corpora_recipes.checking import Checked, checked, described, one_of
 from corpora_recipes.params import Name
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 
 Objective = Literal["nsp", "nl", "spp", "sdt"]
 OBJECTIVES: dict[Objective, str] = {
@@ -93,10 +93,6 @@ def trained_params(params: Mapping[str, Any], path: Path) -> dict[str, Training]
         trained[name] = training = checked(Training, given, where)
         one_of(training.corpus, params["corpora"], f"{where}.corpus", " (entries of `corpora`)")
         if training.model and "setting" in given:
-            raise InputError(
-                where,
-                expected="`setting`, for a new encoder, or `model`, to train one further",
-                found="both",
-                todo="remove one of the two",
-            )
+            expected = "`setting`, for a new encoder, or `model`, to train one further"
+            raise ParamsError(where, expected, "both", "remove one of the two")
     return trained

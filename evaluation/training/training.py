@@ -16,9 +16,14 @@ from corpora_recipes.running.outputs import whole_file, whole_folder
 from corpora_recipes.running.workplaces import locked_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
-from evaluation.training.held_out import HeldOut
 from evaluation.training.loop import learn
-from evaluation.training.material import Material, training_documents, write_material
+from evaluation.training.material import (
+    HeldOut,
+    Material,
+    sentences_of,
+    training_documents,
+    write_material,
+)
 from evaluation.training.models import (
     Learner,
     encode_by,
@@ -29,7 +34,6 @@ from evaluation.training.models import (
     word_tokenizer,
 )
 from evaluation.training.params import SETTINGS, Training
-from evaluation.training.targets import sentences_of
 
 UNFINISHED = ".unfinished"
 """At the end of the name of the hidden folder that a killed training is resumed from."""
@@ -117,22 +121,18 @@ def _words_digest(learner: Learner) -> str | None:
 
 
 def _begin_or_resume(unfinished: Path, setting: dict[str, Any]) -> None:
-    """Write what a training depends on, or check that a killed one depended on the same.
-
-    Raises:
-        InputError: it did not.
-    """
+    """Write what a training depends on, or check that a killed one depended on the same."""
     path = unfinished / "setting.json"
     if not path.exists():
         with whole_file(path) as temporary:
             temporary.write_text(json.dumps(setting, indent=2) + "\n", "utf-8")
-    found = json.loads(path.read_bytes())
-    if differing := [key for key, value in setting.items() if found.get(key) != value]:
+    before = json.loads(path.read_bytes())
+    if differing := [key for key, value in setting.items() if before.get(key) != value]:
         raise InputError(
             unfinished,
-            expected="a training to resume that depends on the same",
-            found=f"one with another {', '.join(differing)} (see {path.name} there)",
-            todo="remove the folder to begin again, or change back what has changed",
+            "a training to resume that depends on the same",
+            f"one with another {', '.join(differing)} (see {path.name} there)",
+            "remove the folder to begin again, or change back what has changed",
         )
 
 

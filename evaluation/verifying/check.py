@@ -10,8 +10,7 @@ from typing import Any
 
 from corpora_recipes.running.code import code_digest
 from evaluation.data.instances import Dataset
-from evaluation.data.prompts import prompt_of
-from evaluation.data.texts import unique_texts
+from evaluation.data.texts import prompt_of, unique_texts
 from evaluation.embedding.store import text_keys
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score

@@ -7,13 +7,10 @@ import numpy as np
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS
 from evaluation.arrays import Floats
-from evaluation.data.prompts import prompt_of
-from evaluation.data.texts import unique_texts
-from evaluation.embedding.checked import encode_checked
-from evaluation.embedding.header import made_by
-from evaluation.embedding.store import EmbeddingStore, text_keys
+from evaluation.data.texts import prompt_of, unique_texts
+from evaluation.embedding.store import EmbeddingStore, made_by, text_keys
 from evaluation.encoders import release
-from evaluation.encoders.encoder import describe
+from evaluation.encoders.encoder import describe, encode_checked
 from evaluation.entries import encoders_of
 from evaluation.results.paradigms import ParadigmScore
 from evaluation.results.probes import Results

@@ -15,7 +15,7 @@ from scipy.stats import t as student
 from builders.tasks import TASKS
 from corpora_recipes.running.commands import run
 from evaluation import score
-from evaluation.training.held_out import held_out_sentences
+from evaluation.training.material import HeldOut
 from evaluation.training.params import Training
 from evaluation.training.training import train
 
@@ -171,7 +171,7 @@ def main() -> None:
     parser.add_argument("--instances", type=Path, default=Path("dist/hub"))
     parser.add_argument("--models", type=Path, help="folder that keeps the models")
     arguments = parser.parse_args()
-    held_out = held_out_sentences(arguments.instances)
+    held_out = HeldOut(arguments.instances)
     keys = {key: getattr(arguments, key) for key in ("corpus", "epochs", "batch", "sentences")}
     with TemporaryDirectory() as temporary:
         arguments.models = arguments.models or Path(temporary)

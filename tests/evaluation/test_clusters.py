@@ -34,6 +34,7 @@ encoders:
   process: {encoder: callable, function: "encoding_workers:process"}
 """
 
+Capsys = pytest.CaptureFixture[str]
 OUT = (EMBEDDINGS, PROBED)
 NOWHERE = "tcp://127.0.0.1:9"
 
@@ -121,32 +122,27 @@ def test_a_worker_loads_a_model_once(hub: Path, cluster: Any) -> None:
     assert vectors.tolist() == [[1, 7], [1, 7], [1, 4], [1, 4]]
 
 
-def test_workers_with_other_vectors_are_refused(
-    hub: Path, cluster: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_workers_with_other_vectors_are_refused(hub: Path, cluster: Any, capsys: Capsys) -> None:
     assert run("embed", "process", "--strict", "--executor", cluster.scheduler_address) == 1
-    said = capsys.readouterr().err
-    assert f"encoder callable, on {socket.gethostname()} and {socket.gethostname()}" in said
-    assert "expected: the same vectors of the same texts from all workers" in said
+    machine = socket.gethostname()
+    assert f"encoder callable, on {machine} and {machine}\n" in capsys.readouterr().err
     kept = [np.load(path) for path in (EMBEDDINGS / "process").glob("*.vectors.*.npy")]
     assert len({float(number) for vectors in kept for number in vectors.flat}) <= 1
 
 
 def test_workers_with_other_packages_are_refused(
-    hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    hub: Path, cluster: Any, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
     """Of probe too: what the build of a version is called does not count."""
     monkeypatch.setattr(environment, "version", lambda package: "0.0.9+cpu")
     for verb in ("embed", "probe"):
         assert run(verb, "loads", "--strict", "--executor", cluster.scheduler_address) == 1
         said = capsys.readouterr().err
-        assert f"a worker, on {socket.gethostname()}\n" in said
-        assert "expected: numpy: 0.0.9, as the driver has\n" in said
-        assert f"found:    {np.__version__}\n" in said
+        assert f"a worker, on {socket.gethostname()}\n  expected: numpy: 0.0.9, as" in said
         assert run("embed", "loads", "--workers", "1") == 0
 
 
-def test_an_address_that_is_refused(hub: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_address_that_is_refused(hub: Path, capsys: Capsys) -> None:
     """No encoder is left out for it."""
     for verb in ("embed", "probe"):
         assert run(verb, "loads", "--executor", "elsewhere") == 1
@@ -163,7 +159,7 @@ def test_files_that_a_worker_does_not_see(hub: Path) -> None:
     calls = list(probing._remote_calls(jobs, encoder, store, 3, Probing()))
     assert call_alike(*calls[0]).score.dataset == "bso_own"
     # Every file is named by a path that does not depend on the current folder.
-    assert all(path.is_absolute() for own in calls[0][3].files.values() for path in own)
+    assert all(path.is_absolute() for files in calls[0][3].files.values() for path in files)
     header = store / "encoder.json"
     header.write_text(header.read_text().replace('"dimension": 2', '"dimension": 3'))
     where = rf"a worker, on {socket.gethostname()}\n"

@@ -10,6 +10,7 @@ from corpora_recipes.params import shipped_params
 from evaluation.commands import main
 from evaluation.stages import STAGES
 
+Capsys = pytest.CaptureFixture[str]
 # All other sections are missing.
 PARAMS = """\
 corpora:
@@ -39,7 +40,7 @@ def outcomes(said: str) -> dict[str, str]:
     return {stage: outcome for _, stage, outcome in found}
 
 
-def test_stages_are_run_once_and_kept(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stages_are_run_once_and_kept(capsys: Capsys) -> None:
     Path("params.yaml").write_text(PARAMS % FAC)
     assert main(["repro"]) == 0
     said = capsys.readouterr().out
@@ -73,7 +74,7 @@ def test_stages_are_run_once_and_kept(capsys: pytest.CaptureFixture[str]) -> Non
     assert "did you mean sqc?" in capsys.readouterr().err
 
 
-def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_fault_is_local(capsys: Capsys) -> None:
     Path("params.yaml").write_text(PARAMS % MINE)
     Path("mine.jsonl").write_text('{"nothing": 1}\n')
     assert main(["repro", "--strict"]) == 1
@@ -94,9 +95,7 @@ def test_a_fault_is_local(capsys: pytest.CaptureFixture[str]) -> None:
     assert "mine" not in Path("reports/report.md").read_text("utf-8")
 
 
-def test_without_params_those_of_the_samples_are_written(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_without_params_those_of_the_samples_are_written(capsys: Capsys) -> None:
     # The name is refused before anything is run.
     assert main(["repro", "--only", "nowhere"]) == 1
     assert "corpora, rankings and encoders of params.yaml" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evaluation.commands import main
 from evaluation.schema import params_type
-from evaluation.starting.writing import params_text
+from evaluation.starting.offers import params_text
 
 SHIPPED = "docs/params.schema.json"
 

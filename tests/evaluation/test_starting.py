@@ -17,7 +17,7 @@ from evaluation.paradigms.params import paralex_params
 from evaluation.probing.params import probing_params
 from evaluation.ranking.params import evalrank_params
 from evaluation.starting import offers
-from evaluation.starting.writing import params_text
+from evaluation.starting.offers import params_text
 
 # What they have of Wikipedia, subtitles, and so on; the treebanks' tasks are not listed here.
 PASSAGES = ["bso_wiki", "dc_opus", "dc_wiki", "sp_wiki"]
@@ -52,7 +52,7 @@ def datasets(folder: Path, language: str) -> dict[str, tuple[Dataset, str]]:
 def test_the_shipped_languages_give_the_shipped_datasets(
     repository: Path, tmp_path: Path, language: str
 ) -> None:
-    found = datasets(tmp_path, language)
+    offered = datasets(tmp_path, language)
     shipped = {
         dataset.name: dataset
         for group in load_groups(repository / "params.yaml")
@@ -60,29 +60,27 @@ def test_the_shipped_languages_give_the_shipped_datasets(
         if dataset.language == language or dataset.name == f"paralex_{language}"
     }
     listed = {name: one for one, some in BENCHMARKS.items() for name in some if name in shipped}
-    assert {name: benchmark for name, (_, benchmark) in found.items() if benchmark} == listed
-    versions = {name: dataset.version for name, (dataset, _) in found.items() if name in listed}
+    assert {name: benchmark for name, (_, benchmark) in offered.items() if benchmark} == listed
+    versions = {name: dataset.version for name, (dataset, _) in offered.items() if name in listed}
     assert versions == {name: shipped[name].version for name in listed}
 
 
 @pytest.mark.parametrize("language", NAMES)
 def test_the_datasets_of_other_languages(tmp_path: Path, language: str) -> None:
-    found = datasets(tmp_path, language)
-    treebanks = {name for name, (d, _) in found.items() if "_ud_" in f"_{name}_"}
-    assert sorted(set(found) - treebanks) == sorted(
-        f"{name}_{language}" for name in NAMES[language]
-    )
-    assert {d.language for d, _ in found.values()} == {language}
+    offered = datasets(tmp_path, language)
+    others = [name for name in offered if "_ud_" not in f"_{name}_"]
+    assert sorted(others) == sorted(f"{name}_{language}" for name in NAMES[language])
+    assert {dataset.language for dataset, _ in offered.values()} == {language}
 
 
 def test_every_language_gives_a_valid_file(tmp_path: Path) -> None:
     by_language = corpora_by_language()
     languages = [code for code, names in by_language.items() if len(names) > 1]
     for language in [*languages, "lmo", "pt-BR", "zh-TW"]:
-        found = datasets(tmp_path, language)
-        assert found or language == "yue", language  # written without spaces
+        offered = datasets(tmp_path, language)
+        assert offered or language == "yue", language  # written without spaces
         if language not in ("ja", "ko", "th", "vi"):  # spaCy needs a package for these
-            for dataset, _ in found.values():
+            for dataset, _ in offered.values():
                 check_tokens(dataset)
 
 
@@ -139,12 +137,8 @@ def test_the_encoders(tmp_path: Path) -> None:
     path.write_text(f"seed: 1\nencoders:\n{section}\n", "utf-8")
     names = list(encoders_params(load_params(path), path))
     assert names[2:] == ["fasttext", "e5", "labse", "mbert_cased", "xlm_roberta"]
-    makers = encoders_of(path)
-    assert [makers[name]().name for name in names[2:]] == [
-        "static",
-        *["sentence_transformers"] * 2,
-        *["transformers"] * 2,
-    ]
+    kinds = [encoders_of(path)[name]().name for name in names[2:]]
+    assert kinds == ["static", *["sentence_transformers"] * 2, *["transformers"] * 2]
 
 
 def test_the_verbs(capsys: pytest.CaptureFixture[str]) -> None:

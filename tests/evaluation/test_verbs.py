@@ -13,6 +13,7 @@ from instance_files import row, write_dataset
 from builders.auditing.report import FORMAT
 from evaluation.commands import VERBS, main
 
+Capsys = pytest.CaptureFixture[str]
 ROWS = [
     row(i, i % 2, sentences=["Primero salió.", f"Luego volvió {i}."][:: 1 if i % 2 else -1])
     for i in range(30)
@@ -20,25 +21,10 @@ ROWS = [
 PARAMS = "seed: 3\nencoders:\n  char_hash: {dimension: 16}\n  use_multilingual:\n"
 
 
-AUDIT = {
-    "format": FORMAT,
-    "datasets": {
-        "bso_own": {
-            "rows": {"train": 20, "validation": 5, "test": 5},
-            "inherited": {},
-            "checks": [
-                {
-                    "gate": "baselines",
-                    "what": "length",
-                    "value": 0.6,
-                    "limit": None,
-                    "verdict": "pass",
-                    "correlation": False,
-                }
-            ],
-        }
-    },
-}
+CHECK = {"gate": "baselines", "what": "length", "value": 0.6, "limit": None, "verdict": "pass"}
+ROWS_OF = {"train": 20, "validation": 5, "test": 5}
+OWN_AUDIT = {"rows": ROWS_OF, "inherited": {}, "checks": [CHECK | {"correlation": False}]}
+AUDIT: dict[str, Any] = {"format": FORMAT, "datasets": {"bso_own": OWN_AUDIT}}
 
 
 @pytest.fixture
@@ -51,20 +37,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(capsys: pytest.CaptureFixture[str]) -> list[str]:
+def said(capsys: Capsys) -> list[str]:
     """Return the lines that were printed, with figures of scores left out."""
     return re.sub(r"\d+\.\d", "x", capsys.readouterr().out).splitlines()
 
 
-def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_instances_to_report(here: Path, capsys: Capsys) -> None:
     assert main(["embed", "--workers", "1"]) == 0
     assert said(capsys) == [
         "char_hash: 31 texts encoded now, for 1 datasets",
         "use_multilingual: 31 texts encoded now, for 1 datasets",
         "embed: 2 encoders: 2 new",
     ]
-    assert main(["embed"]) == 0
-    assert said(capsys) == ["embed: 2 encoders: 2 kept, 0 new"]
     assert main(["probe", "--workers", "1"]) == 0
     assert said(capsys) == [
         "char_hash, bso_own: x (majority x)",
@@ -85,9 +69,7 @@ def test_from_instances_to_report(here: Path, capsys: pytest.CaptureFixture[str]
     assert "the results of an encoder of params.yaml" in capsys.readouterr().err
 
 
-def test_scores_of_pairs_and_the_option_of_their_features(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_of_pairs_and_the_option_of_their_features(here: Path, capsys: Capsys) -> None:
     Path("params.yaml").write_text(PARAMS + "probing: {pair_features: four_part}")
     pairs = [
         row(i, None, score=float(i), sentence1="uno dos tres", sentence2="uno " * i + "cuatro")
@@ -106,18 +88,17 @@ def test_scores_of_pairs_and_the_option_of_their_features(
     assert scores["protocol"]["pair_features"] == "four_part"
 
 
-def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ranks_and_their_differences(here: Path, capsys: Capsys) -> None:
     words = ["faro", "fanal", "tren", "pozo", "mapa", "farol"]
-    rows = [
-        {"id": word, "text": word, "tokens": word, "positives": [], "document_id": word}
-        for word in words
-    ]
+    empty: dict[str, Any] = {"positives": []}
+    rows = [empty | dict.fromkeys(("id", "text", "tokens", "document_id"), w) for w in words]
     for one, other in ((0, 5), (5, 0)):
         rows[one] |= {"positives": [words[other]], "document_id": "faro"}
     write_dataset(here / "dist" / "hub" / "words", "word_ranking", {"test": rows})
-    content = json.loads(json.dumps(AUDIT))
-    content["datasets"]["words"] = {"rows": {"test": 6}, "inherited": {}, "checks": []}
-    Path("dist/hub/audit.json").write_text(json.dumps(content))
+    of_words = {"words": {"rows": {"test": 6}, "inherited": {}, "checks": []}}
+    Path("dist/hub/audit.json").write_text(
+        json.dumps(AUDIT | {"datasets": AUDIT["datasets"] | of_words})
+    )
     assert main(["embed"]) == main(["probe"]) == 0
     capsys.readouterr()
     assert main(["rank"]) == 0
@@ -129,8 +110,6 @@ def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[s
         ),
         "rank: 2 encoders: 2 new",
     ]
-    assert main(["rank"]) == 0
-    assert said(capsys) == ["rank: 2 encoders: 2 kept, 0 new"]
     names = sorted(path.name for path in Path("data/rankings/char_hash").iterdir())
     assert names == ["ranks.parquet", "scores.json"]
     assert main(["report"]) == 0
@@ -144,52 +123,41 @@ def test_ranks_and_their_differences(here: Path, capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    ("command", "where", "word"),
     [
-        ("embed --only bert", ["--only bert", "char_hash, use_multilingual"]),
-        ("probe --only char_hsah", ["did you mean char_hash?"]),
-        ("embed --params p.yaml", ["p.yaml", "no such file"]),
-        ("report r", ["r/scores.json", "run `probeta probe` again"]),
-        ("report", ["data/results", "the results of an encoder of params.yaml"]),
+        ("embed --only bert", "--only bert", "char_hash, use_multilingual"),
+        ("probe --only char_hsah", "--only char_hsah", "did you mean char_hash?"),
+        ("embed --params p.yaml", "p.yaml", "no such file"),
+        ("report r", "r/scores.json", "what `probeta probe` wrote"),
+        ("report", "data/results", "the results of an encoder of params.yaml"),
     ],
 )
 def test_errors_are_one_message(
-    here: Path, capsys: pytest.CaptureFixture[str], command: str, words: list[str]
+    here: Path, capsys: Capsys, command: str, where: str, word: str
 ) -> None:
     assert main(command.split()) == 1
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err.startswith("error: ")
-    for word in [*words, "to do:"]:
-        assert word in captured.err
-
-
-def test_no_datasets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("params.yaml").write_text(PARAMS)
-    assert main(["embed"]) == 1
-    assert "dist/hub\n" in (said := capsys.readouterr().err)
-    assert "no such folder" in said
+    assert captured.err.startswith(f"error: {where}\n")
+    assert word in captured.err
+    assert "to do:" in captured.err
 
 
 @pytest.mark.parametrize(
     "params",
-    ["", "[]", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"],
+    [
+        *("", "[]", "seed: x\nencoders: {}", "seed: 1\nencoders: [char_hash]", "a: [", "\0"),
+        "seed: 1\nencoders: {char_hash: 512}",
+    ],
 )
-def test_bad_params(here: Path, capsys: pytest.CaptureFixture[str], params: str) -> None:
+def test_bad_params(here: Path, capsys: Capsys, params: str) -> None:
     Path("params.yaml").write_text(params)
     assert main(["embed"]) == 1
     assert capsys.readouterr().err.startswith("error: params.yaml")
 
 
-def test_options_that_are_no_mapping(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("params.yaml").write_text("seed: 1\nencoders: {char_hash: 512}")
-    assert main(["embed"]) == 1
-    assert "encoders.char_hash" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("verb", VERBS)
-def test_every_verb_has_examples(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_verb_has_examples(verb: str, capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main([verb, "--help"])
     assert caught.value.code == 0
@@ -200,7 +168,7 @@ def test_every_verb_has_examples(verb: str, capsys: pytest.CaptureFixture[str]) 
         assert not re.fullmatch(r"  -\S+( \S+)?", line) or len(line) > 22, line
 
 
-def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_verb(capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["--help"])
     assert caught.value.code == 0
@@ -210,7 +178,7 @@ def test_help_lists_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
     ] == [*VERBS]
 
 
-def test_an_unknown_verb_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_verb_is_refused(capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["prbe"])
     assert caught.value.code == 2
@@ -226,16 +194,14 @@ def test_score_and_list_start_light() -> None:
         assert run.stdout == "[]\n", verb
 
 
-def test_workers_must_be_positive(capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_must_be_positive(capsys: Capsys) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["embed", "--workers", "0"])
     assert caught.value.code == 2
     assert "not 1 or more" in capsys.readouterr().err
 
 
-def test_list_shows_the_entries_and_finds_what_is_misspelt(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_list_shows_the_entries_and_finds_what_is_misspelt(here: Path, capsys: Capsys) -> None:
     assert main(["list"]) == 0
     assert capsys.readouterr().out.splitlines()[-4:] == [
         "Encoders of params.yaml:",
@@ -244,12 +210,9 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
         "Probing: protocol standard, engine numpy, pair_features difference_product, "
         "ablations False",
     ]
-    Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
-    assert main(["list"]) == 1
-    assert "'char_hsah'" in capsys.readouterr().err
     Path("other.yaml").write_text("seed: 3\nencoders: {own: {encoder: char_hsah}}")
     assert main(["list", "--params", "other.yaml"]) == 1
-    assert "other.yaml: encoders.own" in capsys.readouterr().err
+    assert re.search(r"other\.yaml: encoders\.own\n.*\n.*'char_hsah'", capsys.readouterr().err)
     Path("params.yaml").write_text("seed: 3\nprobing: {engine: torch}")
     assert main(["list"]) == 1
     assert "probing.engine" in capsys.readouterr().err
@@ -259,7 +222,6 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     ("entry", "words"),
     [
         ("{encoder: static, path: nowhere.vec}", "nowhere.vec"),
-        ("{encoder: static, path: dist}", "dist"),
         ("{encoder: callable, function: 'nowhere:encode'}", "a module nowhere"),
         ("{encoder: callable, function: 'json:encode'}", "a function encode"),
         ("{encoder: transformers, model: some/bert}", "torch"),
@@ -267,11 +229,7 @@ def test_list_shows_the_entries_and_finds_what_is_misspelt(
     ],
 )
 def test_list_looks_for_what_the_entries_need(
-    here: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    entry: str,
-    words: str,
+    here: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, entry: str, words: str
 ) -> None:
     from evaluation.encoders import pretrained
 
@@ -286,61 +244,40 @@ RIGHT = OWN % "sentence_position"
 
 
 @pytest.mark.parametrize(
-    ("params", "words"),
+    ("params", "where"),
     [
-        ("corpora: {mine: {corpus: {recipe: jsonl}}}", "mine.yaml: corpora.mine.corpus.path\n"),
-        (
-            f"corpora: {{{RIGHT.replace('own.', 'other.')}}}",
-            "mine.yaml: corpora.mine.corpus.path a",
-        ),
-        (f"corpora: {{{OWN % 'order'}}}", "mine.yaml: corpora.mine.datasets.sp.task\n"),
-        ("corpora: {mine: {corpus: {recipe: tass}}}", "mine.yaml: corpora.mine.datasets\n"),
-        ("rankings: {rank: {task: order}}", "mine.yaml: rankings.rank.task\n"),
-        (
-            "audit: {inherited: {sp: {leak: {at_most: 0.5, because: so}}}}",
-            "mine.yaml: audit.inherited.sp\n",
-        ),
-        ("encoders: {own: {encoder: order}}", "mine.yaml: encoders.own\n"),
-        ("sources: nowhere\ncorpora: {mine: {corpus: {recipe: tass}}}", "`sources` in mine.yaml"),
+        ("corpora: {mine: {corpus: {recipe: jsonl}}}", "corpora.mine.corpus.path"),
+        (f"corpora: {{{RIGHT.replace('own.', 'other.')}}}", "corpora.mine.corpus.path a"),
+        (f"corpora: {{{OWN % 'order'}}}", "corpora.mine.datasets.sp.task"),
+        ("corpora: {mine: {corpus: {recipe: tass}}}", "corpora.mine.datasets"),
+        ("rankings: {rank: {task: order}}", "rankings.rank.task"),
+        ("audit: {inherited: {sp: {leak: {at_most: 0.5, because: so}}}}", "audit.inherited.sp"),
+        ("encoders: {own: {encoder: order}}", "encoders.own"),
     ],
 )
-def test_messages_name_the_params_file(
-    here: Path, capsys: pytest.CaptureFixture[str], params: str, words: str
-) -> None:
+def test_messages_name_the_params_file(here: Path, capsys: Capsys, params: str, where: str) -> None:
     Path("own.jsonl").touch()
     Path("mine.yaml").write_text(f"seed: 3\n{params}")
     assert main(["list", "--params", "mine.yaml"]) == 1
-    said = capsys.readouterr().err
-    assert words in said
-    assert "params.yaml" not in said
+    message = capsys.readouterr().err
+    assert f"mine.yaml: {where}" in message
+    assert "params.yaml" not in message
 
 
 @pytest.mark.parametrize(
-    ("command", "words"),
+    ("verb", "words"),
     [
-        ("fetch", "resumes the download"),
         ("read", "resumes the download"),
         ("embed", "the vectors encoded before are kept"),
         ("audit", "what was there before is unchanged"),
     ],
 )
 def test_what_an_interruption_leaves_is_said(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str, words: str
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch, verb: str, words: str
 ) -> None:
     def interrupted(options: object) -> None:
         raise KeyboardInterrupt
 
-    module = VERBS[command.split()[0]].module
-    monkeypatch.setattr(f"{module}.run", interrupted)
-    assert main(command.split()) == 130
-    said = capsys.readouterr().err
-    assert words in said
-    assert said.count("download") == words.count("download")
-
-
-def test_words_that_are_unknown_are_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Path("own.vec").write_text("1 2\nPrimero 0.5 1.5\n")
-    Path("params.yaml").write_text("seed: 3\nencoders: {own: {encoder: static, path: own.vec}}")
-    assert main(["embed"]) == 0
-    said = capsys.readouterr().out.splitlines()[1]
-    assert re.fullmatch(r"own: \d\d\.\d% of \d+ tokens are not in its vocabulary", said)
+    monkeypatch.setattr(f"{VERBS[verb].module}.run", interrupted)
+    assert main([verb]) == 130
+    assert words in capsys.readouterr().err

@@ -83,6 +83,9 @@ class Words:
         for words, vectors in self.blocks:
             yield words, np.array(vectors, np.float32)
 
+    def coverage(self, texts: Sequence[str]) -> dict[str, int]:
+        raise AssertionError
+
 
 @in_project
 @dataclass

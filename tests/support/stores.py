@@ -6,9 +6,8 @@ from typing import Any, TypeVar
 
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import unique_texts
-from evaluation.embedding.described import describe_datasets
 from evaluation.embedding.embedding import embed
-from evaluation.embedding.store import prepare
+from evaluation.embedding.store import describe_datasets, prepare
 from evaluation.encoders.char_hash import CharHash
 
 Kind = TypeVar("Kind", bound=type)

@@ -30,11 +30,11 @@ class Hub:
                 owner.requests.append(self.path)
                 _, _, name = self.path.removeprefix("/some/model/resolve/").partition("/")
                 path = folder / name
-                found = self.path.startswith("/some/model/resolve/") and path.is_file()
-                content = path.read_bytes() if found else b""
-                self.send_response(200 if found else 404)
+                is_there = self.path.startswith("/some/model/resolve/") and path.is_file()
+                content = path.read_bytes() if is_there else b""
+                self.send_response(200 if is_there else 404)
                 self.send_header("X-Repo-Commit", COMMIT)
-                if found:
+                if is_there:
                     self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
                 else:
                     self.send_header("X-Error-Code", "EntryNotFound")

@@ -10,14 +10,8 @@ from instance_files import row, write_dataset
 from evaluation.commands import main
 from evaluation.results.probes import read_predictions, read_results
 
-ROWS = [
-    row(
-        i,
-        i % 2,
-        sentences=["El perro come.", f"La casa {'no ' * i} duerme."][:: 1 if i % 2 else -1],
-    )
-    for i in range(30)
-]
+PAIRS = [["El perro come.", f"No {i}."] for i in range(30)]
+ROWS = [row(i, i % 2, sentences=pair[:: 1 if i % 2 else -1]) for i, pair in enumerate(PAIRS)]
 
 
 def write_params(model: str, layer: str) -> None:

@@ -17,8 +17,10 @@ from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
 from evaluation.encoders import make_encoder
-from evaluation.training import checkpoints, loop
+from evaluation.training import loop
 
+Toy = Callable[..., list[str]]
+Capsys = pytest.CaptureFixture[str]
 NAMES = ("molino", "puente", "faro", "tren", "río", "perro", "gato", "monte")
 ALL = {"nsp": 1, "nl": 0.5, "spp": 0.5, "sdt": 1}
 LEAKED = "El faro de la costa brilla mucho."
@@ -47,7 +49,7 @@ def toy(
     monkeypatch: pytest.MonkeyPatch,
     write_records: Callable[..., Path],
     write_params: Callable[..., Path],
-) -> Callable[..., list[str]]:
+) -> Toy:
     """Return a function that adds an entry to `trained`, and returns the command for it."""
     monkeypatch.chdir(tmp_path)
     Path("data/records").mkdir(parents=True)
@@ -75,10 +77,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_trained_encoder(
-    toy: Callable[..., list[str]],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    toy: Toy, capsys: Capsys, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     assert main(toy(epochs=12)) == 0
     said = capsys.readouterr().out
@@ -139,7 +138,7 @@ class Killed(BaseException):
 
 
 def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
-    toy: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = toy(epochs=2)
     assert main(command) == 0
@@ -166,19 +165,19 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bytes(
     assert contents(MODEL) == whole
 
 
-def test_a_killed_process_is_resumed(toy: Callable[..., list[str]]) -> None:
+def test_a_killed_process_is_resumed(toy: Toy) -> None:
     command = toy(epochs=2)
     child = os.fork()
     if not child:
         loop.CHECKPOINT_SECONDS, loop.CHECKPOINT_TIMES = 0.0, 0
-        save = checkpoints.save_file
+        save = loop.save_file
 
         def killed(tensors: Any, path: Path, metadata: dict[str, str]) -> None:
             save(tensors, path, metadata)
             if json.loads(metadata["state"])["step"] == 7:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        checkpoints.save_file = killed
+        loop.save_file = killed
         main(command)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -195,7 +194,7 @@ def weights(name: str) -> bytes:
     return Path("data/trained", name, "model.safetensors").read_bytes()
 
 
-def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
+def test_what_decides_the_weights(toy: Toy) -> None:
     runs: dict[str, dict[str, Any]] = {
         "one": {},
         "seed": {"seed": 2},
@@ -212,15 +211,13 @@ def test_what_decides_the_weights(toy: Callable[..., list[str]]) -> None:
     assert weights("seed2") == weights("seed")
 
 
-def test_the_published_setting(toy: Callable[..., list[str]]) -> None:
+def test_the_published_setting(toy: Toy) -> None:
     assert main(toy(setting="published", batch=40)) == 0
     assert SentenceTransformer(str(MODEL), trust_remote_code=True).encode("El").shape == (600,)
 
 
 def test_a_checkpoint_of_another_setting(
-    toy: Callable[..., list[str]],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, capsys: Capsys
 ) -> None:
 
     def killed(*_: Any) -> None:
@@ -231,10 +228,9 @@ def test_a_checkpoint_of_another_setting(
         with pytest.raises(Killed):
             main(toy())
     assert main(toy(seed=2)) == 1
-    said = capsys.readouterr().err
-    assert str(UNFINISHED) in said
-    assert "one with another training" in said
-    assert "remove the folder to begin again" in said
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {UNFINISHED}\n")
+    assert "one with another training" in message
     (UNFINISHED / "checkpoint.safetensors").write_bytes(b"no checkpoint")
     assert main(toy()) == 1
     assert "expected: the checkpoint of this training" in capsys.readouterr().err
@@ -248,21 +244,16 @@ def test_losses_that_are_not_finite() -> None:
 
 
 def test_a_vocabulary_without_words(
-    toy: Callable[..., list[str]],
-    write_records: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
+    toy: Toy, write_records: Callable[..., Path], capsys: Capsys
 ) -> None:
     command = toy(objectives={"nsp": 1})
-    write_records([Document("1", "", (), [Section("", 1, [["", ""]])], "train")]).rename(
-        "data/records/mine.parquet"
-    )
+    document = Document("1", "", (), [Section("", 1, [["", ""]])], "train")
+    write_records([document]).rename("data/records/mine.parquet")
     assert main(command) == 1
     assert "the vocabulary" in capsys.readouterr().err
 
 
-def test_a_pretrained_transformer_learns_the_same(
-    toy: Callable[..., list[str]], minilm: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_pretrained_transformer_learns_the_same(toy: Toy, minilm: str, capsys: Capsys) -> None:
     options: dict[str, Any] = {"model": minilm, "sentences": 20, "batch": 20, "epochs": 3}
     assert main(toy(**options)) == 0
     curve = json.loads((MODEL / "training.json").read_bytes())["curve"]
@@ -270,11 +261,11 @@ def test_a_pretrained_transformer_learns_the_same(
     assert all(curve[-1][key] < curve[0][key] for key in ("nsp", "nl", "spp"))
     # It is a model of sentence-transformers as it was, of its own modules alone.
     texts = ["El molino es viejo."]
-    found, before = (
-        SentenceTransformer(place, device="cpu").encode(texts) for place in (str(MODEL), minilm)
+    after, before = (
+        SentenceTransformer(folder, device="cpu").encode(texts) for folder in (str(MODEL), minilm)
     )
-    assert found.shape == before.shape == (1, 384)
-    assert 0.5 < float((found @ before.T)[0, 0]) < 0.9999
+    assert after.shape == before.shape == (1, 384)
+    assert 0.5 < float((after @ before.T)[0, 0]) < 0.9999
     assert "It was trained further from" in (MODEL / "README.md").read_text("utf-8")
     assert main(toy("again", **options)) == 0
     assert weights("again") == weights("own")

@@ -55,21 +55,20 @@ POOL = {
 @pytest.mark.parametrize("pooling", POOLINGS)
 @pytest.mark.parametrize("kind", WRITERS)
 def test_all_layers_by_hand(kind: str, pooling: str, tiny: dict[str, str]) -> None:
-    encoder = make_encoder(
-        "own", {"encoder": "transformers", "model": tiny[kind], "layer": "all", "pooling": pooling}
-    )
+    options = {"model": tiny[kind], "layer": "all", "pooling": pooling}
+    encoder = make_encoder("transformers", options)
     count = LAYERS[kind]
     assert encoder.layers == (*map(str, range(count + 1)), "avg")
-    found = encoder.encode(TEXTS)
-    assert found.dtype == np.float32
-    assert found.shape == (len(TEXTS), count + 2, encoder.dimension) == (6, count + 2, 16)
-    for text, own in zip(TEXTS, found, strict=True):
+    vectors = encoder.encode(TEXTS)
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (len(TEXTS), count + 2, encoder.dimension) == (6, count + 2, 16)
+    for text, of_text in zip(TEXTS, vectors, strict=True):
         pooled = POOL[pooling](by_hand(tiny[kind], text))
-        assert own[:-1] == pytest.approx(pooled, abs=1e-5)
-        assert own[-1] == pytest.approx(pooled.mean(0), abs=1e-5)
+        assert of_text[:-1] == pytest.approx(pooled, abs=1e-5)
+        assert of_text[-1] == pytest.approx(pooled.mean(0), abs=1e-5)
     # Layers and texts differ, or the above would show little.
-    assert np.abs(np.diff(found, axis=1)).max(2).min() > 0.01
-    assert np.abs(np.diff(found[:, -1], axis=0)).max(1).min() > 0.01
+    assert np.abs(np.diff(vectors, axis=1)).max(2).min() > 0.01
+    assert np.abs(np.diff(vectors[:, -1], axis=0)).max(1).min() > 0.01
 
 
 @pytest.mark.parametrize("kind", WRITERS)
@@ -136,28 +135,6 @@ def test_padding_does_not_leak(kind: str, pooling: str, tiny: dict[str, str]) ->
     assert beside[0] == pytest.approx(alone[0], abs=1e-5)
 
 
-def test_long_texts_go_in_smaller_batches(
-    tiny: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from evaluation.encoders.transformer import _Loaded
-
-    seen = []
-    original = _Loaded.hidden_states
-
-    def watched(self: _Loaded, texts: list[str], limit: int) -> Any:
-        seen.append(len(texts))
-        return original(self, texts, limit)
-
-    monkeypatch.setattr(_Loaded, "hidden_states", watched)
-    texts = ["sí"] * 10 + ["no " * 254] * 3 + ["bien " * 900]
-    found = encode(tiny["bert"], texts, batch=8)
-    assert seen == [1, 1, 1, 1, 16]
-    assert found[13] != pytest.approx(found[12], abs=0.01)
-    seen.clear()
-    encode(tiny["bert"], texts[-1:], batch=1)
-    assert seen == [1]
-
-
 def test_texts_that_are_too_long_are_cut_and_counted(
     tiny: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -204,22 +181,6 @@ def test_bfloat16(minilm: str) -> None:
     assert half == pytest.approx(full, abs=0.03)
     entry = {"encoder": "transformers", "model": minilm, "dtype": "bfloat16"}
     assert make_encoder("own", entry).options["dtype"] == "bfloat16"
-
-
-def test_a_model_of_the_hub_comes_from_its_cache(
-    tiny: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commit = "0123456789abcdef0123456789abcdef01234567"
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    folder = tmp_path / "models--some--bert"
-    (folder / "refs").mkdir(parents=True)
-    (folder / "refs" / "main").write_text(commit)
-    (folder / "snapshots").mkdir()
-    (folder / "snapshots" / commit).symlink_to(tiny["bert"], target_is_directory=True)
-    entry = {"encoder": "transformers", "model": "some/bert", "layer": "all"}
-    encoder = make_encoder("own", entry)
-    assert encoder.revision == commit
-    assert np.array_equal(encoder.encode(TEXTS), encode(tiny["bert"], TEXTS, layer="all"))
 
 
 def test_a_prompt_stands_before_each_text(tiny: dict[str, str]) -> None:

@@ -1,6 +1,5 @@
 """What a store says of datasets: ``datasets.json``."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,10 +11,10 @@ from stores import in_project
 
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.embedding.described import read_described
 from evaluation.embedding.embedding import embed_datasets
-from evaluation.embedding.store import EmbeddingStore
+from evaluation.embedding.store import EmbeddingStore, read_described
 from evaluation.encoders.char_hash import CharHash
+from evaluation.encoders.static import StaticVectors
 
 
 @in_project
@@ -28,6 +27,9 @@ class Knowing(CharHash):
     def encode(self, texts: Sequence[str], prompt: str | None = None) -> Any:
         return super().encode(texts)
 
+    def vocabulary(self) -> Any:
+        raise AssertionError
+
     def coverage(self, texts: Sequence[str]) -> dict[str, int]:
         tokens = " ".join(texts).split()
         return {"tokens": len(tokens), "out_of_vocabulary": sum(t != "a" for t in tokens)}
@@ -37,13 +39,13 @@ def dataset(folder: Path, *sentences: str, name: str = "ssp") -> Dataset:
     rows = [row(i, i % 2, sentence=sentence) for i, sentence in enumerate(sentences)]
     splits = {"train": rows, "validation": rows[:1], "test": rows[:1]}
     write_dataset(folder / "i" / name, "section_prediction", splits)
-    return next(own for own in find_datasets(folder / "i") if own.name == name)
+    return next(made for made in find_datasets(folder / "i") if made.name == name)
 
 
 def test_what_is_said_of_each_dataset(tmp_path: Path) -> None:
     """Each different text counts once, in the encoder's form and with its prompt."""
     encoder = Knowing(8)
-    one, two = (dataset(tmp_path, *own, name=own[0]) for own in (["b", "a", "a"], ["c"]))
+    one, two = (dataset(tmp_path, *texts, name=texts[0]) for texts in (["b", "a", "a"], ["c"]))
     described, new = embed_datasets(tmp_path, encoder, [one, two])
     assert new == 3
     assert described["b"] == read_described(tmp_path, one)
@@ -63,29 +65,35 @@ def test_what_is_said_of_each_dataset(tmp_path: Path) -> None:
 
 
 def test_other_rows_and_other_vectors_are_told(tmp_path: Path) -> None:
-    own = dataset(tmp_path, "b", "a")
-    before = embed_datasets(tmp_path, CharHash(8), [own])[0]["ssp"]
+    ssp = dataset(tmp_path, "b", "a")
+    before = embed_datasets(tmp_path, CharHash(8), [ssp])[0]["ssp"]
     assert before.coverage is None
     # Another row with the same texts: only the digest of the files differs.
-    own = dataset(tmp_path, "b", "a", "a")
+    ssp = dataset(tmp_path, "b", "a", "a")
     with pytest.raises(InputError, match="of other rows"):
-        read_described(tmp_path, own)
-    after = embed_datasets(tmp_path, CharHash(8), [own])[0]["ssp"]
+        read_described(tmp_path, ssp)
+    after = embed_datasets(tmp_path, CharHash(8), [ssp])[0]["ssp"]
     assert before.digest != after.digest
     assert replace(after, digest=before.digest) == before
-    found = embed_datasets(tmp_path / "other", CharHash(9), [own])[0]["ssp"]
-    assert (found.texts, found.vectors != after.vectors) == (after.texts, True)
+    other = embed_datasets(tmp_path / "other", CharHash(9), [ssp])[0]["ssp"]
+    assert (other.texts, other.vectors != after.vectors) == (after.texts, True)
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"ssp": 3}', '{"ssp": {"digest": 1}}'])
-def test_a_damaged_file_is_refused_and_made_again(tmp_path: Path, content: str) -> None:
-    own = dataset(tmp_path, "b", "a")
-    embed_datasets(tmp_path, CharHash(8), [own])
-    file = tmp_path / "datasets.json"
+def test_an_encoder_that_knows_no_text(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("mar 1\n")
+    with pytest.raises(InputError, match="zeros for all 2 of 2 texts"):
+        embed_datasets(
+            tmp_path, StaticVectors(str(tmp_path / "v.vec")), [dataset(tmp_path, "b", "a")]
+        )
+
+
+def test_a_damaged_file_is_refused_and_made_again(tmp_path: Path) -> None:
+    ssp, file = dataset(tmp_path, "b", "a"), tmp_path / "datasets.json"
+    embed_datasets(tmp_path, CharHash(8), [ssp])
     before = file.read_bytes()
-    assert list(json.loads(before)) == ["ssp"]
-    file.write_text(content)
-    with pytest.raises(InputError, match="run `probeta embed` on the same datasets"):
-        read_described(tmp_path, own)
-    embed_datasets(tmp_path, CharHash(8), [own])
-    assert file.read_bytes() == before
+    for content in ("", "{", "[]", "{}", '{"ssp": 3}', '{"ssp": {"digest": 1}}'):
+        file.write_text(content)
+        with pytest.raises(InputError, match="what was encoded of ssp"):
+            read_described(tmp_path, ssp)
+        embed_datasets(tmp_path, CharHash(8), [ssp])
+        assert file.read_bytes() == before

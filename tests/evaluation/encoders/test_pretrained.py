@@ -66,10 +66,8 @@ def test_the_revision_of_the_hub_is_its_commit(hub: Path) -> None:
     assert "revision" not in encoder.options
     sent = pickle.loads(pickle.dumps(encoder))
     assert (sent.revision, sent.layer) == (COMMIT, "avg")
-    asked = make_encoder(
-        "bert", {"encoder": "transformers", "model": "some/bert", "revision": COMMIT}
-    )
-    assert asked.revision == COMMIT
+    options = {"encoder": "transformers", "model": "some/bert", "revision": COMMIT}
+    assert make_encoder("bert", options).revision == COMMIT
 
 
 def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
@@ -79,10 +77,8 @@ def test_layers_are_named_without_loading_the_model(tmp_path: Path) -> None:
     single = Transformer(model, asked_layer="2")
     assert (single.layers, single.layer) == (("2",), "2")
     assert single.options == encoder.options == Transformer(model).options
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"a number from 0 .* to 2\n.*layer 3"):
         _ = Transformer(model, asked_layer="3").layers
-    assert "a number from 0 (embeddings) to 2" in caught.value.expected
-    assert caught.value.found == "layer 3"
 
 
 @pytest.mark.parametrize(
@@ -102,11 +98,13 @@ def test_sizes_by_their_other_names(
     assert (encoder.dimension, encoder.layers[-2]) == (dimension, str(count))
 
 
-def test_a_configuration_without_sizes(tmp_path: Path) -> None:
+def test_bad_configurations(tmp_path: Path) -> None:
     model = write_model(tmp_path / "model", vision_config={})
-    with pytest.raises(InputError, match="hidden_size") as caught:
+    with pytest.raises(InputError, match="hidden_size"):
         _ = Transformer(str(model)).dimension
-    assert caught.value.found == "vision_config"
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(InputError, match=r"config\.json\n.*JSON"):
+        _ = Transformer(str(tmp_path)).revision
 
 
 def test_models_that_are_not_there(tmp_path: Path, hub: Path) -> None:
@@ -125,11 +123,3 @@ def test_models_that_are_not_there(tmp_path: Path, hub: Path) -> None:
         _ = make_encoder("s", {"encoder": "sentence_transformers", "model": "some/bert"}).revision
     with pytest.raises(InputError, match="revision v9"):
         _ = Transformer("some/bert", asked_revision="v9").revision
-
-
-def test_a_configuration_that_is_no_json(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(InputError) as caught:
-        _ = Transformer(str(tmp_path)).revision
-    assert caught.value.where.endswith("config.json")
-    assert caught.value.expected == "JSON"

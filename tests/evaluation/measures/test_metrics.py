@@ -7,14 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from builders.auditing.correlation import pearson
-from evaluation.measures.metrics import (
-    average_ranks,
-    measure,
-    measures,
-    metric_of,
-    spearman,
-    terms,
-)
+from evaluation.measures.metrics import average_ranks, measure, measures, metric_of, spearman, terms
 
 NONE = np.full(4, "")
 
@@ -57,17 +50,13 @@ def test_correlations_of_subsets() -> None:
     gold = np.array([1.0, 2.0, 1.0, 2.0])
     predicted = np.array([0.1, 0.2, 0.9, 0.8])
     subsets = np.array(["news", "news", "web", "web"], object)
-    found = measures("pearson", gold, predicted, subsets)
-    assert list(found) == [
-        "pearson",
-        "spearman",
-        "pearson, news",
-        "spearman, news",
-        "pearson, web",
-        "spearman, web",
+    values = measures("pearson", gold, predicted, subsets)
+    of_subsets = [
+        f"{name}, {subset}" for subset in ("news", "web") for name in ("pearson", "spearman")
     ]
-    assert found["pearson, news"] == pytest.approx(1)
-    assert found["spearman, web"] == pytest.approx(-1)
+    assert list(values) == ["pearson", "spearman", *of_subsets]
+    assert values["pearson, news"] == pytest.approx(1)
+    assert values["spearman, web"] == pytest.approx(-1)
     assert list(measures("pearson", gold, predicted, NONE)) == ["pearson", "spearman"]
 
 

@@ -153,7 +153,7 @@ def test_each_dataset_has_its_prompt_and_vectors_are_kept_by_it(hub_folder: Path
         (
             lambda texts, prompt=None: encode(texts),
             {"sts_wn": "q: "},
-            ["prompts of encoder callable", "'sts_wn'", "did you mean sts_own"],
+            ["prompts of encoder callable", "'sts_wn'", "write sts_own"],
         ),
     ],
 )

@@ -23,8 +23,7 @@ from scoring_files import write_hub
 from evaluation.commands import main
 from evaluation.data.instances import find_datasets
 from evaluation.data.rows import answer_rows
-from evaluation.embedding.described import describe_datasets
-from evaluation.embedding.store import sums_of
+from evaluation.embedding.store import describe_datasets, sums_of
 from evaluation.encoders import make_encoder
 from evaluation.probing.measuring import Answered, majority_answers, score_answers
 from evaluation.results.probes import all_predictions
