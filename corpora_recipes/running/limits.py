@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 
 # --- files, in bytes -----------------------------------------------------------------------------
 
@@ -84,26 +84,17 @@ def is_number(text: str) -> bool:
 def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
     """Return the content of a file.
 
-    Args:
-        path: the file.
-        most: the largest size, in bytes.
-
     Raises:
-        InputError: it is larger.
+        InputError: it is larger than ``most`` bytes.
     """
     if (size := path.stat().st_size) > most:
         raise too_large(path, f"{size:,} bytes", most)
     return path.read_bytes()
 
 
-def too_large(where: Path | str, found: str, most: int) -> InputError:
+def too_large(where: Path | str, found: str, most: int) -> RawError:
     """Return the error for what is read whole and has too many bytes."""
-    return InputError(
-        where,
-        expected=f"at most {most:,} bytes, as it is read whole",
-        found=found,
-        todo="check that it is the right file, and use it as published",
-    )
+    return RawError(where, f"at most {most:,} bytes, as it is read whole", found)
 
 
 class Lines(Protocol):
@@ -114,21 +105,13 @@ class Lines(Protocol):
 
 
 def whole_lines(file: Lines, where: Path | str) -> Iterator[bytes]:
-    """Yield the lines of a file, each with its line end.
-
-    Args:
-        file: the file, at the beginning of a line.
-        where: its name, for messages.
+    """Yield the lines of a file, each with its line end; ``where`` is its name, for messages.
 
     Raises:
         InputError: a line is longer than ``LONGEST_LINE``.
     """
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
-            raise InputError(
-                where,
-                expected=f"lines of at most {LONGEST_LINE:,} bytes",
-                found=f"a longer one, which begins with {line[:60]!r}",
-                todo="check that this is the right file; each line is one item",
-            )
+            found = f"a longer one, which begins with {line[:60]!r}"
+            raise RawError(where, f"lines of at most {LONGEST_LINE:,} bytes", found)
         yield line

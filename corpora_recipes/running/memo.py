@@ -27,8 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.folders import MEMORY
-from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import locked_folder
+from corpora_recipes.running.outputs import locked_folder, whole_file
 
 Key = Mapping[str, Any]
 """Part of what decides an entry, such as "code", to JSON values."""
@@ -57,10 +56,10 @@ def remembering(*, check: bool = False) -> Iterator[None]:
         try:
             yield
         finally:
-            there = {path: of for path, of in _stats.items() if Path(path).exists()}
+            stats = {path: stat for path, stat in _stats.items() if Path(path).exists()}
             _stats = None
             with whole_file(MEMORY / _STATS) as temporary:
-                temporary.write_text(json.dumps(there), "utf-8")
+                temporary.write_text(json.dumps(stats), "utf-8")
 
 
 def digest_of(path: Path) -> str:
@@ -81,14 +80,13 @@ def digest_of(path: Path) -> str:
 
 def digests_of(paths: Iterable[Path]) -> dict[str, str]:
     """Return path to SHA-256, of files and of all files in folders; without hidden ones."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for path in paths:
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-            if file.is_file() and not hidden:
-                found[file.as_posix()] = digest_of(file)
-    return found
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            is_hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+            if file.is_file() and not is_hidden:
+                digests[file.as_posix()] = digest_of(file)
+    return digests
 
 
 class Memo:
@@ -162,9 +160,9 @@ class Memo:
                     self.forget(path.name)
 
     def _made(self, entry: str) -> dict[str, Any] | None:
-        found = _read(self.place(entry) / "made.json")
-        made = found.get("made")
-        return made if isinstance(made, dict) and found.get("digest") == _digest(made) else None
+        note = _read(self.place(entry) / "made.json")
+        made = note.get("made")
+        return made if isinstance(made, dict) and note.get("digest") == _digest(made) else None
 
 
 def _digested(key: Key) -> dict[str, str]:
@@ -178,7 +176,7 @@ def _digest(value: object) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """Return the JSON of a file; nothing if it is missing or damaged."""
     try:
-        found = json.loads(path.read_bytes())
+        note = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return note if isinstance(note, dict) else {}

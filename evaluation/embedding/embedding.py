@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
+from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
+from corpora_recipes.running.executors import CPUS, as_completed, open_executor
+from corpora_recipes.running.outputs import locked_folder
 from corpora_recipes.running.telling import progress
-from corpora_recipes.running.workplaces import locked_folder
 from evaluation.data.instances import Dataset
 from evaluation.data.prompts import prompted_texts
 from evaluation.embedding.checked import encode_checked

@@ -8,10 +8,10 @@ from hashlib import sha256
 from socket import gethostname
 from typing import Any
 
-from corpora_recipes.running.alike import call_alike, releases_of
+from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import NoWorkers
-from corpora_recipes.running.executors import Cluster, as_completed
+from corpora_recipes.running.executors import as_completed
 from evaluation.arrays import Floats
 from evaluation.embedding.checked import encode_checked
 from evaluation.embedding.header import fingerprint

@@ -20,8 +20,7 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import digest_of
-from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import clear
+from corpora_recipes.running.outputs import clear, whole_file
 from evaluation.arrays import Counts, Flags, Floats, Rows, Values
 from evaluation.embedding.header import HEADER, fingerprint, made_by, read_header
 from evaluation.encoders.encoder import Described, Encoder

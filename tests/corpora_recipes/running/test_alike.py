@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from corpora_recipes.running.alike import call_alike, releases_of
+from corpora_recipes.running.cluster import call_alike, releases_of
 from corpora_recipes.running.errors import InputError
 
 _at_work: list[int] = []

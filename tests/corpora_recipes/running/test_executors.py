@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from corpora_recipes.running import cluster as clusters
 from corpora_recipes.running import executors
+from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.errors import InputError, LostWorkers
-from corpora_recipes.running.executors import Cluster, Processes, as_completed, open_executor
+from corpora_recipes.running.executors import Processes, as_completed, open_executor
 
 
 def fail() -> None:
@@ -263,7 +265,7 @@ def test_results_do_not_pass_through_the_scheduler(cluster, gathered) -> None:
 
 
 def test_they_do_if_workers_cannot_be_reached(cluster, gathered, monkeypatch, capsys) -> None:
-    monkeypatch.setattr(executors, "_is_reachable", lambda worker: False)
+    monkeypatch.setattr(clusters, "_is_reachable", lambda worker: False)
     with open_executor(cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
         call = executor.submit(repeated, 1_000_000)
@@ -276,8 +278,8 @@ def test_they_do_if_workers_cannot_be_reached(cluster, gathered, monkeypatch, ca
 
 
 def test_whether_a_worker_can_be_reached(cluster) -> None:
-    assert executors._is_reachable(next(iter(cluster.scheduler.workers)))
-    assert not executors._is_reachable("tcp://127.0.0.1:9")
+    assert clusters._is_reachable(next(iter(cluster.scheduler.workers)))
+    assert not clusters._is_reachable("tcp://127.0.0.1:9")
 
 
 def test_an_error_in_the_cluster_is_the_same_error_here(cluster) -> None:
@@ -321,7 +323,7 @@ def test_a_call_that_kills_every_worker_is_given_up(cluster, tmp_path: Path, mon
 
 
 def test_another_version_in_the_cluster_is_refused(cluster, monkeypatch) -> None:
-    monkeypatch.setattr(executors, "version", lambda project: str(os.getpid()))
+    monkeypatch.setattr(clusters, "version", lambda project: str(os.getpid()))
     with (
         pytest.raises(InputError, match=rf"probeta {os.getpid()}, as on this machine"),
         open_executor(cluster.scheduler_address, None),
@@ -329,7 +331,7 @@ def test_another_version_in_the_cluster_is_refused(cluster, monkeypatch) -> None
         pass
     monkeypatch.undo()
     # A folder that is not installed has no version.
-    monkeypatch.setattr(executors, "PROJECT", "a-project-that-nobody-has")
+    monkeypatch.setattr(clusters, "PROJECT", "a-project-that-nobody-has")
     with open_executor(cluster.scheduler_address, None) as executor:
         assert executor
 
@@ -340,8 +342,8 @@ def test_workers_lost_one_after_the_other(
     workers = empty_cluster.scheduler.workers
     first, second = worker_process(), worker_process()
     until(lambda: len(workers) == 2)
-    monkeypatch.setattr(executors, "POLL", 0.1)
-    monkeypatch.setattr(executors, "PATIENCE", 0.5)
+    monkeypatch.setattr(clusters, "POLL", 0.1)
+    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
     with open_executor(empty_cluster.scheduler_address, None) as executor:
         assert isinstance(executor, Cluster)
         calls = [executor.submit(sleep, seconds) for seconds in (0.9, 1.0)]
@@ -358,7 +360,7 @@ def test_workers_lost_one_after_the_other(
 
 
 def test_a_cluster_without_workers_is_waited_for_and_given_up(empty_cluster, monkeypatch) -> None:
-    monkeypatch.setattr(executors, "PATIENCE", 0.1)
+    monkeypatch.setattr(clusters, "PATIENCE", 0.1)
     with (
         pytest.raises(LostWorkers, match=r"none for 0.1 seconds"),
         open_executor(empty_cluster.scheduler_address, None),

@@ -55,7 +55,7 @@ def test_a_verb_ends_in_words(tmp_path: Path, command: str, code: int, said: str
 
 def test_a_file_does_not_become_the_closed_standard_output(tmp_path: Path) -> None:
     code = (
-        "import os; from corpora_recipes.running.streams import open_streams; open_streams(); "
+        "import os; from corpora_recipes.running.commands import open_streams; open_streams(); "
         "file = open('rows', 'wb'); os.write(1, b'said by a library'); file.write(b'rows')"
     )
     assert shell(f'{sys.executable} -c "{code}" >&- 2>&-', tmp_path).returncode == 0

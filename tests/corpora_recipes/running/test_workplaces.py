@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.running.outputs import whole_file, whole_folder
-from corpora_recipes.running.workplaces import clear, finished
+from corpora_recipes.running.outputs import clear, finished, whole_file, whole_folder
 
 # Writes two files of a folder, and says how far it is; a kill follows where it waits for a line.
 RUN = """\
