@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
         for corpus in load_corpora(options.params)
     }
     with remembering(check=options.check):
-        found = walk(
+        facts_of = walk(
             "read",
             entries,
             unit="corpora",
@@ -64,14 +64,10 @@ def run(options: argparse.Namespace) -> None:
             any_fault=True,
         )
         write_environment()
-    notes = [f"{name}: {excess}" for name, facts in found.items() for excess in facts["notes"]]
+    notes = [f"{name}: {note}" for name, facts in facts_of.items() for note in facts["notes"]]
     if notes and options.strict:
-        raise InputError(
-            RECORDS,
-            expected="no share of drops above its limit",
-            found="; ".join(notes),
-            todo="inspect the raw files, or read them without --strict",
-        )
+        todo = "inspect the raw files, or read them without --strict"
+        raise InputError(RECORDS, "no share of drops above its limit", "; ".join(notes), todo)
     for note in notes:
         print(f"note: {note}")
 

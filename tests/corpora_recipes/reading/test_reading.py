@@ -287,7 +287,7 @@ def test_when_more_than_half_of_the_documents_go_the_stage_fails(tmp_path, raw, 
     "address", ["cluster", "tcp://127.0.0.1:9", "tcp://host", "tcp://host:abc"]
 )
 def test_an_executor_that_is_not_there(tmp_path, raw, corpus, address, monkeypatch) -> None:
-    monkeypatch.setattr("corpora_recipes.running.executors.ANSWER", 1)
+    monkeypatch.setattr("corpora_recipes.running.cluster.ANSWER", 1)
     with pytest.raises(InputError, match="Dask scheduler"):
         read(corpus, raw, tmp_path / "out.parquet", workers=1, executor=address)
 
@@ -312,8 +312,3 @@ def test_killed_in_the_middle_and_run_again_gives_the_same_bytes(
     assert not list(records.glob(".*"))
     read(corpus, raw, tmp_path / "whole.parquet", workers=1, executor="local")
     assert (records / "mine.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
-
-
-def test_records_do_not_go_where_the_counts_go(tmp_path, raw, corpus) -> None:
-    with pytest.raises(InputError, match="where the counts would go"):
-        read(corpus, raw, tmp_path / "out.json", workers=1, executor="local")

@@ -14,8 +14,7 @@ from corpora_recipes.corpora.rst_spanish_treebank.recipe import (
     read_block,
 )
 from corpora_recipes.formats.treebanks import FILES_A_BLOCK
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.reading.counts import settle
+from corpora_recipes.reading.blocks import read_corpus, settle
 from corpora_recipes.recipe import (
     RECIPES,
     Corpus,
