@@ -12,9 +12,9 @@ from loopback import RangeServer
 
 from corpora_recipes.corpora.theses import recipe as theses
 from corpora_recipes.corpora.theses.examining import examine_server
-from corpora_recipes.doctor.examining import asking, examine, of_file
+from corpora_recipes.doctor import asking, examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
-from corpora_recipes.fetching import cost, sources
+from corpora_recipes.fetching import downloads, sources
 from corpora_recipes.fetching.pins import Locked
 from corpora_recipes.fetching.session import Remote, look_at
 from corpora_recipes.recipe import RECIPES, Corpus, Finding, Recipe
@@ -132,7 +132,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def make(**hooks: Any) -> None:
         made = Recipe(nothing, nothing, **hooks)
         monkeypatch.setattr(sources, "load_recipe", lambda name: made)
-        monkeypatch.setattr("corpora_recipes.doctor.examining.load_recipe", lambda name: made)
+        monkeypatch.setattr("corpora_recipes.doctor.load_recipe", lambda name: made)
 
     make()
     return make
@@ -252,6 +252,6 @@ def test_json_and_exit_codes(
     assert json.loads(said.out)["corpora"][0]["verdict"] == "failed"
     assert "faults in sqc" in said.err
     params(tmp_path)
-    monkeypatch.setattr(cost, "free_at", lambda folder: -1)
+    monkeypatch.setattr(downloads, "free_at", lambda folder: -1)
     assert main(["doctor", "sqc"]) == 1
     assert "too small a disk" in capsys.readouterr().err
