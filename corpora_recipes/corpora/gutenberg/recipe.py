@@ -38,7 +38,7 @@ from corpora_recipes.corpora.gutenberg.speech import (
 )
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching.downloads import download
-from corpora_recipes.fetching.manifest import note_digests
+from corpora_recipes.fetching.pins import note_digests
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Dialogue, Drops, Split

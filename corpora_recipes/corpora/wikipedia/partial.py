@@ -13,6 +13,7 @@ from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks, wante
 from corpora_recipes.corpora.wikipedia.index import first_offset
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience
+from corpora_recipes.fetching.downloads import fetch_whole
 from corpora_recipes.fetching.pins import read_lock
 from corpora_recipes.fetching.ranges import (
     NoRanges,
@@ -21,7 +22,7 @@ from corpora_recipes.fetching.ranges import (
     parts_folder,
 )
 from corpora_recipes.fetching.session import look_at
-from corpora_recipes.fetching.sources import fetch_whole, list_sources
+from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import Corpus

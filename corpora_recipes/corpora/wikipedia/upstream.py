@@ -15,8 +15,9 @@ from typing import Any
 from corpora_recipes.corpora.wikipedia.exports import SUCCESS, SUMS, folder_of, read_sums
 from corpora_recipes.corpora.wikipedia.folder import wiki_of
 from corpora_recipes.facts import Source
+from corpora_recipes.fetching.downloads import fetch_whole
 from corpora_recipes.fetching.pins import LOCK, Locked, add_to_lock, read_lock
-from corpora_recipes.fetching.sources import fetch_whole, list_sources
+from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.fetching.transfer import NotFound, read_document, read_json
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError

@@ -7,9 +7,14 @@ import pytest
 from loopback import RangeServer
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import cost
-from corpora_recipes.fetching.cost import free_at, in_words, sizes_in_words, tell_time_left
-from corpora_recipes.fetching.sources import fetch_whole
+from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.downloads import (
+    fetch_whole,
+    free_at,
+    in_words,
+    sizes_in_words,
+    tell_time_left,
+)
 from corpora_recipes.running.errors import InputError
 
 
@@ -41,7 +46,7 @@ def test_the_cost_is_said_before(
 def test_a_small_disk_is_an_error_before_the_download(
     served: RangeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost, "free_at", lambda folder: 1_000_000)
+    monkeypatch.setattr(downloads, "free_at", lambda folder: 1_000_000)
     with pytest.raises(InputError) as error:
         fetch_whole(sources(served), tmp_path / "out")
     assert "2,001,500 free bytes (2.0 MB)" in error.value.expected

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.manifest import (
+from corpora_recipes.fetching.pins import (
     MANIFEST,
     Fetched,
     check_complete,

@@ -12,7 +12,7 @@ from loopback import RangeServer
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.downloads import unpack
-from corpora_recipes.fetching.manifest import read_fetched
+from corpora_recipes.fetching.pins import read_fetched
 from corpora_recipes.recipe import BlockResult, Corpus, Recipe, load_facts
 from corpora_recipes.running.errors import InputError
 

@@ -15,11 +15,11 @@ from loopback import DATA, OTHER, Server, whole
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.command import fetched
-from corpora_recipes.fetching.manifest import MANIFEST, check_complete
+from corpora_recipes.fetching.pins import MANIFEST, check_complete
 from corpora_recipes.missing import MissingCorpus
 from corpora_recipes.recipe import Block, BlockResult, Corpus, Recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.workplaces import locked_folder
+from corpora_recipes.running.outputs import locked_folder
 
 ANOTHER = '{"http://another": {"date": "2026-01-01", "file": "a", "sha256": "0a", "size": 1}}'
 SHA = hashlib.sha256(DATA).hexdigest()
