@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.escaping import one_line
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import downloads
@@ -19,7 +18,7 @@ from corpora_recipes.fetching.pins import Locked, read_lock
 from corpora_recipes.fetching.session import CONTACT, Remote, look_at
 from corpora_recipes.fetching.sources import check_files, list_sources, origin_of
 from corpora_recipes.missing import MissingCorpus
-from corpora_recipes.params import load_params
+from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import Corpus, Finding, load_recipe
 from corpora_recipes.running.commands import add_params
 from corpora_recipes.running.errors import InputError

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.fetching.sources import check_files
 from corpora_recipes.missing import MissingCorpus
-from corpora_recipes.params import load_params
+from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import RAW

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from corpora_recipes.entries import load_corpora
 from corpora_recipes.fetching.command import fetched
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_executor, add_stage

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.missing import missing_corpus
+from corpora_recipes.params import corpus_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.left_out import LeftOut, read_left_out, write_left_out
 
