@@ -86,11 +86,6 @@ def shipped_params() -> Path:
     return copy if copy.exists() else Path(__file__).parents[1] / "params.yaml"
 
 
-def load_corpus(path: Path, name: str) -> Corpus:
-    """Return the entry ``name`` of ``corpora`` in the params file; see ``corpus_of``."""
-    return corpus_of(load_params(path), path, name)
-
-
 def load_corpora(path: Path) -> list[Corpus]:
     """Return all entries of ``corpora`` in the params file, in its order; see ``corpus_of``."""
     params = load_params(path)

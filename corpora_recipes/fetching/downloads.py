@@ -61,7 +61,7 @@ class Downloaded:
     size: int
 
 
-def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
+def fetch_whole(sources: Iterable[Source], out: Path) -> None:
     """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
 
     Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
@@ -71,7 +71,7 @@ def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
     Raises:
         InputError: see ``download_locked``; or the disk is too small.
     """
-    files = list(wanted)
+    files = list(sources)
     left = _announce(files, out)
     needed, begin = sum(left.values()), time.monotonic()
     for source in files:
@@ -110,11 +110,11 @@ def _say_failed(source: Source, error: InputError, then: str) -> None:
     _say(f"{source.file}: {' '.join(error.found.split())}; {then}")
 
 
-def _announce(wanted: Iterable[Source], out: Path) -> dict[str, int]:
+def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
     """Say what will be downloaded, and check the disk; return file to bytes, 0 if unknown."""
     sizes: dict[str, int | None] = {}
     hosts = []
-    for source in wanted:
+    for source in sources:
         file = source.packed or source
         if source.urls and not (out / source.file).exists():
             remote = look_at(file.urls[0], only_head=True) if file.size is None else None

@@ -204,21 +204,21 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
         expected = f'"sample", "upstream" or a folder as `sources` in {corpus.params}'
         todo = "correct `sources`; a folder is relative to where the command runs"
         raise InputError(mirror, expected, "no such folder", todo)
-    wanted = list_sources(corpus)
-    if not wanted:
-        raise _not_to_be_had(corpus, wanted, out)
-    date = _newest(folder, wanted) if corpus.options.get("date") == "latest" else None
+    listed = list_sources(corpus)
+    if not listed:
+        raise _not_to_be_had(corpus, listed, out)
+    date = _newest(folder, listed) if corpus.options.get("date") == "latest" else None
     files = []
-    for source in wanted:
+    for source in listed:
         mirrored = _in_mirror(source, folder, date)
         files += mirrored
         if mirrored:
             continue
-        if source.optional and any(_in_mirror(s, folder, date) for s in wanted):
+        if source.optional and any(_in_mirror(s, folder, date) for s in listed):
             if tell:
                 tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
         elif _must_be_asked_for(corpus):
-            raise _not_to_be_had(corpus, wanted, out)
+            raise _not_to_be_had(corpus, listed, out)
         else:
             put = " from ".join(["put it there", *source.urls[:1]])
             todo = f"{put}, or set `sources` to sample or upstream"
@@ -241,10 +241,10 @@ def _in_mirror(source: Source, folder: Path, date: str | None) -> list[tuple[str
     return [file for other in source.instead for file in _in_mirror(other, folder, date)]
 
 
-def _newest(folder: Path, wanted: Sequence[Source]) -> str | None:
+def _newest(folder: Path, listed: Sequence[Source]) -> str | None:
     """Return the last date (YYYYMMDD) for which every file with "latest" in its name exists."""
     dates: list[set[str]] = []
-    for file in (folder / source.file for source in wanted if "latest" in source.file):
+    for file in (folder / source.file for source in listed if "latest" in source.file):
         pattern = re.compile(re.escape(file.name).replace("latest", r"(\d{8})"))
         matches = [pattern.fullmatch(path.name) for path in file.parent.glob("*")]
         dates.append({match[1] for match in matches if match})
@@ -275,7 +275,7 @@ def _claimed(
         InputError: it holds another file that no fetch has put there.
     """
     before = read_fetched(out) or Fetched("", [], complete=False)
-    known, wanted = set(before.files), set(patterns)
+    known, listed = set(before.files), set(patterns)
     for folder in (out, *(path for path in out.rglob("*") if path.is_dir())):
         clear(folder)
     for path in sorted(out.rglob("*")):
@@ -290,7 +290,7 @@ def _claimed(
                 continue
             todo = "move the file away, or choose a new folder for fetch"
             raise InputError(path, "a folder with files of fetch alone", "another file", todo)
-        if before.source != source or not is_among(name, wanted):
+        if before.source != source or not is_among(name, listed):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
@@ -308,19 +308,19 @@ def _must_be_asked_for(corpus: Corpus) -> bool:
     return bool(corpus.facts.manual) and "path" not in corpus.options
 
 
-def _can_be_fetched(corpus: Corpus, wanted: Sequence[Source]) -> bool:
+def _can_be_fetched(corpus: Corpus, listed: Sequence[Source]) -> bool:
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    return harvest is not None or bool(wanted and all(source.urls for source in wanted))
+    return harvest is not None or bool(listed and all(source.urls for source in listed))
 
 
-def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source], out: Path) -> InputError:
+def _not_to_be_had(corpus: Corpus, listed: Sequence[Source], out: Path) -> InputError:
     if _must_be_asked_for(corpus):
-        return missing_corpus(corpus, list(_names(wanted)), out)
+        return missing_corpus(corpus, list(_names(listed)), out)
     found = how_to_get(corpus) or "the corpus has no URL"
     entry = f"in `corpus` of the entry {corpus.name}"
     todo = f"do so, or write `sources: sample` {entry}"
-    if wanted:
-        names = ", ".join(source.file for source in wanted)
+    if listed:
+        names = ", ".join(source.file for source in listed)
         put = f"put {names} into MIRROR/{corpus.recipe}/"
         todo = f"{put} and write `sources: MIRROR` {entry}, or `sources: sample`"
     where = f"{corpus.where}, from upstream or a mirror"
@@ -345,19 +345,19 @@ def _are_there(corpus: Corpus, out: Path) -> bool:
 
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     corpus = load_recipe(corpus.recipe).settled(corpus)
-    wanted = list_sources(corpus)
-    if not _can_be_fetched(corpus, wanted):
-        raise _not_to_be_had(corpus, wanted, out)
+    listed = list_sources(corpus)
+    if not _can_be_fetched(corpus, listed):
+        raise _not_to_be_had(corpus, listed, out)
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    with _claimed(out, "upstream", list(_names(wanted))):
+    with _claimed(out, "upstream", list(_names(listed))):
         if harvest is not None:
             harvest(corpus, out)
         else:
-            fetch_whole(wanted, out)
+            fetch_whole(listed, out)
 
 
-def _names(wanted: Iterable[Source]) -> Iterator[str]:
+def _names(listed: Iterable[Source]) -> Iterator[str]:
     """Yield the names of all files that a fetch may put into the folder."""
-    for source in wanted:
+    for source in listed:
         yield source.file
         yield from _names([*([source.packed] if source.packed else []), *source.instead])

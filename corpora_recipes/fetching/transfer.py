@@ -192,10 +192,10 @@ class Transfer:
             if version is not None and version.validator:
                 headers["If-Range"] = version.validator
         with request(self._session, "GET", self.url, headers) as response:
-            self._check_status(response, asked=bool(headers))
+            self._check_status(response, for_range=bool(headers))
             self._check_form(response)
             if response.status_code == HTTPStatus.PARTIAL_CONTENT:
-                yield _range(response, start, stop, version, asked=bool(headers))
+                yield _range(response, start, stop, version, for_range=bool(headers))
                 return
             length = said_length(response)
             chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
@@ -256,9 +256,9 @@ class Transfer:
             tqdm.write(f"{self.url}: {found}; trying again in {wait:,.0f} s", file=sys.stderr)
         sleep(wait)
 
-    def _check_status(self, response: "requests.Response", *, asked: bool) -> None:
+    def _check_status(self, response: "requests.Response", *, for_range: bool) -> None:
         code = response.status_code
-        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and asked:
+        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and for_range:
             raise BeyondEnd(response.headers.get("Content-Range", "").removeprefix("bytes */"))
         if code in (*_BUSY, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
             raise Broken(said_status(response), wait=_retry_after(response))
@@ -311,14 +311,14 @@ def _range(
     stop: int | None,
     version: Version | None,
     *,
-    asked: bool,
+    for_range: bool,
 ) -> Answer:
     """Check that an answer 206 has the requested range, or the beginning of it."""
     wrong = WrongRange(
         f"the server sent the wrong range: {response.headers.get('Content-Range', '')!r}"
     )
     content_range = range_of(response)
-    if not asked or not content_range:
+    if not for_range or not content_range:
         raise wrong
     first, last, total = content_range
     validator = validator_of(response)

@@ -90,11 +90,7 @@ def digests_of(paths: Iterable[Path]) -> dict[str, str]:
 
 
 class Memo:
-    """What is remembered of a stage.
-
-    Attributes:
-        made: the number of entries made since.
-    """
+    """What is remembered of a stage; ``made`` is the number of entries made since."""
 
     def __init__(self, stage: str) -> None:
         """Open the memory of a stage, which is a folder of its name."""
@@ -115,11 +111,6 @@ class Memo:
         except OSError:
             return None
         return made["facts"] if same else None
-
-    def changed(self, entry: str, key: Key) -> list[str]:
-        """Return the parts of the key that are not those an entry was made with; none if new."""
-        before, now = (self._made(entry) or {}).get("key", {}), _digested(key)
-        return [name for name in now if before and before.get(name) != now[name]]
 
     def files(self, entry: str) -> dict[str, str]:
         """Return path to SHA-256 of the files that were made, the same now or not."""

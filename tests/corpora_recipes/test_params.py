@@ -7,14 +7,18 @@ import pytest
 
 from builders.plan.datasets import datasets_of
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.params import load_corpora, load_corpus, load_params, shipped_params
+from corpora_recipes.params import corpus_of, load_corpora, load_params, shipped_params
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.errors import InputError
 
 
 def entry(**changes):
-    own = {"recipe": "jsonl", "path": "texts.jsonl", "language": "es"}
-    return {"corpus": own | changes, "datasets": {}}
+    defaults = {"recipe": "jsonl", "path": "texts.jsonl", "language": "es"}
+    return {"corpus": defaults | changes, "datasets": {}}
+
+
+def load_corpus(path, name):
+    return corpus_of(load_params(path), path, name)
 
 
 def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
