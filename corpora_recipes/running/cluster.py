@@ -120,7 +120,9 @@ class Cluster(Executor):
             todo = "check the address, and that the scheduler runs"
             if address.startswith("tls:"):
                 todo += "; TLS must be configured: https://distributed.dask.org/en/stable/tls.html"
-            raise NoWorkers(self._where, "a scheduler that answers", str(error), todo) from None
+            raise NoWorkers(
+                self._where, "a Dask scheduler that answers", str(error), todo
+            ) from None
         try:
             worker = min(self._await_workers())
             self._check_versions()

@@ -29,12 +29,6 @@ UNCHECKED = (
 PINS = {"unpinned": {}, "sized": {"size": len(FILE)}, "pinned": {"sha256": SHA}}
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
-
-
 def files(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} if folder.exists() else set()
 

@@ -15,16 +15,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_it_comes_back() -> None:
-    assert read_left_out("build") == {}
-    left_out = {"sqc": LeftOut("línea\nlínea"), "tass: tass1": LeftOut("Write to …", True)}
-    write_left_out("build", left_out)
-    assert read_left_out("build") == left_out
-    assert read_left_out("read") == {}
-    write_left_out("build", {})
-    assert read_left_out("build") == {}
-
-
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"sqc": 1}', '{"sqc": {"reason": ""}}'])
 def test_a_damaged_file_is_one_of_a_stage_that_has_not_run(text: str) -> None:
     write_left_out("build", {})
