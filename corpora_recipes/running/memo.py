@@ -26,8 +26,8 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.running.folders import MEMORY
-from corpora_recipes.running.outputs import locked_folder, whole_file
+from corpora_recipes.running.folders import MEMORY, WRITTEN
+from corpora_recipes.running.outputs import clear, locked_folder, whole_file
 
 Key = Mapping[str, Any]
 """Part of what decides an entry, such as "code", to JSON values."""
@@ -44,6 +44,8 @@ _stats: dict[str, list[Any]] | None = None
 def remembering(*, check: bool = False) -> Iterator[None]:
     """Open the memory of the current folder; waits for another run there to end.
 
+    What killed runs have left is cleared, beside outputs that will be kept, too.
+
     Args:
         check: whether every file is read again, even if its size and times are as they were.
     """
@@ -52,6 +54,8 @@ def remembering(*, check: bool = False) -> Iterator[None]:
         yield
         return
     with locked_folder(MEMORY, "run", wait=True):
+        for folder in {part.parent for path in WRITTEN for part in Path().glob(f"{path}/.*.part")}:
+            clear(folder)
         _stats = {} if check else _read(MEMORY / _STATS)
         try:
             yield

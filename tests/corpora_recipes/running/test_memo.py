@@ -255,6 +255,14 @@ def test_an_interruption_closes_it() -> None:
     assert not is_read_again(noted(Path("raw")))
 
 
+def test_what_killed_runs_left_is_cleared() -> None:
+    left = [Path(name, ".a.abcd1234.part") for name in ("data/records", "data/memory/read/a")]
+    for path in left:
+        path.mkdir(parents=True)
+    with remembering():
+        assert not any(path.exists() for path in left)
+
+
 def test_another_run_waits(repository: Path) -> None:
     code = "from corpora_recipes.running.memo import remembering\nwith remembering(): print('in')"
     with remembering():
