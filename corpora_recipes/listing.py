@@ -28,16 +28,15 @@ def listing(path: Path) -> Iterator[str]:
     for name in params["corpora"]:
         try:
             corpus = corpus_of(params, path, name)
+            datasets = ", ".join(corpus.datasets) or "no datasets"
             check_files(corpus, params["sources"], RAW / name)
         except MissingCorpus as missing:
-            datasets = ", ".join(corpus.datasets) or "no datasets"
             yield f"  {name} (recipe {corpus.recipe}): missing, must be asked for: {datasets}"
             yield f"    {missing.found}"
         except InputError as error:
             faults.append(error)
             yield f"  {name}: wrong, see below"
         else:
-            datasets = ", ".join(corpus.datasets) or "no datasets"
             yield f"  {name} (recipe {corpus.recipe}): {datasets}"
     yield "Recipes:"
     for name in recipe_names():

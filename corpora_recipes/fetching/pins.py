@@ -40,13 +40,7 @@ def described(pin: Pin) -> str:
 
 
 def mismatch(path: Path, pin: Pin, sha256: str) -> str:
-    """Return what a file is, in the terms of its pin; "" if it is what the pin says.
-
-    Args:
-        path: the file.
-        pin: what it must be.
-        sha256: its SHA-256, which who wrote the file knows already.
-    """
+    """Return what a file of a known SHA-256 is, in the terms of its pin; "" if it is just that."""
     size = path.stat().st_size
     here = Pin(
         size=size,

@@ -132,14 +132,7 @@ def local_files(
 ) -> tuple[str, list[tuple[str, Path]]]:
     """Return the origin of local files, for the manifest, and the files: name in ``out``, path.
 
-    Args:
-        corpus: whose files.
-        sources: see ``origin_of``.
-        out: the folder for links to them.
-        tell: whether to say which optional files a mirror lacks.
-
-    Raises:
-        InputError: see ``check_files``.
+    With ``tell``, optional files that a mirror lacks are named. For the rest see ``check_files``.
     """
     if (path := corpus.options.get("path")) is not None:
         return f"path {path}", _users_files(corpus, Path(path).expanduser())
@@ -265,11 +258,8 @@ def _claimed(
 ) -> Iterator[None]:
     """Make ``out`` a folder that holds only files of this source; at the end it holds all.
 
-    Args:
-        out: the folder.
-        source: of the files, in words.
-        patterns: their names, or patterns of names.
-        by_hand: those of files that the user may have put there; they are left alone.
+    ``patterns`` are their names, or patterns of names; ``by_hand`` those of files that the user may
+    have put there, which are left alone.
 
     Raises:
         InputError: it holds another file that no fetch has put there.

@@ -229,11 +229,7 @@ class Transfer:
             raise Broken(f"the answer ended after {length:,} of its {answer.length:,} bytes")
 
     def again(self, broken: Broken, position: int) -> None:
-        """Wait before the next attempt.
-
-        Args:
-            broken: how the last one ended.
-            position: the number of bytes here; more than ever before is progress.
+        """Wait before the next attempt; more bytes here than ever before are progress.
 
         Raises:
             InputError: there were enough attempts, or the wait would be too long.
