@@ -155,17 +155,14 @@ def sample_folder(corpus: Corpus) -> Path:
     folder, language = RECIPES / corpus.recipe / "sample", corpus.language.partition("-")[0]
     languages = corpus.facts.sample_languages
     if languages and language not in languages:
-        takes_path = "path" in corpus.options
+        todo = "in `corpus` of this entry, write `sources: upstream` or a folder"
+        if "path" in corpus.options:
+            todo = "set `path:` in `corpus` of this entry: your file or folder"
         raise InputError(
             f"{corpus.where}.corpus.sources",
             f"raw files in {corpus.language}",
             f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}",
-            "in `corpus` of this entry, write "
-            + (
-                "`path:` and your file or folder"
-                if takes_path
-                else "`sources: upstream` or a folder"
-            ),
+            todo,
         )
     return folder / language if len(languages) > 1 else folder
 

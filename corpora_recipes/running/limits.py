@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from corpora_recipes.running.errors import RawError
+from corpora_recipes.running.errors import InputError
 
 # --- files, in bytes -----------------------------------------------------------------------------
 
@@ -76,6 +76,9 @@ MOST_DIGITS = 18
 """Of an integer: it fits 64 bits. Python refuses to read one of more than 4,300."""
 
 
+_RIGHT_FILE = "check that it is the right file, and use it as published"
+
+
 def is_number(text: str) -> bool:
     """Return whether a text is an integer without a sign, of at most ``MOST_DIGITS``."""
     return text.isdecimal() and len(text) <= MOST_DIGITS
@@ -92,9 +95,9 @@ def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
     return path.read_bytes()
 
 
-def too_large(where: Path | str, found: str, most: int) -> RawError:
+def too_large(where: Path | str, found: str, most: int) -> InputError:
     """Return the error for what is read whole and has too many bytes."""
-    return RawError(where, f"at most {most:,} bytes, as it is read whole", found)
+    return InputError(where, f"at most {most:,} bytes, as it is read whole", found, _RIGHT_FILE)
 
 
 class Lines(Protocol):
@@ -113,5 +116,5 @@ def whole_lines(file: Lines, where: Path | str) -> Iterator[bytes]:
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
             found = f"a longer one, which begins with {line[:60]!r}"
-            raise RawError(where, f"lines of at most {LONGEST_LINE:,} bytes", found)
+            raise InputError(where, f"lines of at most {LONGEST_LINE:,} bytes", found, _RIGHT_FILE)
         yield line
