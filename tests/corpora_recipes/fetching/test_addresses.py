@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from loopback import DATA, OTHER, RangeServer, Server, status, whole
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching import downloads, patience, session

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from misbehaving import CASES, FILE, HALF, MisbehavingServer, always, good, head
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import downloads, patience

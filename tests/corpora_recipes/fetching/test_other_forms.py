@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from loopback import RangeServer
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import sources

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from loopback import DATA, OTHER, RangeServer, break_off
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.fetching import patience, session
 from corpora_recipes.fetching.ranges import (

@@ -11,6 +11,7 @@ import pytest
 import requests
 from loopback import RangeServer
 from misbehaving import MisbehavingServer, always, head
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.fetching import session
 from corpora_recipes.fetching.session import Remote, look_at

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from loopback import DATA, OTHER, Server, whole
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import sources
