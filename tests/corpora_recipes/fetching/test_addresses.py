@@ -69,7 +69,7 @@ def slowly(handler: BaseHTTPRequestHandler) -> None:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     # Below the rate at which another address is tried, above the one at which all is given up.
-    monkeypatch.setattr(patience, "WINDOW", 0.01)
+    monkeypatch.setattr(patience, "WINDOW", 0.1)
     monkeypatch.setattr(patience, "SLOW_RATE", 1e12)
     monkeypatch.setattr(patience, "LOWEST_RATE", 1)
     server = Server()
