@@ -74,7 +74,7 @@ def test_the_same_bytes_for_one_worker_two_workers_and_dask(tmp_path, raw, corpu
 def test_a_worker_killed_in_the_middle_costs_no_rows(
     tmp_path, corpus, cluster, monkeypatch, place
 ) -> None:
-    raw = write_raw(tmp_path / "raw", files=14, documents=60)
+    raw = write_raw(tmp_path / "raw", files=40, documents=60)
     read(corpus, raw, tmp_path / "one.parquet", workers=1, executor="local")
     used = []
     others = active_children()
@@ -82,7 +82,7 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
     def read_and_kill(*arguments):
         for result in read_corpus(*arguments):
             used.append(result)
-            if len(used) in (2, 5):
+            if len(used) in (3, 9):
                 kill()
             yield result
 
@@ -97,7 +97,7 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
     # More blocks under way than the cluster can have done by then.
     workers, address = (2, "local") if place == "local" else (16, cluster.scheduler_address)
     read(corpus, raw, tmp_path / "killed.parquet", workers=workers, executor=address)
-    assert len(used) == 14
+    assert len(used) == 40
     assert (tmp_path / "killed.parquet").read_bytes() == (tmp_path / "one.parquet").read_bytes()
     assert (tmp_path / "killed.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
@@ -105,11 +105,11 @@ def test_a_worker_killed_in_the_middle_costs_no_rows(
 def test_a_cluster_keeps_nothing_of_blocks_beyond_the_quota(
     tmp_path, corpus, cluster, make_corpus
 ) -> None:
-    raw = write_raw(tmp_path / "raw", files=30, documents=20)
-    small = make_corpus(options={"path": None}, documents=30)
+    raw = write_raw(tmp_path / "raw", files=40, documents=100)
+    small = make_corpus(options={"path": None}, documents=150)
     out = tmp_path / "out.parquet"
     read(small, raw, out, workers=8, executor=cluster.scheduler_address)
-    assert len(ids(out)) == 30
+    assert len(ids(out)) == 150
     deadline = time.monotonic() + 10
     while cluster.scheduler.tasks and time.monotonic() < deadline:
         time.sleep(0.05)
