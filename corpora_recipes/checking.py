@@ -21,7 +21,7 @@ from pydantic import (
     WrapValidator,
 )
 
-from corpora_recipes.running.errors import InputError, nearest
+from corpora_recipes.running.errors import ParamsError, nearest
 
 # Looking for plug-ins of pydantic among all packages takes a third of its time.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -103,41 +103,38 @@ def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
     # A misspelt key is a missing one, too.
     fault = next((fault for fault in faults if fault["type"] in _UNKNOWN), faults[0])
     schema = whole = _adapter(kind).json_schema()
-    place, path, given = [], fault["loc"], fault["input"]
+    keys, path, given = [], fault["loc"], fault["input"]
     of_key, unknown = path[-1:] == ("[key]",), fault["type"] in _UNKNOWN
     for part in path[:-2] if of_key else path[:-1] if unknown else path:
         if (inner := _inside(schema, part, whole)) is None:
             break  # the name of one of several types
-        place.append(f"[{part}]" if isinstance(part, int) else f".{part}")
+        keys.append(f"[{part}]" if isinstance(part, int) else f".{part}")
         schema = inner
     if unknown:
-        known = next(one for one in _alternatives(schema, whole) if "properties" in one)
-        raise unknown_key(_at(where, [*place, f".{path[-1]}"]), path[-1], known["properties"])
+        known = next(kind for kind in _alternatives(schema, whole) if "properties" in kind)
+        raise unknown_key(_at(where, [*keys, f".{path[-1]}"]), path[-1], known["properties"])
     if of_key:
         schema = schema.get("propertyNames", {"type": "string"})
-        place.append(f".{given}")
-    found, todo = repr(given), schema.get("todo", "correct the value")
+        keys.append(f".{given}")
+    found, todo = repr(given), schema.get("todo", "")
     if of_key and not isinstance(given, str):
         found, todo = f"{found}, which YAML reads as {type(given).__name__}", "put it in quotes"
     if fault["type"] == "missing":
         found = "nothing"
-    raise InputError(_at(where, place), expected=_named(schema, whole), found=found, todo=todo)
+    raise ParamsError(_at(where, keys), _named(schema, whole), found, todo)
 
 
-def _at(where: Path | str, place: Iterable[str]) -> str:
-    inside = "".join(place)
+def _at(where: Path | str, keys: Iterable[str]) -> str:
+    inside = "".join(keys)
     return f"{where}: {inside[1:]}" if inside and isinstance(where, Path) else f"{where}{inside}"
 
 
-def unknown_key(where: str, key: object, known: Collection[str]) -> InputError:
+def unknown_key(where: str, key: object, known: Collection[str]) -> ParamsError:
     """Return the error for a key that is not among the known ones; ``where`` is its place."""
     near = nearest([str(key)], known)
-    return InputError(
-        where,
-        expected=f"keys among {', '.join(known)}" if known else "it takes no keys",
-        found=f"{key!r}, an unknown key",
-        todo=f"write {near}" if near else "correct or remove the key",
-    )
+    expected = f"keys among {', '.join(known)}" if known else "it takes no keys"
+    todo = f"write {near}" if near else "correct or remove the key"
+    return ParamsError(where, expected, f"{key!r}, an unknown key", todo)
 
 
 def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: str = "") -> Any:
@@ -149,11 +146,11 @@ def one_of(value: Any, known: Iterable[str], where: str, what: str = "", todo: s
     if value in (known := list(known)):
         return value
     near = nearest([str(value)], known)
-    raise InputError(
+    raise ParamsError(
         where,
-        expected=f"one of {', '.join(known) or '(nothing)'}{what}",
-        found="nothing" if value is None else repr(value),
-        todo=todo or f"write {near or 'one of these'}",
+        f"one of {', '.join(known) or '(nothing)'}{what}",
+        "nothing" if value is None else repr(value),
+        todo or f"write {near or 'one of these'}",
     )
 
 
@@ -182,20 +179,20 @@ def _alternatives(schema: Any, whole: Any) -> Iterator[Any]:
     """Yield what a schema stands for: itself, the definition that it names, or several."""
     if "$ref" in schema:
         schema = whole["$defs"][schema["$ref"].rpartition("/")[2]] | schema
-    for one in schema.get("anyOf", ()):
-        yield from _alternatives(one, whole)
+    for part in schema.get("anyOf", ()):
+        yield from _alternatives(part, whole)
     if "anyOf" not in schema:
         yield schema
 
 
 def _inside(schema: Any, part: object, whole: Any) -> Any:
     """Return the schema of what is under a key or at an index, or None."""
-    for one in _alternatives(schema, whole):
-        if isinstance(part, int) and one.get("type") == "array":
-            items = one.get("prefixItems", [one.get("items")])
+    for kind in _alternatives(schema, whole):
+        if isinstance(part, int) and kind.get("type") == "array":
+            items = kind.get("prefixItems", [kind.get("items")])
             return items[min(part, len(items) - 1)]
-        patterns = one.get("patternProperties", {}).values()
-        values = (one.get("properties", {}).get(part), one.get("additionalProperties"), *patterns)
+        patterns = kind.get("patternProperties", {}).values()
+        values = (kind.get("properties", {}).get(part), kind.get("additionalProperties"), *patterns)
         if inner := next(filter(None, values), None):
             return {} if inner is True else inner
     return None
@@ -210,7 +207,7 @@ def _named(schema: Any, whole: Any) -> str:
     if "description" in schema:
         return str(schema["description"])
     if "anyOf" in schema:
-        return ", or ".join(_named(one, whole) for one in _alternatives(schema, whole))
+        return ", or ".join(_named(kind, whole) for kind in _alternatives(schema, whole))
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if choices:
         return f"one of {', '.join(map(str, choices))}"

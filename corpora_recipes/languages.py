@@ -1,4 +1,4 @@
-"""Which corpora there are in which language, by the facts of all recipes; names of languages."""
+"""Languages: which corpora are in which, by the facts of all recipes; names; codes of mteb."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -8,19 +8,55 @@ from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
+# ISO 639-1 to ISO 639-3, by script (ISO 15924): that of most texts of the language. They are those
+# languages that spaCy tokenises.
+_BY_SCRIPT = {
+    "Arab": "ar:ara fa:fas ur:urd",
+    "Armn": "hy:hye",
+    "Beng": "bn:ben",
+    "Cyrl": "bg:bul kk:kaz ky:kir mk:mkd ru:rus sr:srp tt:tat uk:ukr",
+    "Deva": "hi:hin mr:mar ne:nep sa:san",
+    "Ethi": "am:amh ti:tir",
+    "Grek": "el:ell grc:grc",
+    "Gujr": "gu:guj",
+    "Hang": "ko:kor",
+    "Hans": "zh:zho",
+    "Hebr": "he:heb",
+    "Jpan": "ja:jpn",
+    "Knda": "kn:kan",
+    "Latn": "af:afr az:aze ca:cat cs:ces da:dan de:deu dsb:dsb en:eng es:spa et:est eu:eus fi:fin "
+    "fo:fao fr:fra ga:gle gd:gla gl:glg hr:hrv hsb:hsb ht:hat hu:hun id:ind is:isl it:ita la:lat "
+    "lb:ltz lg:lug lij:lij lt:lit lv:lav ms:msa nb:nob nl:nld nn:nno no:nor pl:pol pt:por ro:ron "
+    "sk:slk sl:slv sq:sqi sv:swe tl:tgl tn:tsn tr:tur vi:vie yo:yor",
+    "Mlym": "ml:mal",
+    "Sinh": "si:sin",
+    "Taml": "ta:tam",
+    "Telu": "te:tel",
+    "Thai": "th:tha",
+    "Tibt": "bo:bod",
+}
+CODES: dict[str, str] = {
+    short: f"{long}-{script}"
+    for script, pairs in _BY_SCRIPT.items()
+    for short, _, long in (pair.partition(":") for pair in pairs.split())
+}
+# mteb also names two languages by their standard variety.
+_SHORT = {"arb": "ar", "cmn": "zh"} | {
+    long.partition("-")[0]: short for short, long in CODES.items()
+}
 # Wikipedia has several times as many languages as all others: those it has alone share a line.
 _WIKIPEDIA = ["wikipedia"]
 
 
 def corpora_by_language() -> dict[str, list[str]]:
     """Return language code to the recipes that have it, both sorted; no files of users."""
-    found: dict[str, list[str]] = {}
+    recipes: dict[str, list[str]] = {}
     for name in recipe_names():
         facts = load_facts(name)
         if "path" not in facts.options or facts.shipped:
             for language in facts.spoken:
-                found.setdefault(language, []).append(name)
-    return dict(sorted(found.items()))
+                recipes.setdefault(language, []).append(name)
+    return dict(sorted(recipes.items()))
 
 
 def corpora_in(language: str) -> dict[str, str]:
@@ -31,17 +67,17 @@ def corpora_in(language: str) -> dict[str, str]:
     """
     names = {name for some in corpora_by_language().values() for name in some}
     codes = {name: load_facts(name).code_of(language) for name in sorted(names)}
-    found = {name: code for name, code in codes.items() if code is not None}
-    if not found:
+    corpora = {name: code for name, code in codes.items() if code is not None}
+    if not corpora:
         near = ", ".join(f"{code} ({title})" if title else code for code, title in _near(language))
+        expected = "the code of a language that a corpus has"
         raise InputError(
             f"language {language!r}",
-            expected="the code of a language that a corpus has"
-            + (f", such as {near}" * bool(near)),
-            found=repr(language),
-            todo="`probeta list --languages` shows all of them",
+            f"{expected}, such as {near}" if near else expected,
+            repr(language),
+            "`probeta list --languages` shows all of them",
         )
-    return found
+    return corpora
 
 
 def title_of(language: str) -> str:
@@ -65,11 +101,11 @@ def _near(language: str) -> list[tuple[str, str]]:
     from difflib import get_close_matches
 
     known = {code: title_of(code) for code in corpora_by_language()}
-    asked = language.lower()
+    lower = language.lower()
     by_name = {title.lower(): code for code, title in known.items() if title}
-    begun = [name for name in by_name if name.startswith(asked)]
-    names = get_close_matches(asked, by_name, n=3, cutoff=0.8)
-    codes = get_close_matches(asked, known, n=4, cutoff=0.6)
+    begun = [name for name in by_name if name.startswith(lower)]
+    names = get_close_matches(lower, by_name, n=3, cutoff=0.8)
+    codes = get_close_matches(lower, known, n=4, cutoff=0.6)
     near = dict.fromkeys([*(by_name[name] for name in (*begun, *names)), *codes])
     return [(code, known[code]) for code in near][:4]
 
@@ -78,3 +114,25 @@ def _near(language: str) -> list[tuple[str, str]]:
 def _names() -> dict[str, str]:
     names: dict[str, str] = load_yaml(Path(__file__).with_name("languages.yaml"))
     return names
+
+
+def mteb_language(code: str) -> str:
+    """Return a language as mteb writes it: "spa-Latn" for "es", and for "es-MX".
+
+    Raises:
+        InputError: it is not in the table.
+    """
+    language = code.partition("-")[0]
+    if language not in CODES:
+        todo = "add it to corpora_recipes/languages.py"
+        raise InputError(f"language {code}", f"one of {', '.join(CODES)}", "another one", todo)
+    return CODES[language]
+
+
+def short_code(mteb: str) -> str:
+    """Return the code of a language that mteb writes as, say, spa-Latn.
+
+    It is that of ISO 639-1; that of ISO 639-3 for a language without one, or not in the table.
+    """
+    language = mteb.partition("-")[0]
+    return _SHORT.get(language, language)

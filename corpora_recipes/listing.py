@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import shorten
 
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.fetching.sources import check_files
 from corpora_recipes.missing import MissingCorpus
-from corpora_recipes.params import load_params
+from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import RAW
@@ -29,16 +28,15 @@ def listing(path: Path) -> Iterator[str]:
     for name in params["corpora"]:
         try:
             corpus = corpus_of(params, path, name)
+            datasets = ", ".join(corpus.datasets) or "no datasets"
             check_files(corpus, params["sources"], RAW / name)
         except MissingCorpus as missing:
-            datasets = ", ".join(corpus.datasets) or "no datasets"
             yield f"  {name} (recipe {corpus.recipe}): missing, must be asked for: {datasets}"
             yield f"    {missing.found}"
         except InputError as error:
             faults.append(error)
             yield f"  {name}: wrong, see below"
         else:
-            datasets = ", ".join(corpus.datasets) or "no datasets"
             yield f"  {name} (recipe {corpus.recipe}): {datasets}"
     yield "Recipes:"
     for name in recipe_names():

@@ -18,18 +18,18 @@ class MissingCorpus(InputError):
 
 
 def missing_corpus(corpus: Corpus, names: Sequence[str], out: Path) -> MissingCorpus:
-    """Return the error that says how to get the corpus.
+    """Return the error that says how to get a corpus whose corpus.yaml has ``manual``.
 
     Args:
-        corpus: one whose corpus.yaml has ``manual``.
+        corpus: the entry in params.yaml.
         names: of its files, or patterns.
         out: the folder that `fetch` writes, where they may be put.
     """
     missing = MissingCorpus(
         f"{corpus.where}: {corpus.facts.name}",
-        expected=f"its files, as {out}/{f', {out}/'.join(names)}",
-        found=f"none or not all; {how_to_get(corpus)}",
-        todo=f"put the files into {out}, and run Probeta again; or, to try it out, write "
+        f"its files, as {out}/{f', {out}/'.join(names)}",
+        f"none or not all; {how_to_get(corpus)}",
+        f"put the files into {out}, and run Probeta again; or, to try it out, write "
         f"`sources: sample` in `corpus` of the entry {corpus.name}",
     )
     missing.how_to_get = how_to_get(corpus)

@@ -1,18 +1,22 @@
-"""Reads params.yaml: its seed, sources and corpora.
+"""Reads params.yaml: its seed and sources, its corpora with the facts of their recipes.
 
 The other sections are checked in ``builders.plan.params`` and in the modules ``params`` of
 evaluation.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import StrictInt
+from pydantic import Field, StrictInt
 
-from corpora_recipes.checking import Checked, checked, described
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.checking import NOTHING, Checked, checked, described, one_of, options_like
+from corpora_recipes.facts import ANY_TREEBANK, CorpusFacts
+from corpora_recipes.recipe import COMMON_KEYS, RECIPES, Corpus, load_facts, recipe_names
+from corpora_recipes.records import record_unit
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.yaml_text import load_yaml
 
 _RENAME = "rename it: it is the name of a stage and of folders"
@@ -55,31 +59,24 @@ def load_params(path: Path) -> dict[str, Any]:
     try:
         params = vars(checked(Params, load_yaml(path), path))
     except FileNotFoundError:
-        raise InputError(
-            path,
-            expected="the parameters of the run",
-            found="no such file",
-            todo="run from the project's folder, or name the file with --params",
-        ) from None
+        todo = "run from the project's folder, or name the file with --params"
+        raise ParamsError(path, "the parameters of the run", "no such file", todo) from None
     datasets: Counter[str] = Counter()
     for name, entry in params["corpora"].items():
         named = entry.get("datasets") if isinstance(entry, dict) else None
         if isinstance(named, dict):
             datasets.update([*checked(dict[Name, Any], named, f"{path}: corpora.{name}.datasets")])
     if twice := sorted(name for name, count in datasets.items() if count > 1):
-        raise InputError(
+        raise ParamsError(
             f"{path}: corpora",
-            expected="names of datasets that no other corpus uses",
-            found=f"{', '.join(twice)} more than once",
-            todo="rename one: the name is a folder and a config of the package",
+            "names of datasets that no other corpus uses",
+            f"{', '.join(twice)} more than once",
+            "rename one: the name is a folder and a config of the package",
         )
     for name in params["trained"].keys() & params["encoders"].keys():
-        raise InputError(
-            f"{path}: trained.{name}",
-            expected="a name that no entry of `encoders` has",
-            found=f"encoders.{name}",
-            todo="rename one of the two: both are encoders of the run",
-        )
+        expected = "a name that no entry of `encoders` has"
+        todo = "rename one of the two: both are encoders of the run"
+        raise ParamsError(f"{path}: trained.{name}", expected, f"encoders.{name}", todo)
     return params
 
 
@@ -87,3 +84,108 @@ def shipped_params() -> Path:
     """Return the params.yaml of the samples: that of the checkout, or its copy in the wheel."""
     copy = Path(__file__).with_name("params.yaml")
     return copy if copy.exists() else Path(__file__).parents[1] / "params.yaml"
+
+
+def load_corpora(path: Path) -> list[Corpus]:
+    """Return all entries of ``corpora`` in the params file, in its order; see ``corpus_of``."""
+    params = load_params(path)
+    return [corpus_of(params, path, name) for name in params["corpora"]]
+
+
+Language = Annotated[
+    str, described('a language code such as "es"', pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]+)*$")
+]
+
+
+@dataclass
+class CorpusEntry(Checked):
+    """An entry of ``corpora``: for fetching and reading, and the datasets of the builders."""
+
+    corpus: Annotated[dict[Any, Any], described("the recipe, and what to read with it")]
+    datasets: Annotated[
+        dict[str, Any] | None,
+        described(
+            "dataset names, each with its task",
+            "write it as in {sp_mine: {task: sentence_position}}",
+        ),
+        NOTHING,
+    ] = None
+
+
+@dataclass(kw_only=True)
+class Common(Checked):
+    """The keys of `corpus` in every entry, besides the options of its recipe."""
+
+    recipe: Annotated[str, described("a recipe, see `probeta list`")]
+    language: Language
+    sources: str | None = None
+    documents: Annotated[
+        Annotated[StrictInt, Field(gt=0)] | Literal["all"] | None,
+        described("a positive integer, or all"),
+    ] = None
+
+
+def corpus_of(params: Mapping[str, Any], path: Path, name: str) -> Corpus:
+    """Return an entry of ``corpora``, checked and joined with the facts of its recipe.
+
+    Args:
+        params: what ``load_params`` returned.
+        path: of the params file, for messages.
+        name: key of the entry.
+
+    Raises:
+        InputError: the entry does not exist, has an unknown recipe or key, or a value of another
+            type, or lacks the path of the user's own files.
+    """
+    one_of(name, sorted(params["corpora"]), f"{path}: corpora", todo="correct it, or add an entry")
+    where = f"{path}: corpora.{name}"
+    entry = checked(CorpusEntry, params["corpora"][name], where)
+    where += ".corpus"
+    recipe = one_of(entry.corpus.get("recipe"), recipe_names(), f"{where}.recipe")
+    facts = load_facts(recipe)
+    given = {"language": facts.language} | entry.corpus
+    common = checked(Common, {key: given.pop(key) for key in COMMON_KEYS if key in given}, where)
+    options = options_like(facts.options, given, where)
+    language, documents = common.language, common.documents
+    if facts.languages and facts.code_of(language) is None:
+        expected = f"a language of {facts.name}: {', '.join(facts.languages)}"
+        todo = "correct the value: `probeta list --languages` shows the languages of all corpora"
+        raise ParamsError(f"{where}.language", expected, repr(language), todo)
+    if isinstance(documents, int) and (unit := record_unit(facts.records)) != "documents":
+        # It would leave out parts of the source.
+        expected = f"no quota: all {unit} of the source are taken"
+        raise ParamsError(f"{where}.documents", expected, repr(documents), "leave the quota out")
+    if "path" in options and options["path"] is None and not facts.shipped:
+        todo = f"add `path:`; the sample is in {RECIPES / recipe / 'sample'}"
+        raise ParamsError(f"{where}.path", "your file or folder of documents", "nothing", todo)
+    if not (facts.shipped and options.get("path") is None):
+        # Only the users know the facts on their own texts.
+        defaults: dict[str, Any] = {"name": name, "licence": "not stated", "redistributable": False}
+        keys = {"name", "licence", "citation", "homepage", "description", "redistributable"}
+        given = {key: options[key] or defaults.get(key, "") for key in keys & options.keys()}
+        facts = replace(facts, **given)
+    if facts.treebanks and options["treebank"] != ANY_TREEBANK:
+        facts = _of_treebank(facts, options["treebank"], language, where)
+    return Corpus(
+        name=name,
+        recipe=recipe,
+        language=language,
+        documents=None if documents == "all" else documents,
+        seed=params["seed"],
+        options=options,
+        datasets=entry.datasets or {},
+        facts=facts,
+        sources=common.sources,
+        params=str(path),
+    )
+
+
+def _of_treebank(facts: CorpusFacts, name: str, language: str, where: str) -> CorpusFacts:
+    """Return the facts of a recipe for several treebanks, with those of one of them."""
+    spoken = language.partition("-")[0]
+    fitting = [key for key, other in facts.treebanks.items() if other.language == spoken]
+    what = f" (treebanks in {language})"
+    one_of(name, [ANY_TREEBANK, *fitting], f"{where}.treebank", what, "correct it, or `language`")
+    treebank = facts.treebanks[name]
+    keys = ("name", "licence", "licence_url", "citation", "homepage", "redistributable")
+    return replace(facts, **{key: getattr(treebank, key) for key in keys})

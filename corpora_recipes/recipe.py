@@ -61,11 +61,7 @@ class Corpus:
         return f"{self.params}: corpora.{self.name}"
 
     def is_sample(self, sources: str) -> bool:
-        """Return whether its texts are only a sample.
-
-        Args:
-            sources: `sources` of params.yaml, used unless the entry has another.
-        """
+        """Return whether its texts are only a sample, if params.yaml has these ``sources``."""
         if self.options.get("path") is not None or self.is_shipped:
             return False
         return (self.sources or sources) == "sample"
@@ -134,26 +130,6 @@ class Finding:
     to_download: int | None = None
 
 
-def _listed_sources(corpus: Corpus) -> Sequence[Source]:
-    return corpus.facts.sources
-
-
-def _as_it_is(corpus: Corpus) -> Corpus:
-    return corpus
-
-
-def _no_window(blocks: Sequence[Any], corpus: Corpus) -> Window | None:
-    return None
-
-
-def _not_verified(raw: Path, corpus: Corpus) -> None:
-    pass
-
-
-def _no_boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
-    return []
-
-
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """The functions of a ``recipe.py``; only the first two are required.
@@ -181,13 +157,13 @@ class Recipe:
 
     blocks: Callable[[Path, Corpus], Sequence[Block]]
     read_block: Callable[[Any, Corpus], BlockResult]
-    sources: Callable[[Corpus], Sequence[Source]] = _listed_sources
-    settled: Callable[[Corpus], Corpus] = _as_it_is
+    sources: Callable[[Corpus], Sequence[Source]] = lambda corpus: corpus.facts.sources
+    settled: Callable[[Corpus], Corpus] = lambda corpus: corpus
     fetch_upstream: Callable[[Corpus, Path], None] | None = None
-    verify: Callable[[Path, Corpus], None] = _not_verified
-    window: Callable[[Sequence[Any], Corpus], Window | None] = _no_window
+    verify: Callable[[Path, Corpus], None] = lambda raw, corpus: None
+    window: Callable[[Sequence[Any], Corpus], Window | None] = lambda blocks, corpus: None
     examine: Callable[[Corpus], Iterable[Finding]] | None = None
-    boilerplate: Callable[[Corpus], list[re.Pattern[str]]] = _no_boilerplate
+    boilerplate: Callable[[Corpus], list[re.Pattern[str]]] = lambda corpus: []
 
 
 def recipe_names() -> list[str]:
@@ -211,9 +187,9 @@ def load_recipe(name: str) -> Recipe:
     if missing:
         raise InputError(
             path,
-            expected="the functions blocks(raw, corpus) and read_block(block, corpus)",
-            found=f"no {' and no '.join(missing)}" if module else "no such file",
-            todo="write them as in corpora_recipes/recipe.py",
+            "the functions blocks(raw, corpus) and read_block(block, corpus)",
+            f"no {' and no '.join(missing)}" if module else "no such file",
+            "write them as in corpora_recipes/recipe.py",
         )
     return Recipe(**{f.name: module[f.name] for f in fields(Recipe) if f.name in module})
 

@@ -293,7 +293,7 @@ class Drops:
 
     def kept(self, unit: str) -> int:
         """Return the number of items of a unit that were seen and not dropped."""
-        return self.seen[unit] - sum(n for (own, _), n in self.dropped.items() if own == unit)
+        return self.seen[unit] - sum(n for (of, _), n in self.dropped.items() if of == unit)
 
     def as_dict(self) -> dict[str, dict[str, Any]]:
         """Return unit to {"seen", "kept", "dropped": {reason: count}}, sorted by name."""

@@ -1,7 +1,13 @@
-"""The form of records as Parquet rows."""
+"""The form of records as Parquet rows: columns are the fields of the types in ``records``.
 
-from collections.abc import Callable, Sequence
-from typing import Any
+Two kinds differ. The nodes of a discourse tree are a list in pre-order; of a parsed sentence, each
+field of its words and tokens is a column of lists.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
@@ -21,220 +27,115 @@ from corpora_recipes.records import (
 # The key of a file of records under which its window is, as JSON, if there is one.
 WINDOW = b"probeta_window"
 
-
-def document_schema() -> pa.Schema:
-    """Return the pyarrow schema of documents."""
-    sentences = pa.list_(pa.string())
-    section = pa.struct(
-        [("heading", pa.string()), ("level", pa.int32()), ("paragraphs", pa.list_(sentences))]
-    )
-    return pa.schema(
-        [
-            ("id", pa.string()),
-            ("title", pa.string()),
-            ("topics", pa.list_(pa.string())),
-            ("sections", pa.list_(section)),
-            ("split", pa.string()),
-            ("summary", sentences),
-        ]
-    )
+_KINDS: dict[str, type[Record]] = {
+    "documents": Document,
+    "dialogues": Dialogue,
+    "trees": DiscourseTree,
+    "examples": Example,
+    "parsed_sentences": ParsedSentence,
+}
+_COLUMN_TYPES = {str: pa.string(), int: pa.int32(), float: pa.float64(), bool: pa.bool_()}
+# In the order of the fields of ``Word`` and ``Token``.
+_WORD_COLUMNS = ("forms", "lemmas", "upos", "features", "heads", "relations")
+_TOKEN_COLUMNS = ("tokens", "token_words", "spaces_after")
 
 
-def dialogue_schema() -> pa.Schema:
-    """Return the pyarrow schema of dialogues."""
-    return pa.schema(
-        [
-            ("id", pa.string()),
-            ("title", pa.string()),
-            ("conversations", pa.list_(pa.list_(pa.string()))),
-            ("split", pa.string()),
-        ]
-    )
+class _Node(NamedTuple):
+    """A node of a discourse tree as a row.
 
-
-def tree_schema() -> pa.Schema:
-    """Return the pyarrow schema of discourse trees; nodes are in pre-order.
-
-    ``parent`` is the index of the parent node (-1 for the root), ``edu`` the index of the EDU in a
-    leaf (-1 in an inner node).
+    Attributes:
+        parent: index of the parent node, -1 for the root.
+        nucleus: whether it is a nucleus of its parent.
+        relation: see ``DiscourseNode``.
+        edu: index of the EDU in a leaf, -1 in an inner node.
     """
-    node = pa.struct(
-        [
-            ("parent", pa.int32()),
-            ("nucleus", pa.bool_()),
-            ("relation", pa.string()),
-            ("edu", pa.int32()),
-        ]
-    )
-    return pa.schema(
-        [
-            ("id", pa.string()),
-            ("edus", pa.list_(pa.string())),
-            ("nodes", pa.list_(node)),
-            ("split", pa.string()),
-        ]
-    )
 
-
-def example_schema() -> pa.Schema:
-    """Return the pyarrow schema of examples."""
-    return pa.schema(
-        [
-            ("id", pa.string()),
-            ("collection", pa.string()),
-            ("texts", pa.list_(pa.string())),
-            ("label", pa.string()),
-            ("score", pa.float64()),
-            ("document_id", pa.string()),
-            ("columns", pa.map_(pa.string(), pa.string())),
-            ("split", pa.string()),
-        ]
-    )
-
-
-def parsed_sentence_schema() -> pa.Schema:
-    """Return the pyarrow schema of parsed sentences: a list for each field of words and tokens."""
-    texts, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
-    return pa.schema(
-        [
-            ("id", pa.string()),
-            ("treebank", pa.string()),
-            ("document_id", pa.string()),
-            ("forms", texts),
-            ("lemmas", texts),
-            ("upos", texts),
-            ("features", texts),
-            ("heads", numbers),
-            ("relations", texts),
-            ("tokens", texts),
-            ("token_words", numbers),
-            ("spaces_after", pa.list_(pa.bool_())),
-            ("licence", pa.string()),
-            ("split", pa.string()),
-        ]
-    )
+    parent: int
+    nucleus: bool
+    relation: str
+    edu: int
 
 
 def record_schema(kind: str) -> pa.Schema:
-    """Return the schema of a kind of records, as corpus.yaml names it."""
-    return _KINDS[kind][0]()
-
-
-def from_row(kind: str, row: dict[str, Any]) -> Record:
-    """Return the record of a row of ``record_schema(kind)``."""
-    return _KINDS[kind][1](row)
+    """Return the pyarrow schema of a kind of records, as corpus.yaml names it."""
+    columns: list[tuple[str, pa.DataType]] = []
+    for name, declared in get_type_hints(_KINDS[kind]).items():
+        if name == "root":
+            columns.append(("nodes", _column_type(list[_Node])))
+        elif name == "words":
+            columns += _lists(_WORD_COLUMNS, Word)
+        elif name == "tokens":
+            columns += _lists(_TOKEN_COLUMNS, Token)
+        else:
+            columns.append((name, _column_type(declared)))
+    return pa.schema(columns)
 
 
 def to_row(record: Record) -> dict[str, Any]:
     """Return the record as a row of its schema."""
+    row = {field.name: getattr(record, field.name) for field in fields(record)}
     if isinstance(record, DiscourseTree):
-        return {
-            "id": record.id,
-            "edus": list(record.edus),
-            "nodes": _flatten(record.root),
-            "split": record.split,
-        }
-    if isinstance(record, Example):
-        return {
-            "id": record.id,
-            "collection": record.collection,
-            "texts": list(record.texts),
-            "label": record.label,
-            "score": record.score,
-            "document_id": record.document_id,
-            "columns": list(record.columns.items()),
-            "split": record.split,
-        }
-    if isinstance(record, ParsedSentence):
-        words = zip(_WORD_COLUMNS, zip(*record.words, strict=True), strict=True)
-        tokens = zip(_TOKEN_COLUMNS, zip(*record.tokens, strict=True), strict=True)
-        return {
-            "id": record.id,
-            "treebank": record.treebank,
-            "document_id": record.document_id,
-            **dict(words),
-            **dict(tokens),
-            "licence": record.licence,
-            "split": record.split,
-        }
-    if isinstance(record, Dialogue):
-        return {
-            "id": record.id,
-            "title": record.title,
-            "conversations": [list(turns) for turns in record.conversations],
-            "split": record.split,
-        }
-    sections = [
-        {"heading": s.heading, "level": s.level, "paragraphs": s.paragraphs}
-        for s in record.sections
-    ]
-    return {
-        "id": record.id,
-        "title": record.title,
-        "topics": list(record.topics),
-        "sections": sections,
-        "split": record.split,
-        "summary": list(record.summary),
-    }
+        row["nodes"] = _flatten(row.pop("root"))
+    elif isinstance(record, ParsedSentence):
+        row |= zip(_WORD_COLUMNS, zip(*row.pop("words"), strict=True), strict=True)
+        row |= zip(_TOKEN_COLUMNS, zip(*row.pop("tokens"), strict=True), strict=True)
+    elif isinstance(record, Example):
+        row["columns"] = list(record.columns.items())
+    elif isinstance(record, Document):
+        row["sections"] = [
+            {"heading": section.heading, "level": section.level, "paragraphs": section.paragraphs}
+            for section in record.sections
+        ]
+    return row
 
 
-def document_from_row(row: dict[str, Any]) -> Document:
-    """Return the document of a row of ``document_schema``."""
-    sections = [Section(s["heading"], s["level"], s["paragraphs"]) for s in row["sections"]]
-    return Document(row["id"], row["title"], row["topics"], sections, row["split"], row["summary"])
+def from_row(kind: str, row: Mapping[str, Any]) -> Record:
+    """Return the record of a row of ``record_schema(kind)``."""
+    values = dict(row)
+    if kind == "trees":
+        values["root"] = _unflatten(values.pop("nodes"))
+    elif kind == "parsed_sentences":
+        values["words"] = tuple(map(Word, *map(values.pop, _WORD_COLUMNS)))
+        values["tokens"] = tuple(map(Token, *map(values.pop, _TOKEN_COLUMNS)))
+    elif kind == "examples":
+        values |= {"texts": tuple(row["texts"]), "columns": dict(row["columns"])}
+    elif kind == "documents":
+        values["sections"] = [Section(**section) for section in row["sections"]]
+    return _KINDS[kind](**values)
 
 
-def dialogue_from_row(row: dict[str, Any]) -> Dialogue:
-    """Return the dialogue of a row of ``dialogue_schema``."""
-    return Dialogue(row["id"], row["title"], row["conversations"], row["split"])
+def _lists(columns: Sequence[str], kind: type) -> list[tuple[str, pa.DataType]]:
+    """Return the columns of lists for the fields of a type, in their order."""
+    types = get_type_hints(kind).values()
+    return [(name, pa.list_(_column_type(of))) for name, of in zip(columns, types, strict=True)]
 
 
-def tree_from_row(row: dict[str, Any]) -> DiscourseTree:
-    """Return the discourse tree of a row of ``tree_schema``."""
-    return DiscourseTree(row["id"], row["edus"], _unflatten(row["nodes"]), row["split"])
-
-
-def example_from_row(row: dict[str, Any]) -> Example:
-    """Return the example of a row of ``example_schema``."""
-    fields = row | {"texts": tuple(row["texts"]), "columns": dict(row["columns"])}
-    return Example(**fields)
-
-
-def parsed_sentence_from_row(row: dict[str, Any]) -> ParsedSentence:
-    """Return the parsed sentence of a row of ``parsed_sentence_schema``."""
-    return ParsedSentence(
-        row["id"],
-        row["treebank"],
-        row["document_id"],
-        tuple(map(Word, *(row[column] for column in _WORD_COLUMNS))),
-        tuple(map(Token, *(row[column] for column in _TOKEN_COLUMNS))),
-        row["licence"],
-        row["split"],
-    )
-
-
-# In the order of the fields of ``Word`` and ``Token``.
-_WORD_COLUMNS = ("forms", "lemmas", "upos", "features", "heads", "relations")
-_TOKEN_COLUMNS = ("tokens", "token_words", "spaces_after")
-_KINDS: dict[str, tuple[Callable[[], pa.Schema], Callable[[dict[str, Any]], Record]]] = {
-    "documents": (document_schema, document_from_row),
-    "dialogues": (dialogue_schema, dialogue_from_row),
-    "trees": (tree_schema, tree_from_row),
-    "examples": (example_schema, example_from_row),
-    "parsed_sentences": (parsed_sentence_schema, parsed_sentence_from_row),
-}
+def _column_type(declared: Any) -> pa.DataType:
+    """Return the type of the column for a declared type; None may stand in any column."""
+    if declared in _COLUMN_TYPES:
+        return _COLUMN_TYPES[declared]
+    origin, parts = get_origin(declared), get_args(declared)
+    if origin is Literal:
+        return pa.string()
+    if NoneType in parts:
+        return _column_type(parts[0])
+    if origin is Mapping:
+        return pa.map_(*map(_column_type, parts))
+    if origin in (Sequence, list, tuple):
+        return pa.list_(_column_type(parts[0]))
+    return pa.struct([(name, _column_type(of)) for name, of in get_type_hints(declared).items()])
 
 
 def _flatten(root: DiscourseNode) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    todo = [(root, -1, True)]
-    while todo:
-        node, parent, nucleus = todo.pop()
+    waiting = [(root, -1, True)]
+    while waiting:
+        node, parent, nucleus = waiting.pop()
         edu = -1 if node.edu is None else node.edu
-        rows.append({"parent": parent, "nucleus": nucleus, "relation": node.relation, "edu": edu})
-        here = len(rows) - 1
+        here = len(rows)
+        rows.append(_Node(parent, nucleus, node.relation, edu)._asdict())
         children = zip(node.children, node.nuclei, strict=True)
-        todo.extend(reversed([(child, here, is_nucleus) for child, is_nucleus in children]))
+        waiting.extend(reversed([(child, here, is_nucleus) for child, is_nucleus in children]))
     return rows
 
 

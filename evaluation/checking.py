@@ -5,8 +5,7 @@ import json
 from collections.abc import Mapping
 from textwrap import indent
 
-from corpora_recipes.entries import load_corpora
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.folders import REPORT

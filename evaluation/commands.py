@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import NamedTuple, Protocol, cast
 
-from corpora_recipes.running.commands import run
-from corpora_recipes.running.streams import open_streams
+from corpora_recipes.running.commands import open_streams, run
 
 
 class Verb(NamedTuple):
@@ -43,7 +42,7 @@ VERBS = {
     "init": Verb("evaluation.starting.command", "write a params.yaml for a language"),
     "list": Verb("evaluation.listing", "list and check the entries of params.yaml"),
     "schema": Verb("evaluation.schema", "write the JSON Schema of params.yaml, for editors"),
-    "doctor": Verb("corpora_recipes.doctor.command", "check that the corpora can be fetched"),
+    "doctor": Verb("corpora_recipes.doctor", "check that the corpora can be fetched"),
     "fetch": Verb("corpora_recipes.fetching.command", "get the raw files of a corpus", _DOWNLOADED),
     "read": Verb(
         "corpora_recipes.reading.command",

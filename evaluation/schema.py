@@ -17,8 +17,7 @@ from builders.plan.inherited import Audit
 from builders.plan.rankings import RankingEntry, WordRankingEntry
 from builders.tasks import TASKS
 from corpora_recipes.checking import Checked, like
-from corpora_recipes.entries import Common, CorpusEntry, Language
-from corpora_recipes.params import EncoderName, Name, Params
+from corpora_recipes.params import Common, CorpusEntry, EncoderName, Language, Name, Params
 from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.outputs import whole_file
 from evaluation.encoders import ENCODERS, options_of

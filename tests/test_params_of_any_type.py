@@ -14,10 +14,9 @@ from imports import REPOSITORY
 
 from builders.plan.datasets import datasets_of
 from builders.plan.listing import datasets_listing
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.fetching.sources import check_files, list_sources
 from corpora_recipes.listing import listing
-from corpora_recipes.params import load_params
+from corpora_recipes.params import corpus_of, load_params
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.errors import InputError
 from evaluation.entries import encoders_of

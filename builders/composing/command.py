@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any
 
 from builders.plan.rankings import RankingDataset, rankings_of
-from corpora_recipes.entries import load_corpora
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions

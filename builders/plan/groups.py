@@ -8,8 +8,7 @@ from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.editions import check_editions
 from builders.plan.origins import Origin, origins_of
 from builders.plan.rankings import rankings_of
-from corpora_recipes.entries import load_corpora
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import ParamsError

@@ -2,10 +2,9 @@
 
 import argparse
 
-from corpora_recipes.entries import load_corpora
 from corpora_recipes.fetching.sources import fetch, local_files, origin_of
 from corpora_recipes.missing import MissingCorpus
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage

@@ -1,17 +1,25 @@
-"""Downloads of whole files: resumed, checked, pinned by sources.lock, and unpacked."""
+"""Downloads of whole files: resumed, checked, pinned by sources.lock, and unpacked.
+
+What they will cost in bytes, disk and time is said before.
+"""
 
 import hashlib
 import json
 import os
 import shutil
+import sys
+import time
 import zipfile
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import urlsplit
+
+from tqdm import tqdm
 
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching.pins import (
@@ -20,12 +28,11 @@ from corpora_recipes.fetching.pins import (
     Locked,
     add_to_lock,
     described,
-    found,
-    matches,
+    mismatch,
     read_lock,
     wrong_kind,
 )
-from corpora_recipes.fetching.session import Broken, open_session
+from corpora_recipes.fetching.session import Broken, look_at, open_session
 from corpora_recipes.fetching.transfer import (
     LOOK,
     BeyondEnd,
@@ -39,8 +46,10 @@ from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_file
 
-if TYPE_CHECKING:
-    from tqdm import tqdm
+# Seconds and bytes from which on a rate means something.
+_LONG, _MUCH = 3.0, 1_000_000
+_CHUNK = 1 << 20
+_AS_PUBLISHED = "take the archive as its publisher gives it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +61,127 @@ class Downloaded:
     size: int
 
 
+def fetch_whole(sources: Iterable[Source], out: Path) -> None:
+    """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
+
+    Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
+    all, what corpus.yaml names instead. What was taken instead stays. What it will cost is said
+    before.
+
+    Raises:
+        InputError: see ``download_locked``; or the disk is too small.
+    """
+    files = list(sources)
+    left = _announce(files, out)
+    needed, begin = sum(left.values()), time.monotonic()
+    for source in files:
+        _fetch_source(source, out)
+        left.pop(source.file, None)
+        rest = sum(left.values())
+        tell_time_left(needed - rest, rest, time.monotonic() - begin)
+
+
+def _fetch_source(source: Source, out: Path) -> None:
+    target, packed = out / source.file, source.packed
+    others = [other for other in source.instead if other.urls]
+    here = [(out / other.file).is_file() for other in others]
+    if others and all(here) and not target.is_file():
+        fetch_whole(others, out)
+        return
+    if packed is not None and not target.is_file():
+        try:
+            download_locked(packed, out / packed.file)
+            unpack(out / packed.file, source, out)
+            (out / packed.file).unlink()
+            return
+        except InputError as error:
+            _say_failed(packed, error, f"taking {source.file} as it is")
+    try:
+        download_locked(source, target)
+    except InputError as error:
+        if not others:
+            raise
+        names = ", ".join(other.file for other in others)
+        _say_failed(source, error, f"taking {names} instead")
+        fetch_whole(others, out)
+
+
+def _say_failed(source: Source, error: InputError, then: str) -> None:
+    _say(f"{source.file}: {' '.join(error.found.split())}; {then}")
+
+
+def _announce(sources: Iterable[Source], out: Path) -> dict[str, int]:
+    """Say what will be downloaded, and check the disk; return file to bytes, 0 if unknown."""
+    sizes: dict[str, int | None] = {}
+    hosts = []
+    for source in sources:
+        file = source.packed or source
+        if source.urls and not (out / source.file).exists():
+            remote = look_at(file.urls[0], only_head=True) if file.size is None else None
+            if remote is None or remote.status not in (404, 410):
+                sizes[source.file] = file.size if remote is None else remote.size
+                hosts.append(urlsplit(file.urls[0]).netloc)
+    needed, free = sum(size or 0 for size in sizes.values()), free_at(out)
+    if sizes:
+        hosts_named, count = ", ".join(dict.fromkeys(hosts)), _files(len(sizes))
+        cost = f"{sizes_in_words(sizes.values())}; {in_words(free)} free on the disk"
+        _say(f"{out}: {count} from {hosts_named}, {cost}")
+    if needed > free:
+        expected = f"a disk with {needed:,} free bytes ({in_words(needed)})"
+        todo = "make room, or put the folder on another disk"
+        raise InputError(out, expected, f"{free:,} ({in_words(free)})", todo)
+    return {file: size or 0 for file, size in sizes.items()}
+
+
+def tell_time_left(done: int, left: int, seconds: float) -> None:
+    """Say how long the bytes that are left will take, if those that came in some seconds tell."""
+    if left > _MUCH and done > _MUCH and seconds > _LONG:
+        rate = done / seconds
+        _say(f"{in_words(left)} left, at {in_words(rate)} a second: {_time(left / rate)}")
+
+
+def in_words(size: float) -> str:
+    """Return a number of bytes in words, such as "7.0 GB"."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:,.1f} {unit}"
+
+
+def sizes_in_words(sizes: Collection[int | None]) -> str:
+    """Return the sum of sizes in words, and how many are unknown."""
+    known = [size for size in sizes if size is not None]
+    words = [in_words(sum(known))] if known or not sizes else []
+    if unknown := len(sizes) - len(known):
+        words.append(f"{_files(unknown)} of unknown size")
+    return " and ".join(words)
+
+
+def free_at(folder: Path) -> int:
+    """Return the free bytes of the disk that has a folder, or will have it."""
+    places = (folder.absolute(), *folder.absolute().parents)
+    return shutil.disk_usage(next(path for path in places if path.exists())).free
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
+
+
+def _say(text: str) -> None:
+    tqdm.write(text, file=sys.stderr)
+
+
 def download_locked(source: Source, target: Path) -> None:
     """Download one file, pinned by corpus.yaml or otherwise by sources.lock.
 
     The lock has it under its first address, and says which address gave it.
-
-    Args:
-        source: the file, its addresses, and its pin, if corpus.yaml has one.
-        target: the file to write.
 
     Raises:
         InputError: as ``download``, or the lock is damaged.
@@ -78,12 +200,11 @@ def download_locked(source: Source, target: Path) -> None:
         pin = Pin(sha256=known.sha256 or None, sha1=known.sha1 or None, size=known.size)
         download(source.urls, target, pin=pin, todo=todo)
         return
-    got = download(source.urls, target, pin=source)
+    new = download(source.urls, target, pin=source)
     today = datetime.now(UTC).date().isoformat()
-    came_from = "" if got.url == source.urls[0] else got.url
-    add_to_lock(
-        source.urls[0], Locked(today, source.file, got.size, sha256=got.sha256, came_from=came_from)
-    )
+    came_from = "" if new.url == source.urls[0] else new.url
+    entry = Locked(today, source.file, new.size, sha256=new.sha256, came_from=came_from)
+    add_to_lock(source.urls[0], entry)
 
 
 def download(
@@ -123,7 +244,7 @@ def download(
     """
     if pin.has_digest and target.is_file():
         sha256 = sha256_of(target)
-        if matches(target, pin, sha256):
+        if not mismatch(target, pin, sha256):
             return Downloaded(urls[0], sha256, target.stat().st_size)
     target.parent.mkdir(parents=True, exist_ok=True)
     part = _Part(target)
@@ -135,14 +256,13 @@ def download(
             transfer = Transfer(session, url, hurried=hurried, verified=verified)
             sha256 = _complete(transfer, part, limit)
         try:
-            if not matches(part.path, pin, sha256):
+            if wrong := mismatch(part.path, pin, sha256):
                 kind = wrong_kind(part.path, target.name)
-                is_found = ", ".join(filter(None, [kind, found(part.path, pin, sha256)]))
-                raise InputError(url, expected=described(pin), found=is_found, todo=todo)
+                raise InputError(url, described(pin), f"{kind}, {wrong}" if kind else wrong, todo)
             if check is not None:
                 check(part.path)
             if not pin.has_digest and (kind := wrong_kind(part.path, target.name)):
-                raise InputError(url, expected=f"the file {target.name}", found=kind, todo=LOOK)
+                raise InputError(url, f"the file {target.name}", kind, LOOK)
         except InputError:
             part.remove()
             raise
@@ -188,8 +308,6 @@ class _Part:
 
 def _complete(transfer: Transfer, part: _Part, limit: int | None) -> str:
     """Complete a partial download, in as many attempts as needed; return its SHA-256."""
-    from tqdm import tqdm
-
     bar: tqdm[Any]
     with tqdm(desc=part.name, unit="B", unit_scale=True, disable=None) as bar:
         try:
@@ -209,7 +327,6 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
 
     Raises:
         Broken: another attempt may help.
-        InputError: none would.
     """
     position, version, _ = part.here([transfer.url])
     if version is not None and position == version.size:
@@ -220,12 +337,9 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
             if answer.is_range and size is None:
                 raise WrongRange("a range of a file of unknown size")
             if size is not None and limit is not None and size > limit:
-                raise InputError(
-                    transfer.url,
-                    expected=f"a file of at most {limit:,} bytes",
-                    found=f"one of {size:,} bytes",
-                    todo="check the address in a browser; if it is right, correct corpus.yaml",
-                )
+                todo = "check the address in a browser; if it is right, correct corpus.yaml"
+                expected = f"a file of at most {limit:,} bytes"
+                raise InputError(transfer.url, expected, f"one of {size:,} bytes", todo)
             if not answer.is_range:
                 part.begin(transfer.url, answer.version)
                 position = 0
@@ -252,53 +366,32 @@ def _attempt(transfer: Transfer, part: _Part, limit: int | None, bar: "tqdm[Any]
     return digest.hexdigest()
 
 
-_CHUNK = 1 << 20
-
-
 def unpack(archive: Path, source: Source, out: Path) -> None:
     """Write the member of an archive that has the name of a raw file, in any folder, into ``out``.
 
-    Args:
-        archive: a zip archive.
-        source: the raw file, and its pin.
-        out: the corpus's folder.
-
     Raises:
         InputError: the archive is damaged, has no such member, or the member is not what the pin
-            says.
+            of the file says.
     """
-    target = out / source.file
     name = PurePosixPath(source.file).name
     try:
         with zipfile.ZipFile(archive) as packed:
-            inside = [i for i in packed.infolist() if PurePosixPath(i.filename).name == name]
-            if len(inside) != 1 or source.size not in (None, inside[0].file_size):
+            members = [i for i in packed.infolist() if PurePosixPath(i.filename).name == name]
+            if len(members) != 1 or source.size not in (None, members[0].file_size):
                 listed = (f"{i.filename}, {i.file_size:,} bytes" for i in packed.infolist())
-                raise InputError(
-                    archive,
-                    expected=f"one file {name}, {described(source)}",
-                    found="; ".join(listed)[:500] or "an empty archive",
-                    todo="take the archive as its publisher gives it",
-                )
+                found = "; ".join(listed)[:500] or "an empty archive"
+                expected = f"one file {name}, {described(source)}"
+                raise InputError(archive, expected, found, _AS_PUBLISHED)
             with (
-                whole_file(target) as temporary,
-                packed.open(inside[0]) as member,
+                whole_file(out / source.file) as temporary,
+                packed.open(members[0]) as member,
                 temporary.open("wb") as file,
             ):
                 shutil.copyfileobj(member, file, _CHUNK)
                 file.flush()
-                sha256 = sha256_of(temporary)
-                if not matches(temporary, source, sha256):
-                    raise InputError(
-                        f"{archive}, {inside[0].filename}",
-                        expected=described(source),
-                        found=found(temporary, source, sha256),
-                        todo="take the archive as its publisher gives it",
-                    )
+                if wrong := mismatch(temporary, source, sha256_of(temporary)):
+                    where = f"{archive}, {members[0].filename}"
+                    raise InputError(where, described(source), wrong, _AS_PUBLISHED)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(
-            archive,
-            expected="a zip archive that can be unpacked",
-            found=f"{type(error).__name__}: {error}",
-            todo="fetch it again",
-        ) from None
+        found = f"{type(error).__name__}: {error}"
+        raise InputError(archive, "a whole zip archive", found, "fetch it again") from None

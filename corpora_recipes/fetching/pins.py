@@ -1,30 +1,34 @@
-"""What a file must be: its pin, its kind by its name, and sources.lock: pins of the first fetch."""
+"""What a file must be, by its pin and its name, and what a fetch notes.
 
+It notes in sources.lock what files were when they came first, and in the manifest of a raw folder
+what it puts there, and whether it has ended.
+"""
+
+import json
 import re
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Set
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from hashlib import file_digest, sha1
 from pathlib import Path
+from typing import Any, TypeVar
 from zipfile import is_zipfile
 
 from corpora_recipes.facts import Pin
-from corpora_recipes.fetching.manifest import read_note, write_note
-from corpora_recipes.running.workplaces import release, try_lock
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.outputs import release, try_lock, whole_file
 
 # Nothing is known of the file.
 ANY = Pin()
+# In the working folder, beside params.yaml.
+LOCK = Path("sources.lock")
+# The files that a fetch has put into its folder, to distinguish them from files of the user.
+MANIFEST = ".fetched.json"
+# Missing files that a message names.
+NAMED = 10
 
-
-def matches(path: Path, pin: Pin, sha256: str) -> bool:
-    """Return whether a file is what its pin says.
-
-    Args:
-        path: the file.
-        pin: what it must be.
-        sha256: its SHA-256, which who wrote the file knows already.
-    """
-    here = _pin_of(path, pin, sha256)
-    facts = ("size", "sha256", "sha1", "git_blob")
-    return all(getattr(pin, fact) in (None, getattr(here, fact)) for fact in facts)
+_T = TypeVar("_T")
 
 
 def described(pin: Pin) -> str:
@@ -35,19 +39,18 @@ def described(pin: Pin) -> str:
     return ", ".join(known) or "any bytes"
 
 
-def found(path: Path, pin: Pin, sha256: str) -> str:
-    """Return what a file is, in the terms of the pin that it does not match, for messages."""
-    return described(_pin_of(path, pin, sha256))
-
-
-def _pin_of(path: Path, pin: Pin, sha256: str) -> Pin:
+def mismatch(path: Path, pin: Pin, sha256: str) -> str:
+    """Return what a file of a known SHA-256 is, in the terms of its pin; "" if it is just that."""
     size = path.stat().st_size
-    return Pin(
+    here = Pin(
         size=size,
         sha256=sha256 if pin.sha256 or not pin.has_digest else None,
         sha1=_sha1(path) if pin.sha1 else None,
         git_blob=_sha1(path, b"blob %d\0" % size) if pin.git_blob else None,
     )
+    facts = ("size", "sha256", "sha1", "git_blob")
+    same = all(getattr(pin, fact) in (None, getattr(here, fact)) for fact in facts)
+    return "" if same else described(here)
 
 
 def _sha1(path: Path, begin: bytes = b"") -> str:
@@ -79,10 +82,6 @@ def wrong_kind(path: Path, name: str) -> str:
     """Return what a file is if it is not what its name says, else "".
 
     Of a zip or bz2 file, the end is looked at too: that of a file which was cut is missing.
-
-    Args:
-        path: the file.
-        name: what it is to be called; only the ending matters.
     """
     with path.open("rb") as file:
         begin = file.read(1024)
@@ -90,12 +89,11 @@ def wrong_kind(path: Path, name: str) -> str:
         end = file.read()
     if not begin:
         return "an empty file"
+    shown, suffix = repr(begin.strip()[:40]), Path(name).suffix
     if _HTML.match(begin) and not name.endswith(_PAGES):
-        return f"a web page, which begins {_shown(begin)}"
-    suffix = Path(name).suffix
-    magic = _MAGIC.get(suffix, (b"",))
-    if not begin.startswith(magic):
-        return f"no {suffix} file: it begins {_shown(begin)}"
+        return f"a web page, which begins {shown}"
+    if not begin.startswith(_MAGIC.get(suffix, (b"",))):
+        return f"no {suffix} file: it begins {shown}"
     if (suffix == ".zip" and not is_zipfile(path)) or (suffix == ".bz2" and not _ends_bz2(end)):
         return f"a {suffix} file without its end"
     return ""
@@ -107,12 +105,25 @@ def _ends_bz2(end: bytes) -> bool:
     return any(bits >> 32 + spare & 0xFFFFFFFFFFFF == _BZ2_END for spare in range(8))
 
 
-def _shown(begin: bytes) -> str:
-    return repr(begin.strip()[:40])
+def read_note(path: Path, make: Callable[[Any], _T], todo: str) -> _T | None:
+    """Return what ``make`` makes of the JSON in a file that fetch wrote; None without it.
+
+    Raises:
+        InputError: it is damaged; ``todo`` is the advice then.
+    """
+    try:
+        return make(json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(path, "the JSON that fetch wrote", str(error), todo) from None
 
 
-# In the working folder, beside params.yaml.
-LOCK = Path("sources.lock")
+def write_note(path: Path, note: object, indent: int | None = None) -> None:
+    """Write JSON for ``read_note``; with an indent, sorted too, for people."""
+    with whole_file(path) as temporary:
+        text = json.dumps(note, ensure_ascii=False, indent=indent, sort_keys=indent is not None)
+        temporary.write_text(text + "\n", "utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,16 +154,11 @@ def read_lock() -> dict[str, Locked]:
         InputError: the lock is damaged.
     """
     todo = "restore the file, or remove it to accept what the servers have now"
-    found = read_note(LOCK, lambda f: {url: Locked(**entry) for url, entry in f.items()}, todo)
-    return found or {}
+    return read_note(LOCK, lambda f: {url: Locked(**entry) for url, entry in f.items()}, todo) or {}
 
 
 def add_to_lock(url: str, file: Locked) -> None:
-    """Lock a file.
-
-    Raises:
-        InputError: the lock is damaged.
-    """
+    """Lock a file under its first address."""
     # Read again: fetches of other corpora may have written to it in the meantime.
     writing = try_lock(LOCK.with_name(f".{LOCK.name}.writing"), wait=True)
     try:
@@ -160,3 +166,72 @@ def add_to_lock(url: str, file: Locked) -> None:
         write_note(LOCK, {url: asdict(entry) for url, entry in locked.items()}, indent=2)
     finally:
         release(writing)
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a fetch puts into its folder.
+
+    Attributes:
+        source: their origin, in words.
+        files: their names, relative to the folder; or patterns, where only servers know the names.
+        complete: whether all of them are there: False until the fetch has ended.
+        sha256: name to SHA-256 of files that servers change, which nothing pins.
+    """
+
+    source: str
+    files: list[str]
+    complete: bool
+    sha256: dict[str, str] = field(default_factory=dict)
+
+
+def read_fetched(folder: Path) -> Fetched | None:
+    """Return the manifest of a folder, None if no fetch was ever there.
+
+    Raises:
+        InputError: it is damaged.
+    """
+    todo = f"remove {folder}, and run fetch again"
+    # Earlier versions did not note the end of a fetch.
+    return read_note(folder / MANIFEST, lambda note: Fetched(**{"complete": False, **note}), todo)
+
+
+def write_fetched(folder: Path, fetched: Fetched) -> None:
+    """Write the manifest of a folder."""
+    write_note(folder / MANIFEST, asdict(fetched))
+
+
+def note_digests(folder: Path, files: Iterable[str]) -> None:
+    """Write the SHA-256 of files into the manifest of their folder."""
+    fetched = read_fetched(folder)
+    assert fetched is not None
+    write_fetched(folder, replace(fetched, sha256={f: sha256_of(folder / f) for f in files}))
+
+
+def check_complete(raw: Path, corpus: str) -> None:
+    """Refuse a folder in which a fetch has begun and not ended. Other folders are the user's.
+
+    Raises:
+        InputError: it has not ended; the message lists the files that are missing.
+    """
+    fetched = read_fetched(raw)
+    if fetched is None or fetched.complete:
+        return
+    names = {path.relative_to(raw).as_posix() for path in raw.rglob("*") if path.is_file()}
+    rest = [file for file in fetched.files if file not in names]
+    missing = [file for file in rest if not any(is_among(name, {file}) for name in names)]
+    more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+    listed = f"; missing: {', '.join(missing[:NAMED])}{more}" if missing else ""
+    raise InputError(
+        raw,
+        f"all raw files of {corpus}",
+        f"a fetch that has not ended{listed}",
+        f"run `probeta fetch --only {corpus}`, which goes on where it stopped; to read only what "
+        f"is there, remove {raw / MANIFEST}",
+    )
+
+
+def is_among(name: str, patterns: Set[str]) -> bool:
+    """Return whether a name is among some, of which those with a star are patterns."""
+    starred = (pattern for pattern in patterns if "*" in pattern)
+    return name in patterns or any(fnmatchcase(name, pattern) for pattern in starred)

@@ -15,8 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, BinaryIO
 
-from corpora_recipes.fetching.manifest import read_note, write_note
-from corpora_recipes.fetching.pins import LOCK
+from tqdm import tqdm
+
+from corpora_recipes.fetching.pins import LOCK, read_note, write_note
 from corpora_recipes.fetching.session import Broken, open_session
 from corpora_recipes.fetching.transfer import (
     Answer,
@@ -107,8 +108,6 @@ class RangeFetcher:
             self._prefer(self.manifest.url)
 
     def __enter__(self) -> "RangeFetcher":
-        from tqdm import tqdm
-
         self._session = self._stack.enter_context(open_session())
         self._bar: tqdm[Any] = self._stack.enter_context(
             tqdm(desc=self.file.name, unit="B", unit_scale=True, disable=None)
@@ -186,12 +185,9 @@ class RangeFetcher:
 
     def _begin(self, manifest: Manifest) -> None:
         if self._size not in (None, manifest.size):
-            raise InputError(
-                manifest.url,
-                expected=f"{self._size:,} bytes",
-                found=f"{manifest.size:,} bytes",
-                todo="if the publisher has changed the file, correct corpus.yaml",
-            )
+            todo = "if the publisher has changed the file, correct corpus.yaml"
+            expected, found = f"{self._size:,} bytes", f"{manifest.size:,} bytes"
+            raise InputError(manifest.url, expected, found, todo)
         if not manifest.validator:
             raise NoRanges("the server does not state the file's version")
         write_note(parts_folder(self.file) / "manifest.json", asdict(manifest))
@@ -199,13 +195,13 @@ class RangeFetcher:
 
     def _changed(self, found: str) -> InputError:
         assert self.manifest is not None
+        folder = parts_folder(self.file)
         return InputError(
-            f"{parts_folder(self.file)}, parts of {self.manifest.url}",
-            expected=f"parts of one version, {self.manifest.validator}",
-            found=found,
-            todo=f"remove {parts_folder(self.file)} and the entry of the file's index in "
-            f"{LOCK}, and fetch again; a fixed `date:` in params.yaml, instead of latest, keeps to "
-            "one version",
+            f"{folder}, parts of {self.manifest.url}",
+            f"parts of one version, {self.manifest.validator}",
+            found,
+            f"remove {folder} and the entry of the file's index in {LOCK}, and fetch again; "
+            "a fixed `date:` in params.yaml, instead of latest, keeps to one version",
         )
 
     def _too_short(self, url: str, stop: int, size: str) -> InputError:
@@ -213,9 +209,9 @@ class RangeFetcher:
             return self._changed(f"a file of {size or 'fewer'} bytes on the server")
         return InputError(
             url,
-            expected=f"a file of {stop:,} bytes or more",
-            found=f"{int(size):,} bytes" if size.isdecimal() else "fewer",
-            todo="the index belongs to another dump: fetch a dump and an index of the same date",
+            f"a file of {stop:,} bytes or more",
+            f"{int(size):,} bytes" if size.isdecimal() else "fewer",
+            "the index belongs to another dump: fetch a dump and an index of the same date",
         )
 
 
@@ -263,9 +259,9 @@ class PartialFile:
             if not chunk:
                 raise InputError(
                     parts_folder(self.file),
-                    expected=f"bytes {self._position:,} to {stop - 1:,} of {self.file.name}",
-                    found="only other parts of the file",
-                    todo="run fetch again, with the seed and the number of documents of this run",
+                    f"bytes {self._position:,} to {stop - 1:,} of {self.file.name}",
+                    "only other parts of the file",
+                    "run fetch again, with the seed and the number of documents of this run",
                 )
             chunks.append(chunk)
             self._position += len(chunk)
@@ -308,16 +304,16 @@ class _Parts:
 
     def missing(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return the ranges between ``start`` and ``stop`` that no part has."""
-        found = []
+        missing = []
         with self._lock:
             at = max(0, bisect_right(self._ranges, start, key=itemgetter(0)) - 1)
             while start < stop and at < len(self._ranges) and self._ranges[at][0] < stop:
                 begin, end = self._ranges[at]
                 if start < begin:
-                    found.append((start, begin))
+                    missing.append((start, begin))
                 start = max(start, end)
                 at += 1
-        return [*found, (start, stop)] if start < stop else found
+        return [*missing, (start, stop)] if start < stop else missing
 
     def read(self, start: int, stop: int) -> bytes:
         """Return the bytes of one part from ``start`` on, none if no part has it."""

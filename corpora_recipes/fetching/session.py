@@ -117,12 +117,8 @@ def request(
             here = urljoin(here, target)
         except ValueError:
             here = target  # no address, as the next request says
-    raise InputError(
-        url,
-        expected="the file",
-        found=f"more than {patience.REDIRECTS} redirects, the last one to {here}",
-        todo=MOVED,
-    )
+    found = f"more than {patience.REDIRECTS} redirects, the last one to {here}"
+    raise InputError(url, "the file", found, MOVED)
 
 
 def _no_answer(error: Exception, url: str, here: str) -> Exception:
@@ -135,8 +131,9 @@ def _no_answer(error: Exception, url: str, here: str) -> Exception:
         todo = "if your network has certificates of its own, name their file in REQUESTS_CA_BUNDLE"
     elif isinstance(error, requests.ConnectionError | requests.Timeout):
         return Broken(why)
-    why += f" (redirected to {here})" * (here != url)
-    return InputError(url, expected="an answer from the server", found=why, todo=todo)
+    if here != url:
+        why += f" (redirected to {here})"
+    return InputError(url, "an answer from the server", why, todo)
 
 
 def validator_of(response: "requests.Response") -> str:
@@ -167,9 +164,9 @@ def reason(error: Exception) -> str:
 
 def _root(error: BaseException) -> BaseException:
     """Return the exception that is at the bottom of those of the libraries."""
-    inner = [getattr(error, "reason", None), *error.args, error.__cause__]
-    found = next((e for e in inner if isinstance(e, BaseException)), None)
-    return error if found is None else _root(found)
+    causes = [getattr(error, "reason", None), *error.args, error.__cause__]
+    inner = next((cause for cause in causes if isinstance(cause, BaseException)), None)
+    return error if inner is None else _root(inner)
 
 
 def range_of(response: "requests.Response") -> tuple[int, int, int | None] | None:
@@ -185,8 +182,8 @@ def range_of(response: "requests.Response") -> tuple[int, int, int | None] | Non
 
 def said_length(response: "requests.Response") -> int | None:
     """Return the length that an answer states; None if it does not, or states nonsense."""
-    said = response.headers.get("Content-Length", "")
-    return int(said) if _LENGTH.fullmatch(said) else None
+    stated = response.headers.get("Content-Length", "")
+    return int(stated) if _LENGTH.fullmatch(stated) else None
 
 
 def said_status(response: "requests.Response") -> str:
@@ -232,14 +229,12 @@ def look_at(url: str, *, patience: float = PATIENCE, only_head: bool = False) ->
         only_head: whether to ask by HEAD alone.
     """
     with open_session() as session:
-        said = _ask(session, "HEAD", url, patience)
-        if only_head:
-            return said
-        if said.status is not None and (said.fault or said.size is None or not said.has_ranges):
-            byte = _ask(session, "GET", url, patience)
-            if not byte.fault or said.fault:
-                said = byte
-    return said
+        head = _ask(session, "HEAD", url, patience)
+        is_told = not head.fault and head.size is not None and head.has_ranges
+        if only_head or head.status is None or is_told:
+            return head
+        byte = _ask(session, "GET", url, patience)
+        return head if byte.fault and not head.fault else byte
 
 
 def _ask(session: "requests.Session", method: str, url: str, patience: float) -> Remote:
@@ -249,8 +244,8 @@ def _ask(session: "requests.Session", method: str, url: str, patience: float) ->
             is_file = response.status_code in (200, 206)
             size = said_length(response)
             if response.status_code == 206:
-                place = range_of(response)
-                size = place and place[2]
+                content_range = range_of(response)
+                size = content_range and content_range[2]
             return Remote(
                 url,
                 fault="" if is_file else said_status(response),

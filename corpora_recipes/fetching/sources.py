@@ -1,9 +1,8 @@
-"""The `fetch` command: a corpus's raw files from its sample, a mirror or its servers."""
+"""A corpus's raw files, from its sample, a mirror or its servers."""
 
 import re
 import shutil
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -14,15 +13,13 @@ from typing import Any
 from tqdm import tqdm
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching.cost import announce, tell_time_left
-from corpora_recipes.fetching.downloads import download_locked, unpack
-from corpora_recipes.fetching.manifest import Fetched, matches, read_fetched, write_fetched
+from corpora_recipes.fetching.downloads import fetch_whole, unpack
+from corpora_recipes.fetching.pins import Fetched, is_among, read_fetched, write_fetched
 from corpora_recipes.fetching.ranges import PART
-from corpora_recipes.missing import MissingCorpus, missing_corpus
+from corpora_recipes.missing import MissingCorpus, how_to_get, missing_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_recipe
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import clear, locked_folder
+from corpora_recipes.running.outputs import clear, locked_folder, whole_file
 
 
 def fetch(corpus: Corpus, sources: str, out: Path) -> None:
@@ -68,12 +65,7 @@ def fetch(corpus: Corpus, sources: str, out: Path) -> None:
 def check_files(corpus: Corpus, sources: str, out: Path) -> None:
     """Check that the files are there that ``fetch`` would link or that people must get.
 
-    Servers are not asked.
-
-    Args:
-        corpus: the corpus to check.
-        sources: see ``fetch``.
-        out: the folder that ``fetch`` writes.
+    Servers are not asked. For the arguments, see ``fetch``.
 
     Raises:
         MissingCorpus: the corpus must be asked for, and its files are not there.
@@ -90,55 +82,6 @@ def check_files(corpus: Corpus, sources: str, out: Path) -> None:
             raise
 
 
-def fetch_whole(wanted: Iterable[Source], out: Path) -> None:
-    """Download files that have addresses into folder ``out``, pinned by corpus.yaml or the lock.
-
-    Of a file that cannot be had packed, the plain form is tried, and of one that cannot be had at
-    all, what corpus.yaml names instead. What was taken instead stays. What it will cost is said
-    before.
-
-    Raises:
-        InputError: see ``downloads.download_locked``; or the disk is too small.
-    """
-    files = list(wanted)
-    left = announce(files, out)
-    needed, begin = sum(left.values()), time.monotonic()
-    for source in files:
-        _fetch_source(source, out)
-        left.pop(source.file, None)
-        rest = sum(left.values())
-        tell_time_left(needed - rest, rest, time.monotonic() - begin)
-
-
-def _fetch_source(source: Source, out: Path) -> None:
-    target, packed = out / source.file, source.packed
-    others = [other for other in source.instead if other.urls]
-    here = [(out / other.file).is_file() for other in others]
-    if others and all(here) and not target.is_file():
-        fetch_whole(others, out)
-        return
-    if packed is not None and not target.is_file():
-        try:
-            download_locked(packed, out / packed.file)
-            unpack(out / packed.file, source, out)
-            (out / packed.file).unlink()
-            return
-        except InputError as error:
-            _say_failed(packed, error, f"taking {source.file} as it is")
-    try:
-        download_locked(source, target)
-    except InputError as error:
-        if not others:
-            raise
-        names = ", ".join(other.file for other in others)
-        _say_failed(source, error, f"taking {names} instead")
-        fetch_whole(others, out)
-
-
-def _say_failed(source: Source, error: InputError, then: str) -> None:
-    tqdm.write(f"{source.file}: {' '.join(error.found.split())}; {then}", file=sys.stderr)
-
-
 def list_sources(corpus: Corpus) -> list[Source]:
     """Return the raw files of the corpus, with its language and options filled in.
 
@@ -153,12 +96,9 @@ def list_sources(corpus: Corpus) -> list[Source]:
 def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source:
     file = source.file.format(**values)
     if ".." in Path(file).parts or Path(file).is_absolute():
-        raise InputError(
-            f"{corpus.where}.corpus",
-            expected="options that name files in the corpus's folder",
-            found=repr(file),
-            todo="correct the option that is part of this name",
-        )
+        todo = "correct the option that is part of this name"
+        expected = "options that name files in the corpus's folder"
+        raise InputError(f"{corpus.where}.corpus", expected, repr(file), todo)
     return replace(
         source,
         file=file,
@@ -169,12 +109,7 @@ def _filled_in(source: Source, values: dict[str, Any], corpus: Corpus) -> Source
 
 
 def origin_of(corpus: Corpus, sources: str) -> str:
-    """Return the origin of a corpus's raw files: "sample", "upstream" or a folder.
-
-    Args:
-        corpus: the corpus; a path in its options goes before.
-        sources: `sources` of params.yaml.
-    """
+    """Return "sample", "upstream" or a folder: where raw files come from, if not from a path."""
     return "sample" if corpus.is_shipped else corpus.sources or sources
 
 
@@ -197,27 +132,17 @@ def local_files(
 ) -> tuple[str, list[tuple[str, Path]]]:
     """Return the origin of local files, for the manifest, and the files: name in ``out``, path.
 
-    Args:
-        corpus: whose files.
-        sources: see ``origin_of``.
-        out: the folder for links to them.
-        tell: whether to say which optional files a mirror lacks.
-
-    Raises:
-        InputError: see ``check_files``.
+    With ``tell``, optional files that a mirror lacks are named. For the rest see ``check_files``.
     """
     if (path := corpus.options.get("path")) is not None:
-        return f"path {path}", _own_files(corpus, Path(path).expanduser())
+        return f"path {path}", _users_files(corpus, Path(path).expanduser())
     if sources == "sample":
         sample = sample_folder(corpus)
-        if not (files := _files_below(sample)):
-            raise InputError(
-                sample,
-                expected="the raw files of the recipe's sample",
-                found="none",
-                todo="add them, or set `sources:` to a folder that has raw files",
-            )
-        return sources, files
+        files = [(p.relative_to(sample).as_posix(), p) for p in sample.rglob("*") if p.is_file()]
+        if not files:
+            todo = "add them, or set `sources:` to a folder that has raw files"
+            raise InputError(sample, "the raw files of the recipe's sample", "none", todo)
+        return sources, sorted(files)
     return f"mirror {sources}", _mirror_files(corpus, Path(sources), out, tell)
 
 
@@ -230,39 +155,34 @@ def sample_folder(corpus: Corpus) -> Path:
     folder, language = RECIPES / corpus.recipe / "sample", corpus.language.partition("-")[0]
     languages = corpus.facts.sample_languages
     if languages and language not in languages:
+        todo = "in `corpus` of this entry, write `sources: upstream` or a folder"
+        if "path" in corpus.options:
+            todo = "set `path:` in `corpus` of this entry: your file or folder"
         raise InputError(
             f"{corpus.where}.corpus.sources",
-            expected=f"raw files in {corpus.language}",
-            found=f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}",
-            todo="set `path:` in `corpus` of this entry: your file or folder"
-            if "path" in corpus.options
-            else "in `corpus` of this entry, write `sources: upstream` or a folder",
+            f"raw files in {corpus.language}",
+            f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}",
+            todo,
         )
     return folder / language if len(languages) > 1 else folder
 
 
-def _files_below(folder: Path) -> list[tuple[str, Path]]:
-    files = ((p.relative_to(folder).as_posix(), p) for p in folder.rglob("*") if p.is_file())
-    return sorted(files)
-
-
-def _own_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
+def _users_files(corpus: Corpus, path: Path) -> list[tuple[str, Path]]:
     """List the user's file, or the files of the user's folder: name in out, path.
 
     Of a folder, only files that match the recipe's patterns are listed, without sub-folders.
     """
     patterns = [source.file for source in list_sources(corpus)]
-    there = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
-    files = [p for p in there if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
+    paths = sorted(p for p in path.iterdir() if p.is_file()) if path.is_dir() else [path]
+    files = [p for p in paths if any(fnmatchcase(p.name, pattern) for pattern in patterns)]
     if not files or not path.exists():
-        found = f"a folder of {len(there) or 'no'} other files" if path.is_dir() else path.name
+        found = f"a folder of {len(paths) or 'no'} other files" if path.is_dir() else path.name
         raise InputError(
             path,
-            expected=f"for {corpus.where}.corpus.path a file, or a folder of files, named "
+            f"for {corpus.where}.corpus.path a file, or a folder of files, named "
             f"{', '.join(patterns)}",
-            found=found if path.exists() else "no such file or folder",
-            todo="correct the path (relative to the folder where the command runs), or convert the "
-            "file",
+            found if path.exists() else "no such file or folder",
+            "correct the path (relative to the current folder), or convert the file",
         )
     return [(p.name, p) for p in files]
 
@@ -271,56 +191,52 @@ def _mirror_files(corpus: Corpus, mirror: Path, out: Path, tell: bool) -> list[t
     """List the files of the corpus in a mirror: name in out, path."""
     folder = mirror / corpus.recipe
     if not mirror.is_dir():
-        raise InputError(
-            mirror,
-            expected=f'"sample", "upstream" or a folder as `sources` in {corpus.params}',
-            found="no such folder",
-            todo="correct `sources`; a folder is relative to where the command runs",
-        )
-    wanted = list_sources(corpus)
-    if not wanted:
-        raise _not_to_be_had(corpus, wanted, out)
-    date = _newest(folder, wanted) if corpus.options.get("date") == "latest" else None
+        expected = f'"sample", "upstream" or a folder as `sources` in {corpus.params}'
+        todo = "correct `sources`; a folder is relative to where the command runs"
+        raise InputError(mirror, expected, "no such folder", todo)
+    listed = list_sources(corpus)
+    if not listed:
+        raise _not_to_be_had(corpus, listed, out)
+    date = _newest(folder, listed) if corpus.options.get("date") == "latest" else None
     files = []
-    for source in wanted:
-        found = _in_mirror(source, folder, date)
-        if not found and source.optional and any(_in_mirror(s, folder, date) for s in wanted):
+    for source in listed:
+        mirrored = _in_mirror(source, folder, date)
+        files += mirrored
+        if mirrored:
+            continue
+        if source.optional and any(_in_mirror(s, folder, date) for s in listed):
             if tell:
                 tqdm.write(f"{folder} has no {source.file}: taken without it", file=sys.stderr)
-        elif not found and _must_be_asked_for(corpus):
-            raise _not_to_be_had(corpus, wanted, out)
-        elif not found:
-            raise InputError(
-                folder / source.file,
-                expected=f"a raw file of {corpus.name}",
-                found="no such file",
-                todo=" from ".join(["put it there", *source.urls[:1]])
-                + ", or set `sources` to sample or upstream",
-            )
-        files += found
+        elif _must_be_asked_for(corpus):
+            raise _not_to_be_had(corpus, listed, out)
+        else:
+            put = " from ".join(["put it there", *source.urls[:1]])
+            todo = f"{put}, or set `sources` to sample or upstream"
+            expected = f"a raw file of {corpus.name}"
+            raise InputError(folder / source.file, expected, "no such file", todo)
     return files
 
 
 def _in_mirror(source: Source, folder: Path, date: str | None) -> list[tuple[str, Path]]:
     """List the files of one source, or of those instead of it: name in out, path."""
     if source.is_pattern:
-        found = sorted(path for path in folder.glob(source.file) if path.is_file())
+        paths = sorted(path for path in folder.glob(source.file) if path.is_file())
     else:
         names = [source.file, *([source.file.replace("latest", date)] if date else [])]
-        found = [folder / name for name in names if (folder / name).is_file()][:1]
-    if found:
-        return [(path.relative_to(folder).as_posix(), path) for path in found]
+        paths = [folder / name for name in names if (folder / name).is_file()][:1]
+    if paths:
+        return [(path.relative_to(folder).as_posix(), path) for path in paths]
     if source.packed is not None and (folder / source.packed.file).is_file():
         return [(source.file, folder / source.packed.file)]
     return [file for other in source.instead for file in _in_mirror(other, folder, date)]
 
 
-def _newest(folder: Path, wanted: Sequence[Source]) -> str | None:
+def _newest(folder: Path, listed: Sequence[Source]) -> str | None:
     """Return the last date (YYYYMMDD) for which every file with "latest" in its name exists."""
     dates: list[set[str]] = []
-    for place in (folder / source.file for source in wanted if "latest" in source.file):
-        pattern = re.compile(re.escape(place.name).replace("latest", r"(\d{8})"))
-        matches = [pattern.fullmatch(path.name) for path in place.parent.glob("*")]
+    for file in (folder / source.file for source in listed if "latest" in source.file):
+        pattern = re.compile(re.escape(file.name).replace("latest", r"(\d{8})"))
+        matches = [pattern.fullmatch(path.name) for path in file.parent.glob("*")]
         dates.append({match[1] for match in matches if match})
     return max(set.intersection(*dates), default=None) if dates else None
 
@@ -339,17 +255,14 @@ def _claimed(
 ) -> Iterator[None]:
     """Make ``out`` a folder that holds only files of this source; at the end it holds all.
 
-    Args:
-        out: the folder.
-        source: of the files, in words.
-        patterns: their names, or patterns of names.
-        by_hand: those of files that the user may have put there; they are left alone.
+    ``patterns`` are their names, or patterns of names; ``by_hand`` those of files that the user may
+    have put there, which are left alone.
 
     Raises:
         InputError: it holds another file that no fetch has put there.
     """
     before = read_fetched(out) or Fetched("", [], complete=False)
-    known, wanted = set(before.files), set(patterns)
+    known, listed = set(before.files), set(patterns)
     for folder in (out, *(path for path in out.rglob("*") if path.is_dir())):
         clear(folder)
     for path in sorted(out.rglob("*")):
@@ -359,16 +272,12 @@ def _claimed(
         name = name.removesuffix(".part.json").removesuffix(".part")
         if part := PART.fullmatch(name):
             name = part[1]
-        if not matches(name, known):
-            if matches(name, set(by_hand)):
+        if not is_among(name, known):
+            if is_among(name, set(by_hand)):
                 continue
-            raise InputError(
-                path,
-                expected="a folder that holds only files of fetch",
-                found="another file",
-                todo="move the file away, or choose a new folder for fetch",
-            )
-        if before.source != source or not matches(name, wanted):
+            todo = "move the file away, or choose a new folder for fetch"
+            raise InputError(path, "a folder with files of fetch alone", "another file", todo)
+        if before.source != source or not is_among(name, listed):
             path.unlink()
             with suppress(OSError):  # it is not empty yet
                 path.parent.rmdir()
@@ -386,25 +295,23 @@ def _must_be_asked_for(corpus: Corpus) -> bool:
     return bool(corpus.facts.manual) and "path" not in corpus.options
 
 
-def _can_be_fetched(corpus: Corpus, wanted: Sequence[Source]) -> bool:
+def _can_be_fetched(corpus: Corpus, listed: Sequence[Source]) -> bool:
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    return harvest is not None or bool(wanted and all(source.urls for source in wanted))
+    return harvest is not None or bool(listed and all(source.urls for source in listed))
 
 
-def _not_to_be_had(corpus: Corpus, wanted: Sequence[Source], out: Path) -> InputError:
+def _not_to_be_had(corpus: Corpus, listed: Sequence[Source], out: Path) -> InputError:
     if _must_be_asked_for(corpus):
-        return missing_corpus(corpus, list(_names(wanted)), out)
-    found = " ".join((corpus.facts.manual or "the corpus has no URL").split())
-    names = ", ".join(source.file for source in wanted)
-    return InputError(
-        f"{corpus.where}, from upstream or a mirror",
-        expected="files that can be downloaded",
-        found=found,
-        todo=f"put {names} into MIRROR/{corpus.recipe}/ and write `sources: MIRROR` in `corpus` "
-        f"of the entry {corpus.name}, or `sources: sample`"
-        if wanted
-        else f"do so, or write `sources: sample` in `corpus` of the entry {corpus.name}",
-    )
+        return missing_corpus(corpus, list(_names(listed)), out)
+    found = how_to_get(corpus) or "the corpus has no URL"
+    entry = f"in `corpus` of the entry {corpus.name}"
+    todo = f"do so, or write `sources: sample` {entry}"
+    if listed:
+        names = ", ".join(source.file for source in listed)
+        put = f"put {names} into MIRROR/{corpus.recipe}/"
+        todo = f"{put} and write `sources: MIRROR` {entry}, or `sources: sample`"
+    where = f"{corpus.where}, from upstream or a mirror"
+    return InputError(where, "files that can be downloaded", found, todo)
 
 
 def _are_there(corpus: Corpus, out: Path) -> bool:
@@ -414,28 +321,30 @@ def _are_there(corpus: Corpus, out: Path) -> bool:
 
     def is_there(source: Source) -> bool:
         names = (path.relative_to(out).as_posix() for path in out.glob(source.file))
-        found = any(not matches(name, fetched) for name in names)
-        return found or (bool(source.instead) and all(map(is_there, source.instead)))
+        if any(not is_among(name, fetched) for name in names):
+            return True
+        return bool(source.instead) and all(map(is_there, source.instead))
 
-    there = [(source, is_there(source)) for source in list_sources(corpus)]
-    return any(own for _, own in there) and all(own or source.optional for source, own in there)
+    sources = list_sources(corpus)
+    missing = [source for source in sources if not is_there(source)]
+    return len(missing) < len(sources) and all(source.optional for source in missing)
 
 
 def _fetch_upstream(corpus: Corpus, out: Path) -> None:
     corpus = load_recipe(corpus.recipe).settled(corpus)
-    wanted = list_sources(corpus)
-    if not _can_be_fetched(corpus, wanted):
-        raise _not_to_be_had(corpus, wanted, out)
+    listed = list_sources(corpus)
+    if not _can_be_fetched(corpus, listed):
+        raise _not_to_be_had(corpus, listed, out)
     harvest = load_recipe(corpus.recipe).fetch_upstream
-    with _claimed(out, "upstream", list(_names(wanted))):
+    with _claimed(out, "upstream", list(_names(listed))):
         if harvest is not None:
             harvest(corpus, out)
         else:
-            fetch_whole(wanted, out)
+            fetch_whole(listed, out)
 
 
-def _names(wanted: Iterable[Source]) -> Iterator[str]:
+def _names(listed: Iterable[Source]) -> Iterator[str]:
     """Yield the names of all files that a fetch may put into the folder."""
-    for source in wanted:
+    for source in listed:
         yield source.file
         yield from _names([*([source.packed] if source.packed else []), *source.instead])

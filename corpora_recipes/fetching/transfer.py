@@ -16,6 +16,8 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
+from tqdm import tqdm
+
 from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.session import (
     CONTACT,
@@ -60,9 +62,6 @@ def first_that_works(urls: Sequence[str], fetch: Callable[[str, bool], _T]) -> _
         InputError: of the only address; or of several, what was wrong with each. NotFound if no
             server has the file.
     """
-    from tqdm import tqdm
-
-    assert not isinstance(urls, str), "a list of addresses"
     turns = [(url, len(urls) > 1) for url in urls]
     faults: dict[str, InputError] = {}
     while turns:
@@ -78,13 +77,12 @@ def first_that_works(urls: Sequence[str], fetch: Callable[[str, bool], _T]) -> _
                 tqdm.write(f"{url}: {found}; trying {turns[0][0]}", file=sys.stderr)
     if len(faults) == 1:
         raise faults[urls[0]]
-    kind = NotFound if all(isinstance(f, NotFound) for f in faults.values()) else InputError
-    answers = [f"{url}: {fault.found}" for url, fault in faults.items()]
+    kind = NotFound if all(isinstance(fault, NotFound) for fault in faults.values()) else InputError
     raise kind(
         urls[0],
-        expected=f"the file at one of its {len(urls)} addresses",
-        found="\n            ".join(answers),
-        todo="; or ".join(dict.fromkeys(fault.todo for fault in faults.values())),
+        f"the file at one of its {len(urls)} addresses",
+        "\n            ".join(f"{url}: {fault.found}" for url, fault in faults.items()),
+        "; or ".join(dict.fromkeys(fault.todo for fault in faults.values())),
     )
 
 
@@ -123,13 +121,11 @@ class Answer:
 
     Attributes:
         response: the answer.
-        start: the first byte of its body in the file; 0 if it is the whole file.
         length: of its body; None if unknown.
         version: of the file.
     """
 
     response: "requests.Response"
-    start: int
     length: int | None
     version: Version
 
@@ -181,12 +177,8 @@ class Transfer:
     ) -> Iterator[Answer]:
         """Request the bytes from ``start`` up to ``stop``, exclusive, and check the answer's head.
 
-        The answer may be the whole file, or end before ``stop``.
-
-        Args:
-            start: the first byte.
-            stop: the byte after the last one; None for the end of the file.
-            version: of the bytes that are here; None without any.
+        The answer may be the whole file, or end before ``stop`` (None for the end of the file).
+        ``version`` is that of the bytes that are here; None without any.
 
         Raises:
             Broken: it failed in a way that may pass.
@@ -200,16 +192,16 @@ class Transfer:
             if version is not None and version.validator:
                 headers["If-Range"] = version.validator
         with request(self._session, "GET", self.url, headers) as response:
-            self._check_status(response, asked=bool(headers))
+            self._check_status(response, for_range=bool(headers))
             self._check_form(response)
             if response.status_code == HTTPStatus.PARTIAL_CONTENT:
-                yield _range(response, start, stop, version, asked=bool(headers))
+                yield _range(response, start, stop, version, for_range=bool(headers))
                 return
             length = said_length(response)
             chunked = response.headers.get("Transfer-Encoding", "").lower() == "chunked"
             if length is None and not chunked and not self._verified:
                 raise self._wrong("an answer without a length, which may be cut anywhere")
-            yield Answer(response, 0, length, Version(length, validator_of(response)))
+            yield Answer(response, length, Version(length, validator_of(response)))
 
     def body(self, answer: Answer) -> Iterator[bytes]:
         """Yield the bytes of an answer.
@@ -237,11 +229,7 @@ class Transfer:
             raise Broken(f"the answer ended after {length:,} of its {answer.length:,} bytes")
 
     def again(self, broken: Broken, position: int) -> None:
-        """Wait before the next attempt.
-
-        Args:
-            broken: how the last one ended.
-            position: the number of bytes here; more than ever before is progress.
+        """Wait before the next attempt; more bytes here than ever before are progress.
 
         Raises:
             InputError: there were enough attempts, or the wait would be too long.
@@ -250,9 +238,8 @@ class Transfer:
         self._failures = 1 if progress else self._failures + 1
         self._reached = max(self._reached, position)
         if self._failures >= patience.ATTEMPTS:
-            raise self._given_up(
-                f"{patience.ATTEMPTS} attempts without progress", position, str(broken)
-            )
+            limit = f"{patience.ATTEMPTS} attempts without progress"
+            raise self._given_up(limit, position, str(broken))
         wait, found = patience.BACKOFF * 2 ** (self._failures - 1), str(broken)
         if broken.wait is not None:
             wait, found = broken.wait, f"{broken}, and asks to wait {broken.wait:,.0f} s"
@@ -262,14 +249,12 @@ class Transfer:
         if monotonic() - self._started + wait > deadline:
             raise self._given_up(f"{patience.DEADLINE:,.0f} s", position, found)
         if broken.wait is not None or wait >= patience.LONGEST_WAIT:
-            from tqdm import tqdm
-
             tqdm.write(f"{self.url}: {found}; trying again in {wait:,.0f} s", file=sys.stderr)
         sleep(wait)
 
-    def _check_status(self, response: "requests.Response", *, asked: bool) -> None:
+    def _check_status(self, response: "requests.Response", *, for_range: bool) -> None:
         code = response.status_code
-        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and asked:
+        if code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and for_range:
             raise BeyondEnd(response.headers.get("Content-Range", "").removeprefix("bytes */"))
         if code in (*_BUSY, HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE):
             raise Broken(said_status(response), wait=_retry_after(response))
@@ -280,11 +265,8 @@ class Transfer:
         if code == HTTPStatus.FORBIDDEN:
             todo = f"the server may refuse programs, or this network; we are {user_agent()}"
             if not os.environ.get(CONTACT):
-                todo = (
-                    "state your contact address, which some servers require: "
-                    f"export {CONTACT}=you@…"
-                )
-        raise kind(self.url, expected="the file", found=said_status(response), todo=todo)
+                todo = f"state a contact address, which some servers need: export {CONTACT}=you@…"
+        raise kind(self.url, "the file", said_status(response), todo)
 
     def _check_form(self, response: "requests.Response") -> None:
         encoding = response.headers.get("Content-Encoding", "identity").lower()
@@ -297,26 +279,25 @@ class Transfer:
 
     def _check_rate(self, rate: float) -> None:
         """Raise an exception if the rate of the last window, in bytes per second, is too low."""
-        said = f"only {rate:,.0f} bytes per second"
+        found = f"only {rate:,.0f} bytes per second"
         if self._hurried and rate < patience.SLOW_RATE:
-            raise self._slow(said)
+            raise self._slow(found)
         if rate < patience.LOWEST_RATE:
-            raise Broken(said, stalled=True)
+            raise Broken(found, stalled=True)
 
     def _wrong(self, found: str) -> InputError:
-        return InputError(self.url, expected="the file", found=found, todo=LOOK)
+        return InputError(self.url, "the file", found, LOOK)
 
     def _slow(self, found: str) -> TooSlow:
         todo = "run fetch again later; it resumes the download"
-        return TooSlow(self.url, expected="the file, soon", found=found, todo=todo)
+        return TooSlow(self.url, "the file, soon", found, todo)
 
     def _given_up(self, limit: str, position: int, found: str) -> InputError:
         return InputError(
             self.url,
-            expected=f"the file, in at most {limit}",
-            found=f"{position:,} bytes, then: {found}",
-            todo="check the network and the address, and run fetch again later; it resumes the "
-            "download",
+            f"the file, in at most {limit}",
+            f"{position:,} bytes, then: {found}",
+            "check the network and the address, and run fetch again later; it resumes the download",
         )
 
 
@@ -326,14 +307,16 @@ def _range(
     stop: int | None,
     version: Version | None,
     *,
-    asked: bool,
+    for_range: bool,
 ) -> Answer:
     """Check that an answer 206 has the requested range, or the beginning of it."""
-    said = response.headers.get("Content-Range", "")
-    place = range_of(response)
-    if not asked or not place:
-        raise WrongRange(f"the server sent the wrong range: {said!r}")
-    first, last, total = place
+    wrong = WrongRange(
+        f"the server sent the wrong range: {response.headers.get('Content-Range', '')!r}"
+    )
+    content_range = range_of(response)
+    if not for_range or not content_range:
+        raise wrong
+    first, last, total = content_range
     validator = validator_of(response)
     if version is not None:
         if None not in (total, version.size) and total != version.size:
@@ -345,8 +328,8 @@ def _range(
     length = last + 1 - first
     fits = first == start and first <= last < end and (stop is None or last < stop)
     if not fits or said_length(response) not in (None, length):
-        raise WrongRange(f"the server sent the wrong range: {said!r}")
-    return Answer(response, first, length, Version(total, validator))
+        raise wrong
+    return Answer(response, length, Version(total, validator))
 
 
 def _retry_after(response: "requests.Response") -> float | None:
@@ -354,9 +337,9 @@ def _retry_after(response: "requests.Response") -> float | None:
     from urllib3.exceptions import InvalidHeader
     from urllib3.util import Retry
 
-    said = response.headers.get("Retry-After", "")[:40]
+    stated = response.headers.get("Retry-After", "")[:40]
     try:
-        return Retry(retry_after_max=10**9).parse_retry_after(said)
+        return Retry(retry_after_max=10**9).parse_retry_after(stated)
     except (InvalidHeader, ValueError):
         return None
 
@@ -382,12 +365,8 @@ def read_document(urls: Sequence[str], largest: int = LARGEST) -> bytes:
             for chunk in transfer.body(answer):
                 data += chunk
                 if len(data) > largest:
-                    raise InputError(
-                        transfer.url,
-                        expected=f"a document of at most {largest:,} bytes",
-                        found="more",
-                        todo=LOOK,
-                    )
+                    expected = f"a document of at most {largest:,} bytes"
+                    raise InputError(transfer.url, expected, "more", LOOK)
         return bytes(data)
 
     def fetch(url: str, hurried: bool) -> bytes:
@@ -412,6 +391,4 @@ def read_json(urls: Sequence[str]) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(
-            urls[0], expected="JSON", found=f"{data[:60]!r} ({error})", todo=LOOK
-        ) from None
+        raise InputError(urls[0], "JSON", f"{data[:60]!r} ({error})", LOOK) from None

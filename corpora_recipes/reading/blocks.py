@@ -1,24 +1,28 @@
-"""Blocks in keyed-hash order until the quota is full; every executor gives the same records."""
+"""Blocks in keyed-hash order until the quota is full, and the counts of what they hold.
+
+Every executor gives the same records. What is counted as kept is what will be in the file.
+"""
 
 import gc
 import socket
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
 from itertools import islice
 from typing import TypeVar
 
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.reading.counts import drop, settle
-from corpora_recipes.recipe import Block, BlockResult, Corpus, load_recipe
-from corpora_recipes.records import Drops, Record
+from corpora_recipes.recipe import RECIPES, Block, BlockResult, Corpus, load_recipe
+from corpora_recipes.records import CONTENTS, Drops, Record, contents, record_unit
+from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import Cluster
 
 B = TypeVar("B", bound=Block)
 
 BEYOND_QUOTA = "beyond_quota"
 """The reason of what a block holds beyond the quota."""
+IN_DROPPED_DOCUMENT = "in_dropped_document"
+"""The reason of what a document held that the recipe dropped as a whole."""
 
 
 def read_corpus(
@@ -50,7 +54,7 @@ def read_corpus(
         for record in result.records:
             mark = keyed_hash(0, record.id)
             if mark in seen:
-                drop([record], "duplicate_id", result.drops, corpus)
+                _drop([record], "duplicate_id", result.drops, corpus)
             else:
                 seen.add(mark)
                 fresh[record.id] = record
@@ -60,7 +64,7 @@ def read_corpus(
         )
         if left is not None:
             if len(records) > left:
-                drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
+                _drop(records[left:], BEYOND_QUOTA, result.drops, corpus)
                 records = records[:left]
             left -= len(records)
         yield records, result.drops
@@ -84,9 +88,9 @@ def _read(recipe: str, block: Block, corpus: Corpus) -> BlockResult:
     except (FileNotFoundError, PermissionError) as error:
         raise InputError(
             f"{error.filename}, on {socket.gethostname()}",
-            expected="a raw file, which workers see under the same path as the driver",
-            found=str(error.strerror),
-            todo="name a folder that the driver and all workers share",
+            "a raw file, which workers see under the same path as the driver",
+            str(error.strerror),
+            "name a folder that the driver and all workers share",
         ) from None
     finally:
         if collecting:
@@ -103,10 +107,10 @@ def _results(
             yield _read(corpus.recipe, block, corpus)
         return
     waiting: deque[Future[BlockResult]] = deque()
-    todo = iter(order)
+    rest = iter(order)
     try:
         while True:
-            for block in islice(todo, ahead - len(waiting)):
+            for block in islice(rest, ahead - len(waiting)):
                 waiting.append(executor.submit(_read, corpus.recipe, block, corpus))
             if not waiting:
                 return
@@ -115,3 +119,55 @@ def _results(
     finally:
         for future in waiting:
             future.cancel()
+
+
+def settle(result: BlockResult, corpus: Corpus) -> None:
+    """Complete the counts of a block: what its dropped documents held is dropped too.
+
+    Raises:
+        InputError: the recipe's counts contradict its records: a record or a part of it was not
+            counted, or something was neither kept nor dropped.
+    """
+    drops, unit = result.drops, record_unit(corpus.facts.records)
+    held = _held(result.records)
+    if drops.kept(unit) != len(result.records):
+        raise _contradiction(corpus, unit, drops, len(result.records))
+    dropped = drops.seen[unit] > len(result.records)
+    for part in _parts(corpus, drops):
+        lost = drops.kept(part) - held[part]
+        if lost < 0 or (lost and not dropped):
+            raise _contradiction(corpus, part, drops, held[part])
+        if lost:
+            drops.dropped[part, IN_DROPPED_DOCUMENT] += lost
+
+
+def _drop(records: Iterable[Record], reason: str, drops: Drops, corpus: Corpus) -> None:
+    """Count records that the recipe kept, and what they hold, as dropped, in settled counts."""
+    for record in records:
+        drops.dropped[record_unit(corpus.facts.records), reason] += 1
+        held = _held([record])
+        for part in _parts(corpus, drops):
+            if held[part]:
+                drops.dropped[part, reason] += held[part]
+
+
+def _held(records: Iterable[Record]) -> Counter[str]:
+    held: Counter[str] = Counter()
+    for record in records:
+        held.update(contents(record))
+    return held
+
+
+def _parts(corpus: Corpus, drops: Drops) -> tuple[str, ...]:
+    kind = corpus.facts.records
+    # The texts of examples are counted where examples have more or fewer of them.
+    return () if kind == "examples" and not drops.seen["texts"] else CONTENTS[kind]
+
+
+def _contradiction(corpus: Corpus, unit: str, drops: Drops, held: int) -> InputError:
+    return InputError(
+        f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block",
+        f"counts that agree with the records: {held} {unit} kept",
+        f"{drops.as_dict().get(unit, 'nothing counted')}",
+        f"count each of the {unit} once in `seen`, and once in `dropped` if it is dropped",
+    )

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from corpora_recipes.entries import load_corpora
 from corpora_recipes.fetching.command import fetched
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_executor, add_stage
@@ -54,7 +53,7 @@ def run(options: argparse.Namespace) -> None:
         for corpus in load_corpora(options.params)
     }
     with remembering(check=options.check):
-        found = walk(
+        facts_of = walk(
             "read",
             entries,
             unit="corpora",
@@ -64,14 +63,10 @@ def run(options: argparse.Namespace) -> None:
             any_fault=True,
         )
         write_environment()
-    notes = [f"{name}: {excess}" for name, facts in found.items() for excess in facts["notes"]]
+    notes = [f"{name}: {note}" for name, facts in facts_of.items() for note in facts["notes"]]
     if notes and options.strict:
-        raise InputError(
-            RECORDS,
-            expected="no share of drops above its limit",
-            found="; ".join(notes),
-            todo="inspect the raw files, or read them without --strict",
-        )
+        todo = "inspect the raw files, or read them without --strict"
+        raise InputError(RECORDS, "no share of drops above its limit", "; ".join(notes), todo)
     for note in notes:
         print(f"note: {note}")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from corpora_recipes.fetching.manifest import check_complete
+from corpora_recipes.fetching.pins import check_complete
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
@@ -57,28 +57,21 @@ def read(
             limit. Nothing is written then.
     """
     if not raw.is_dir():
-        raise InputError(
-            raw,
-            expected=f"a folder with the raw files of {corpus.name}",
-            found="no such folder",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
-    if out.is_dir() or out.suffix == ".json":
-        todo = "name a file, such as records.parquet"
-        found = "a folder" if out.is_dir() else "where the counts would go"
-        raise InputError(out, expected="a file to write", found=found, todo=todo)
+        todo = f"run `probeta fetch --only {corpus.name}`"
+        raise InputError(raw, f"the raw files of {corpus.name}", "no such folder", todo)
     check_complete(raw, corpus.name)
     # Workers on other machines have other working directories.
     recipe = load_recipe(corpus.recipe)
     blocks = recipe.blocks(raw.absolute(), corpus)
     window = recipe.window(blocks, corpus)
-    if workers is None and executor == "local" and _size(raw) < SMALL:
+    size = sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
+    if workers is None and executor == "local" and size < SMALL:
         workers = 1
     schema = record_schema(corpus.facts.records)
     if window is not None:
         schema = schema.with_metadata({WINDOW: json.dumps(asdict(window), ensure_ascii=False)})
     total = Drops()
-    taken = 0
+    count = 0
     with (
         open_executor(executor, workers) as pool,
         whole_outputs([out, out.with_suffix(".json")]) as (records_file, counts_file),
@@ -95,13 +88,14 @@ def read(
                 if not record.split and not isinstance(record, Example):
                     row["split"] = decide_split(corpus.seed, corpus.name, record.id)
                 rows.append(row)
-            taken += len(records)
+            count += len(records)
             bar.update(len(records))
             while len(rows) >= ROW_GROUP:
-                _write(writer, rows[:ROW_GROUP], schema)
+                writer.write_table(pa.Table.from_pylist(rows[:ROW_GROUP], schema), ROW_GROUP)
                 del rows[:ROW_GROUP]
-        _write(writer, rows, schema)
-        _check(corpus, raw, total, taken, strict=strict)
+        if rows:
+            writer.write_table(pa.Table.from_pylist(rows, schema), ROW_GROUP)
+        _check(corpus, raw, total, count, strict=strict)
         report: dict[str, Any] = total.as_dict()
         if window is not None:
             report["window"] = asdict(window)
@@ -119,58 +113,41 @@ def decide_split(seed: int, corpus: str, document_id: str) -> Split:
     return "train" if point < TRAIN else "validation" if point < VALIDATION else "test"
 
 
-def _size(raw: Path) -> int:
-    return sum(path.stat().st_size for path in raw.rglob("*") if path.is_file())
-
-
-def _write(writer: Any, rows: list[dict[str, Any]], schema: Any) -> None:
-    if rows:
-        writer.write_table(pa.Table.from_pylist(rows, schema), row_group_size=ROW_GROUP)
-
-
 def above_limits(corpus: Corpus, drops: Drops) -> list[str]:
-    """Return, in words, the shares of drops above their limits.
-
-    Args:
-        corpus: its corpus.yaml has the limits (``drop_limits``).
-        drops: the result of ``read``.
-    """
-    found = []
+    """Return, in words, the shares of drops above those of ``drop_limits`` in corpus.yaml."""
+    excess = []
     for name, limit in corpus.facts.drop_limits.items():
         unit, reason = name.split(".")
         share = drops.dropped[unit, reason] / max(1, drops.seen[unit])
         if share > limit:
-            found.append(
+            excess.append(
                 f"{share:.2%} of the {unit} dropped as {reason}, above the limit of {limit:.2%} "
                 f"(drop_limits in {corpus.recipe}/corpus.yaml)"
             )
-    return found
+    return excess
 
 
-def _check(corpus: Corpus, raw: Path, drops: Drops, taken: int, *, strict: bool) -> None:
+def _check(corpus: Corpus, raw: Path, drops: Drops, count: int, *, strict: bool) -> None:
     counts = json.dumps(drops.as_dict(), ensure_ascii=False)
-    if taken == 0:
-        raise InputError(
-            raw,
-            expected=f"at least one document for {corpus.name}",
-            found=f"none; counts: {counts}",
-            todo="check that the folder holds the right files and that `language` fits them",
-        )
+    inspect = "inspect the raw files, and check that `language` fits them"
+    if count == 0:
+        expected = f"at least one document for {corpus.name}"
+        raise InputError(raw, expected, f"none; counts: {counts}", inspect)
     seen, dropped = _dropped_documents(corpus, drops)
     if dropped > seen / 2:
         raise InputError(
             raw,
-            expected=f"at least half of the documents for {corpus.name}",
-            found=f"{dropped:,} of {seen:,} dropped; counts: {counts}",
-            todo="inspect the raw files, and check that `language` fits them; if so many drops are "
-            f"normal, raise the limit under drop_limits in {corpus.recipe}/corpus.yaml",
+            f"at least half of the documents for {corpus.name}",
+            f"{dropped:,} of {seen:,} dropped; counts: {counts}",
+            f"{inspect}; if so many drops are normal, raise the limit under drop_limits in "
+            f"{corpus.recipe}/corpus.yaml",
         )
     if strict and (excess := above_limits(corpus, drops)):
         raise InputError(
             raw,
-            expected="no share of drops above its limit",
-            found=f"{'; '.join(excess)}; counts: {counts}",
-            todo="inspect the raw files, or read them without --strict",
+            "no share of drops above its limit",
+            f"{'; '.join(excess)}; counts: {counts}",
+            "inspect the raw files, or read them without --strict",
         )
 
 
@@ -181,7 +158,7 @@ def _dropped_documents(corpus: Corpus, drops: Drops) -> tuple[int, int]:
     are normal. So are those beyond the quota.
     """
     unit = record_unit(corpus.facts.records)
-    counts = {reason: n for (own, reason), n in drops.dropped.items() if own == unit}
+    counts = {reason: n for (of, reason), n in drops.dropped.items() if of == unit}
     limits = {reason: corpus.facts.drop_limits.get(f"{unit}.{reason}", 0) for reason in counts}
     seen = drops.seen[unit] - counts.pop(BEYOND_QUOTA, 0)
     normal = sum(n for reason, n in counts.items() if max(0.5, n / seen) < limits[reason])

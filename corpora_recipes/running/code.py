@@ -20,11 +20,7 @@ _UNINDENTED = re.compile(r"^\S", re.MULTILINE)
 
 
 def code_digest(*modules: str) -> str:
-    """Return 16 hexadecimal digits that change with the code which some modules run.
-
-    Args:
-        modules: full names, such as "evaluation.probing.probing".
-    """
+    """Return 16 hexadecimal digits that change with the code that modules, by full name, run."""
     listed = "".join(f"{digest} {path}\n" for path, digest in code_files(*modules).items())
     return sha256(listed.encode()).hexdigest()[:16]
 
@@ -58,14 +54,14 @@ def code_files(*modules: str) -> dict[str, str]:
 
 def reached(*modules: str) -> set[str]:
     """Return some modules of the project, and all those that they import; without ``running``."""
-    found: set[str] = set()
+    modules_reached: set[str] = set()
     waiting = list(modules)
     while waiting:
         module = waiting.pop()
-        if module not in found and not f"{module}.".startswith(f"{RUNNING}."):
-            found.add(module)
+        if module not in modules_reached and not f"{module}.".startswith(f"{RUNNING}."):
+            modules_reached.add(module)
             waiting += imported(module)
-    return found
+    return modules_reached
 
 
 @cache
@@ -100,10 +96,8 @@ def imported(module: str) -> frozenset[str]:
 @cache
 def _file(module: str) -> Path | None:
     path = ROOT.joinpath(*module.split("."))
-    for file in (path.with_suffix(".py"), path / "__init__.py"):
-        if file.is_file():
-            return file
-    return None
+    files = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
 
 
 @cache

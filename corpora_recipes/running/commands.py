@@ -1,13 +1,13 @@
-"""Shared by all verbs of the command line: exit codes and common arguments."""
+"""Shared by all verbs of the command line: exit codes, standard streams, common arguments."""
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from corpora_recipes.running.failures import explain
-from corpora_recipes.running.streams import drop_output
 
 # The parameters of a run, unless --params names another file.
 PARAMS = Path("params.yaml")
@@ -32,23 +32,42 @@ def run(command: Callable[[], None], kept: str = "what was there before is uncha
         return 130
     except BrokenPipeError:
         # The reader of our output, such as `head`, has closed it.
-        drop_output()
+        _drop_output()
     except Exception as error:
         message = explain(error)
         if message is None:
             raise
         print(f"error: {message}", file=sys.stderr)
-        _flush()
+        try:
+            sys.stdout.flush()
+        except OSError:
+            # Python would complain at its end.
+            _drop_output()
         return 1
     return 0
 
 
-def _flush() -> None:
-    """Write what is left for standard output, or drop it: Python would complain at its end."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        drop_output()
+def open_streams() -> None:
+    """Open the streams that the caller has closed, and let others escape what they cannot show.
+
+    A closed stream leaves its number free, which the next file would get: what a library writes to
+    standard output would go into that file. Call this before any file is opened.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(nowhere, True)
+            setattr(sys, name, open(nowhere, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_output() -> None:
+    """Send what is left for standard output nowhere, as its reader is gone or its disk is full."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def positive(text: str) -> int:
@@ -70,12 +89,7 @@ def add_params(parser: argparse.ArgumentParser) -> None:
 
 
 def add_stage(parser: argparse.ArgumentParser, entries: str = "") -> None:
-    """Add the options that all stages have.
-
-    Args:
-        parser: of the verb.
-        entries: what it walks, such as "corpora"; "" if it cannot take one of them alone.
-    """
+    """Add the options of all stages; ``entries`` are what it walks, "" if it walks nothing."""
     add_params(parser)
     if entries:
         parser.add_argument(
@@ -114,12 +128,7 @@ def add_workers(parser: argparse.ArgumentParser) -> None:
 
 
 def add_executor(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the options for processes of this machine or a cluster.
-
-    Args:
-        parser: of the verb.
-        what: of which some are worked on at once, such as "blocks read".
-    """
+    """Add the options for processes of this machine or a cluster, for ``what``: "blocks read"."""
     parser.add_argument(
         "--workers",
         type=positive,

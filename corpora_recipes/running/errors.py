@@ -12,14 +12,16 @@ class InputError(Exception):
 
     The message names the place, what was expected, what was found and what to do next; the command
     line prints it without a traceback. Whatever the input, it is of bounded length, and printable.
-    Its subclasses have an advice of their own (``todo``), for where nothing better can be said.
+    Its subclasses have an advice of their own, for where nothing better can be said.
     """
 
-    def __init__(self, where: Path | str, expected: str, found: str, todo: str) -> None:
+    advice = "correct it, and run the same command again"
+
+    def __init__(self, where: Path | str, expected: str, found: str, todo: str = "") -> None:
         self.where = _shown(str(where), LONGEST_SHOWN)
         self.expected = _shown(expected, LONGEST_SAID)
         self.found = _shown(found, LONGEST_SHOWN)
-        self.todo = _shown(todo, LONGEST_SAID)
+        self.todo = _shown(todo or self.advice, LONGEST_SAID)
         super().__init__(self.where, self.expected, self.found, self.todo)
 
     def __str__(self) -> str:
@@ -32,36 +34,19 @@ class InputError(Exception):
 class RawError(InputError):
     """A raw file is not as its publisher gives it."""
 
-    def __init__(
-        self,
-        where: Path | str,
-        expected: str,
-        found: str,
-        todo: str = "use the publisher's original file: fetch it again, or correct this one",
-    ) -> None:
-        super().__init__(where, expected, found, todo)
+    advice = "use the publisher's original file: fetch it again, or correct this one"
 
 
 class ParamsError(InputError):
     """A value in params.yaml or on the command line is not one that it can be."""
 
-    def __init__(
-        self, where: Path | str, expected: str, found: str, todo: str = "correct the value"
-    ) -> None:
-        super().__init__(where, expected, found, todo)
+    advice = "correct the value"
 
 
 class OutputError(InputError):
     """A file that Probeta has written is missing, damaged, or does not fit the others."""
 
-    def __init__(
-        self,
-        where: Path | str,
-        expected: str,
-        found: str,
-        todo: str = "make it again: `probeta repro`, which makes what is missing or damaged",
-    ) -> None:
-        super().__init__(where, expected, found, todo)
+    advice = "make it again: `probeta repro`, which makes what is missing or damaged"
 
 
 class LostWorkers(InputError):

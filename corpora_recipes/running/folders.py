@@ -16,6 +16,8 @@ REPORT = Path("reports")
 MEMORY = Path("data/memory")
 LEFT_OUT = Path("data/left_out")
 ENVIRONMENT = Path("data/environment.json")
+# Patterns of the folders where a killed run may have left unfinished outputs.
+WRITTEN = ("data", "data/*", "data/instances/*", "data/memory/**", "dist", "reports")
 
 
 def records_of(corpus: str) -> Path:

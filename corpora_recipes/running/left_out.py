@@ -11,12 +11,7 @@ from corpora_recipes.running.outputs import whole_file
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Why something was left out.
-
-    Attributes:
-        why: in words.
-        asked_for: whether it is not there because people must ask for it, which is no fault.
-    """
+    """Why something was left out; ``asked_for`` if people must ask for it, which is no fault."""
 
     why: str
     asked_for: bool = False
@@ -24,15 +19,14 @@ class LeftOut:
     @classmethod
     def because(cls, error: InputError) -> "LeftOut":
         """Return the reason that an error gives; corpora to be asked for have errors of a kind."""
-        asked_for = getattr(error, "how_to_get", "")
-        return cls(asked_for, True) if asked_for else cls(str(error))
+        how_to_get = getattr(error, "how_to_get", "")
+        return cls(how_to_get, True) if how_to_get else cls(str(error))
 
 
 def write_left_out(stage: str, left_out: Mapping[str, LeftOut]) -> None:
     """Write what a stage has left out: name to reason."""
-    text = json.dumps(
-        {name: asdict(own) for name, own in left_out.items()}, ensure_ascii=False, indent=2
-    )
+    reasons = {name: asdict(reason) for name, reason in left_out.items()}
+    text = json.dumps(reasons, ensure_ascii=False, indent=2)
     with whole_file(LEFT_OUT / f"{stage}.json") as temporary:
         temporary.write_text(text + "\n", "utf-8")
 
@@ -40,7 +34,7 @@ def write_left_out(stage: str, left_out: Mapping[str, LeftOut]) -> None:
 def read_left_out(stage: str) -> dict[str, LeftOut]:
     """Return what a stage has left out; nothing if it has not run."""
     try:
-        found = json.loads((LEFT_OUT / f"{stage}.json").read_bytes())
-        return {name: LeftOut(**own) for name, own in found.items()}
+        reasons = json.loads((LEFT_OUT / f"{stage}.json").read_bytes())
+        return {name: LeftOut(**reason) for name, reason in reasons.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

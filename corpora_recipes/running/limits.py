@@ -76,6 +76,9 @@ MOST_DIGITS = 18
 """Of an integer: it fits 64 bits. Python refuses to read one of more than 4,300."""
 
 
+_RIGHT_FILE = "check that it is the right file, and use it as published"
+
+
 def is_number(text: str) -> bool:
     """Return whether a text is an integer without a sign, of at most ``MOST_DIGITS``."""
     return text.isdecimal() and len(text) <= MOST_DIGITS
@@ -84,12 +87,8 @@ def is_number(text: str) -> bool:
 def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
     """Return the content of a file.
 
-    Args:
-        path: the file.
-        most: the largest size, in bytes.
-
     Raises:
-        InputError: it is larger.
+        InputError: it is larger than ``most`` bytes.
     """
     if (size := path.stat().st_size) > most:
         raise too_large(path, f"{size:,} bytes", most)
@@ -98,12 +97,7 @@ def read_whole(path: Path, most: int = LARGEST_FILE) -> bytes:
 
 def too_large(where: Path | str, found: str, most: int) -> InputError:
     """Return the error for what is read whole and has too many bytes."""
-    return InputError(
-        where,
-        expected=f"at most {most:,} bytes, as it is read whole",
-        found=found,
-        todo="check that it is the right file, and use it as published",
-    )
+    return InputError(where, f"at most {most:,} bytes, as it is read whole", found, _RIGHT_FILE)
 
 
 class Lines(Protocol):
@@ -114,21 +108,13 @@ class Lines(Protocol):
 
 
 def whole_lines(file: Lines, where: Path | str) -> Iterator[bytes]:
-    """Yield the lines of a file, each with its line end.
-
-    Args:
-        file: the file, at the beginning of a line.
-        where: its name, for messages.
+    """Yield the lines of a file, each with its line end; ``where`` is its name, for messages.
 
     Raises:
         InputError: a line is longer than ``LONGEST_LINE``.
     """
     while line := file.readline(LONGEST_LINE + 1):
         if len(line) > LONGEST_LINE:
-            raise InputError(
-                where,
-                expected=f"lines of at most {LONGEST_LINE:,} bytes",
-                found=f"a longer one, which begins with {line[:60]!r}",
-                todo="check that this is the right file; each line is one item",
-            )
+            found = f"a longer one, which begins with {line[:60]!r}"
+            raise InputError(where, f"lines of at most {LONGEST_LINE:,} bytes", found, _RIGHT_FILE)
         yield line

@@ -26,9 +26,8 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.running.folders import MEMORY
-from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import locked_folder
+from corpora_recipes.running.folders import MEMORY, WRITTEN
+from corpora_recipes.running.outputs import clear, locked_folder, whole_file
 
 Key = Mapping[str, Any]
 """Part of what decides an entry, such as "code", to JSON values."""
@@ -45,6 +44,8 @@ _stats: dict[str, list[Any]] | None = None
 def remembering(*, check: bool = False) -> Iterator[None]:
     """Open the memory of the current folder; waits for another run there to end.
 
+    What killed runs have left is cleared, beside outputs that will be kept, too.
+
     Args:
         check: whether every file is read again, even if its size and times are as they were.
     """
@@ -53,14 +54,16 @@ def remembering(*, check: bool = False) -> Iterator[None]:
         yield
         return
     with locked_folder(MEMORY, "run", wait=True):
+        for folder in {part.parent for path in WRITTEN for part in Path().glob(f"{path}/.*.part")}:
+            clear(folder)
         _stats = {} if check else _read(MEMORY / _STATS)
         try:
             yield
         finally:
-            there = {path: of for path, of in _stats.items() if Path(path).exists()}
+            stats = {path: stat for path, stat in _stats.items() if Path(path).exists()}
             _stats = None
             with whole_file(MEMORY / _STATS) as temporary:
-                temporary.write_text(json.dumps(there), "utf-8")
+                temporary.write_text(json.dumps(stats), "utf-8")
 
 
 def digest_of(path: Path) -> str:
@@ -81,22 +84,17 @@ def digest_of(path: Path) -> str:
 
 def digests_of(paths: Iterable[Path]) -> dict[str, str]:
     """Return path to SHA-256, of files and of all files in folders; without hidden ones."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for path in paths:
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        for file in files:
-            hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-            if file.is_file() and not hidden:
-                found[file.as_posix()] = digest_of(file)
-    return found
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            is_hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+            if file.is_file() and not is_hidden:
+                digests[file.as_posix()] = digest_of(file)
+    return digests
 
 
 class Memo:
-    """What is remembered of a stage.
-
-    Attributes:
-        made: the number of entries made since.
-    """
+    """What is remembered of a stage; ``made`` is the number of entries made since."""
 
     def __init__(self, stage: str) -> None:
         """Open the memory of a stage, which is a folder of its name."""
@@ -117,11 +115,6 @@ class Memo:
         except OSError:
             return None
         return made["facts"] if same else None
-
-    def changed(self, entry: str, key: Key) -> list[str]:
-        """Return the parts of the key that are not those an entry was made with; none if new."""
-        before, now = (self._made(entry) or {}).get("key", {}), _digested(key)
-        return [name for name in now if before and before.get(name) != now[name]]
 
     def files(self, entry: str) -> dict[str, str]:
         """Return path to SHA-256 of the files that were made, the same now or not."""
@@ -162,9 +155,9 @@ class Memo:
                     self.forget(path.name)
 
     def _made(self, entry: str) -> dict[str, Any] | None:
-        found = _read(self.place(entry) / "made.json")
-        made = found.get("made")
-        return made if isinstance(made, dict) and found.get("digest") == _digest(made) else None
+        note = _read(self.place(entry) / "made.json")
+        made = note.get("made")
+        return made if isinstance(made, dict) and note.get("digest") == _digest(made) else None
 
 
 def _digested(key: Key) -> dict[str, str]:
@@ -178,7 +171,7 @@ def _digest(value: object) -> str:
 def _read(path: Path) -> dict[str, Any]:
     """Return the JSON of a file; nothing if it is missing or damaged."""
     try:
-        found = json.loads(path.read_bytes())
+        note = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return note if isinstance(note, dict) else {}

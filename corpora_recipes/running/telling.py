@@ -3,7 +3,6 @@
 import sys
 import time
 from contextlib import AbstractContextManager
-from types import TracebackType
 from typing import Any, Protocol
 
 # Seconds between two lines of a log that say how far a run is.
@@ -55,22 +54,14 @@ def progress(total: int | None, what: str, unit: str) -> AbstractContextManager[
     return bar
 
 
-class _Log:
+class _Log(AbstractContextManager["_Log"]):
     def __init__(self, total: int | None, what: str, unit: str) -> None:
         self._total, self._what, self._unit = total, what, unit
         self._done = 0
         self._begin = self._told = time.monotonic()
 
-    def __enter__(self) -> "_Log":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        return None
+    def __exit__(self, *error: object) -> None:
+        pass
 
     def update(self, n: int = 1) -> None:
         self._done += n

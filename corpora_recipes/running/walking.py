@@ -58,11 +58,11 @@ def walk(
     Raises:
         InputError: ``only`` names no entry; or a fault ends the run.
     """
-    memo, found, new = Memo(stage), {}, 0
+    memo, results, new = Memo(stage), {}, 0
     names = chosen(entries, only, unit)
     left_out = {
-        name: own
-        for name, own in read_left_out(stage).items()
+        name: reason
+        for name, reason in read_left_out(stage).items()
         if (entry := name.partition(": ")[0]) in entries and entry not in names
     }
     for name in names:
@@ -73,7 +73,7 @@ def walk(
                 facts = entries[name].make()
                 memo.keep(name, key, entries[name].outputs, facts)
                 new += 1
-            found[name] = facts
+            results[name] = facts
             parts = _parts_left_out(facts)
             left_out |= {f"{name}: {part}": LeftOut(why) for part, why in parts.items()}
         except Exception as error:
@@ -85,12 +85,12 @@ def walk(
     if only is None:
         memo.retain(entries)
     if folder is not None:
-        there = [entries[name].outputs for name in entries if name not in left_out]
-        remove_others(folder, {path for outputs in there for path in outputs})
+        outputs = [entries[name].outputs for name in entries if name not in left_out]
+        remove_others(folder, {path for paths in outputs for path in paths})
     write_left_out(stage, left_out)
-    now = {name: own for name, own in left_out.items() if name.partition(": ")[0] in names}
+    now = {name: why for name, why in left_out.items() if name.partition(": ")[0] in names}
     tell_outcome(stage, unit, len(names), new, now)
-    return found
+    return results
 
 
 def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) -> list[str]:
@@ -103,9 +103,9 @@ def chosen(entries: Collection[str], only: Collection[str] | None, unit: str) ->
         like = nearest(unknown, entries)
         raise InputError(
             f"--only {','.join(only or ())}",
-            expected=f"{unit} among {', '.join(entries) or '(none)'}",
-            found=", ".join(unknown),
-            todo=f"did you mean {like}?" if like else "name one of these",
+            f"{unit} among {', '.join(entries) or '(none)'}",
+            ", ".join(unknown),
+            f"did you mean {like}?" if like else "name one of these",
         )
     return [name for name in entries if only is None or name in only]
 
@@ -124,10 +124,10 @@ def tell_outcome(
     """Print how many entries a stage has kept and made, and which it has left out."""
     whole = [name for name in left_out if ": " not in name]
     counts = {"kept": max(0, total - new - len(whole)), "new": new, "left out": len(left_out)}
-    said = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
-    say(f"{stage}: {total} {unit}: {said}")
-    for name, own in left_out.items():
-        print(f"  left out {name}:\n{indent(own.why, '    ')}")
+    words = ", ".join(f"{count} {how}" for how, count in counts.items() if count or how == "new")
+    say(f"{stage}: {total} {unit}: {words}")
+    for name, reason in left_out.items():
+        print(f"  left out {name}:\n{indent(reason.why, '    ')}")
 
 
 def _parts_left_out(facts: Any) -> Mapping[str, str]:
@@ -138,8 +138,5 @@ def _parts_left_out(facts: Any) -> Mapping[str, str]:
 def _left_out_for(error: Exception, *, any_fault: bool) -> InputError | None:
     """Return the error for which an entry is left out; None for one that ends the run."""
     fault = explain(error)
-    if isinstance(error, NoWorkers):
-        return None
-    if any_fault or (fault is error and not isinstance(error, LostWorkers)):
-        return fault
-    return None
+    may_pass = fault is not error or isinstance(error, LostWorkers)
+    return None if isinstance(error, NoWorkers) or (may_pass and not any_fault) else fault

@@ -26,19 +26,7 @@ _MERGE = "tag:yaml.org,2002:merge"
 
 
 class _Refused(Exception):
-    """A YAML document holds what is refused.
-
-    Attributes:
-        line: number of the line, 0 if unknown.
-        expected: for the message.
-        found: for the message.
-    """
-
-    def __init__(self, line: int, expected: str, found: str) -> None:
-        super().__init__(line, expected, found)
-        self.line = line
-        self.expected = expected
-        self.found = found
+    """What is refused in a document: its line (0 if unknown), what was expected, and found."""
 
 
 class _Loader(SafeLoader):
@@ -94,17 +82,11 @@ def read_yaml(path: Path) -> str:
     try:
         return read_whole(path, LARGEST_YAML).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(
-            path, expected="YAML in UTF-8", found=str(error), todo="correct the file"
-        ) from None
+        raise InputError(path, "YAML in UTF-8", str(error), "correct the file") from None
 
 
 def parse_yaml(text: str, where: Path | str) -> Any:
     """Return the content of a YAML document: plain Python values, of bounded depth and number.
-
-    Args:
-        text: the document.
-        where: its name, for messages.
 
     Raises:
         InputError: it is not YAML, a mapping has a key twice, or a ceiling is exceeded: ``limits``
@@ -115,15 +97,12 @@ def parse_yaml(text: str, where: Path | str) -> Any:
         value = yaml.load(text, _Loader)
         _check_values(value)
     except _Refused as refused:
-        place = f"{where}, line {refused.line}" if refused.line else where
-        raise InputError(
-            place, expected=refused.expected, found=refused.found, todo="correct the file"
-        ) from None
+        line, expected, found = refused.args
+        where = f"{where}, line {line}" if line else where
+        raise InputError(where, expected, found, "correct the file") from None
     # A number of thousands of digits, or a date such as 2026-99-99, is a ValueError.
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(
-            where, expected="YAML", found=str(error), todo="correct the file"
-        ) from None
+        raise InputError(where, "YAML", str(error), "correct the file") from None
     return value
 
 
@@ -131,16 +110,15 @@ def _check_text(text: str) -> None:
     """Refuse what is so deep that the parser in C would end the process."""
     brackets = text.count("[") + text.count("{")
     if brackets + max(map(len, text.split("\n"))) > YAML_MARKS:
-        raise _Refused(
-            0, f"at most {YAML_MARKS:,} brackets and characters in a line", f"{brackets:,} brackets"
-        )
+        expected = f"at most {YAML_MARKS:,} brackets and characters in a line"
+        raise _Refused(0, expected, f"{brackets:,} brackets")
 
 
 def _check_values(value: object) -> None:
     count = 0
-    todo = [(value, 0)]
-    while todo:
-        value, depth = todo.pop()
+    waiting = [(value, 0)]
+    while waiting:
+        value, depth = waiting.pop()
         count += 1
         if count > MOST_VALUES:
             expected = f"at most {MOST_VALUES:,} values, each alias counted as what it stands for"
@@ -149,8 +127,8 @@ def _check_values(value: object) -> None:
             expected = f"mappings and lists in at most {DEEPEST_YAML} others"
             raise _Refused(0, expected, "deeper ones")
         if isinstance(value, dict):
-            todo += [(item, depth + 1) for item in value.values()]
+            waiting += [(item, depth + 1) for item in value.values()]
         elif isinstance(value, list):
-            todo += [(item, depth + 1) for item in value]
+            waiting += [(item, depth + 1) for item in value]
         elif isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
             raise _Refused(0, f"integers of at most {MOST_DIGITS} digits", "a longer one")

@@ -8,8 +8,8 @@ import numpy as np
 
 from corpora_recipes.running.errors import InputError, OutputError
 from corpora_recipes.running.executors import CPUS, open_executor
+from corpora_recipes.running.outputs import locked_folder
 from corpora_recipes.running.telling import progress
-from corpora_recipes.running.workplaces import locked_folder
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import prompted_texts
 from evaluation.embedding.remote import encode_batches

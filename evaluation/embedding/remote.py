@@ -8,10 +8,10 @@ from itertools import chain
 from socket import gethostname
 from typing import Any, NamedTuple
 
-from corpora_recipes.running.alike import call_alike, releases_of
+from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import NoWorkers
-from corpora_recipes.running.executors import Cluster, Processes, as_completed
+from corpora_recipes.running.executors import Processes, as_completed
 from evaluation.arrays import Floats
 from evaluation.embedding.store import fingerprint
 from evaluation.encoders.encoder import Encoder, encode_checked

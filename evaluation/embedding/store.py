@@ -26,8 +26,7 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.memo import digest_of
-from corpora_recipes.running.outputs import whole_file
-from corpora_recipes.running.workplaces import clear
+from corpora_recipes.running.outputs import clear, whole_file
 from evaluation.arrays import Counts, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import prompt_of, unique_texts

@@ -20,8 +20,7 @@ import numpy as np
 
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.memo import digests_of
-from corpora_recipes.running.outputs import whole_folder
-from corpora_recipes.running.workplaces import locked_folder
+from corpora_recipes.running.outputs import locked_folder, whole_folder
 from evaluation.arrays import Doubles, Floats
 from evaluation.embedding.store import HEADER, fingerprint
 from evaluation.encoders.encoder import Described, Encoder, HasWords

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from corpora_recipes.records import Split
-from corpora_recipes.running.alike import call_alike, releases_of
+from corpora_recipes.running.cluster import Cluster, call_alike, releases_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import versions_of
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.executors import CPUS, Cluster, as_completed, open_executor
+from corpora_recipes.running.executors import CPUS, as_completed, open_executor
 from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats

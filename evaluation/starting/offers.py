@@ -13,9 +13,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from builders.packaging.changes import dataset_changes
 from builders.tasks.benchmarks import BENCHMARKS
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.facts import CorpusFacts
 from corpora_recipes.languages import corpora_in, title_of
+from corpora_recipes.params import corpus_of
 from corpora_recipes.recipe import load_facts, load_recipe
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.yaml_text import load_yaml

@@ -8,9 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora_recipes.entries import load_corpora
 from corpora_recipes.hashing import sha256_of
-from corpora_recipes.params import load_params
+from corpora_recipes.params import load_corpora, load_params
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage
 from corpora_recipes.running.environment import stage_versions

@@ -12,8 +12,7 @@ from typing import Any
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.memo import Memo
-from corpora_recipes.running.outputs import whole_file, whole_folder
-from corpora_recipes.running.workplaces import locked_folder
+from corpora_recipes.running.outputs import locked_folder, whole_file, whole_folder
 from evaluation.encoders import word_gru
 from evaluation.encoders.sentence_transformer import WORD_GRU
 from evaluation.training.loop import learn

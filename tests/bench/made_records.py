@@ -18,8 +18,8 @@ from typing import Any
 import pyarrow as pa
 
 from builders.store.record_files import read_records
-from corpora_recipes.entries import load_corpora
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.params import load_corpora
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import (

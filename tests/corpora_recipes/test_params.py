@@ -4,19 +4,21 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
-import yaml
 
 from builders.plan.datasets import datasets_of
-from corpora_recipes.entries import load_corpora, load_corpus
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.params import load_params, shipped_params
+from corpora_recipes.params import corpus_of, load_corpora, load_params, shipped_params
 from corpora_recipes.recipe import recipe_names
 from corpora_recipes.running.errors import InputError
 
 
 def entry(**changes):
-    own = {"recipe": "jsonl", "path": "texts.jsonl", "language": "es"}
-    return {"corpus": own | changes, "datasets": {}}
+    defaults = {"recipe": "jsonl", "path": "texts.jsonl", "language": "es"}
+    return {"corpus": defaults | changes, "datasets": {}}
+
+
+def load_corpus(path, name):
+    return corpus_of(load_params(path), path, name)
 
 
 def test_an_entry_is_joined_with_its_recipes_facts(write_params) -> None:
@@ -51,6 +53,7 @@ def test_the_projects_own_file_is_right(repository) -> None:
         ({"mine": entry() | {"documents": 5}}, ".mine.documents", "corpus, datasets"),
         ({"mine": {"datasets": {}}}, ".mine.corpus", "nothing"),
         ({"mine": {"corpus": {}}}, ".mine.corpus.recipe", "nothing"),
+        ({"mine": {"recipe": "jsonl"}}, ".mine.recipe", "keys among corpus, datasets"),
         ({"mine": "jsonl"}, ".mine", "corpus, datasets"),
         ({"other": entry()}, "", "one of other"),
     ],
@@ -182,15 +185,3 @@ def test_a_corpus_may_have_sources_of_its_own(write_params, tmp_path) -> None:
     assert dataset.sample
     with pytest.raises(InputError, match=r"odd\.corpus\.sources"):
         load_corpus(path, "odd")
-
-
-def test_the_old_form_of_an_entry_is_shown_in_the_new_one(write_params) -> None:
-    datasets = {"sp": {"task": "sentence_position"}}
-    old = {"recipe": "jsonl", "path": "año.jsonl", "datasets": datasets}
-    with pytest.raises(InputError, match=r"corpora\.mine\n.*`corpus`") as error:
-        load_corpus(write_params({"mine": old}), "mine")
-    shown = error.value.todo.partition("\n")[2]
-    new = {"corpus": {"recipe": "jsonl", "path": "año.jsonl"}, "datasets": datasets}
-    assert yaml.safe_load(shown) == {"mine": new}
-    assert "  corpus: {recipe: jsonl, path: año.jsonl}\n" in shown
-    assert load_corpus(write_params({"mine": new}), "mine").options["path"] == "año.jsonl"

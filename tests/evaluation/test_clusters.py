@@ -14,7 +14,7 @@ from dask_workers import kill_busy_worker
 from stores import fill_store
 
 from corpora_recipes.running import environment
-from corpora_recipes.running.alike import call_alike
+from corpora_recipes.running.cluster import call_alike
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import EMBEDDINGS, PROBED
 from evaluation.commands import main

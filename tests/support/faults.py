@@ -52,10 +52,12 @@ class Stage:
 
     Attributes:
         name: of its verb.
-        outputs: the files and folders that it writes, besides its memory.
+        deps: the files and folders of the run that it reads, as dvc.yaml says.
+        outputs: those that it writes, besides its memory.
     """
 
     name: str
+    deps: tuple[str, ...]
     outputs: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -64,12 +66,12 @@ class Stage:
 
 # Those that make something; the toy project trains no encoder, as that needs torch.
 STAGES = [
-    Stage(name, tuple(path for one in outs for path in one))
+    Stage(name, tuple(body["deps"]), tuple(path for one in outs for path in one))
     for name, body in yaml.safe_load((REPOSITORY / "dvc.yaml").read_text("utf-8"))["stages"].items()
     if (outs := [*body.get("outs", ()), *body.get("metrics", ()), *body.get("plots", ())])
     and name != "train"
 ]
-# How many parts of a path name what appears whole or not at all.
+# How many parts of a path name what appears whole, or goes before a new one comes.
 _WHOLE = {
     "data/records": 3,
     "data/instances": 4,
@@ -87,6 +89,11 @@ def unit_of(name: str) -> str:
         if name.startswith(f"{place}/"):
             return "/".join(name.split("/")[:parts]).removesuffix(".json").removesuffix(".parquet")
     return name
+
+
+def is_hidden(name: str) -> bool:
+    """Return whether a file is in a folder for unfinished outputs."""
+    return any(part.startswith(".") for part in name.split("/"))
 
 
 class Ended(NamedTuple):
@@ -176,7 +183,7 @@ def runner(folder: Path) -> Iterator[Runner]:
 
 def write_params(folder: Path, seed: int, vectors: Path, text: str = PARAMS) -> dict[str, Any]:
     """Write the toy params.yaml, and return its content."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     documents = SAMPLES / "jsonl" / "sample" / "documents.jsonl"
     for name, value in (("SEED", seed), ("DOCUMENTS", documents), ("VECTORS", vectors)):
         text = text.replace(name, str(value))
@@ -220,54 +227,32 @@ def below(found: Tree, paths: Sequence[str]) -> Tree:
     }
 
 
-def copy(folder: Path, to: Path, old: Path | None, outputs: Sequence[str]) -> Path:
-    """Copy a project in which everything has run; some outputs are those of another, or missing."""
-    shutil.rmtree(to, ignore_errors=True)
-    shutil.copytree(folder, to, symlinks=True)
-    for output in outputs:
-        if (to / output).is_dir():
-            shutil.rmtree(to / output)
-        else:
-            (to / output).unlink(missing_ok=True)
-        if old is None:
-            continue
-        if (old / output).is_dir():
-            shutil.copytree(old / output, to / output, symlinks=True)
-        else:
-            shutil.copy2(old / output, to / output)
-    return to
-
-
 @dataclass
 class Toy:
-    """Two runs of all stages, and a place for a third.
+    """A run of all stages in an empty folder, and one over the outputs of another seed.
 
     Attributes:
         runner: runs commands.
-        old: the folder of the run with one seed.
-        new: the folder of the run with another seed.
         place: for a copy.
-        undisturbed: stage, and whether it ran over outputs of ``old``, to how it ended there and
-            all files then.
+        states: stage, and whether it runs over other outputs, to a copy of the folder before it.
+        ended: how it ended there without a fault, and all files then.
     """
 
     runner: Runner
-    old: Path
-    new: Path
     place: Path
-    undisturbed: dict[tuple[str, bool], tuple[Ended, Tree]] = field(
-        default_factory=dict, repr=False
-    )
+    states: dict[tuple[str, bool], Path] = field(default_factory=dict, repr=False)
+    ended: dict[tuple[str, bool], tuple[Ended, Tree]] = field(default_factory=dict, repr=False)
+
+    def run_all(self, folder: Path, *, over: bool) -> None:
+        """Run all stages in a folder, and keep copies of it."""
+        for stage in STAGES:
+            state = folder.with_name(f"{folder.name}-{stage}")
+            self.states[stage.name, over] = shutil.copytree(folder, state, symlinks=True)
+            ended = self.runner.run([stage.name], folder)
+            assert ended.code == 0, f"{stage}\n{ended.said}"
+            self.ended[stage.name, over] = ended, tree(folder)
 
     def start(self, stage: Stage, *, over: bool) -> Path:
-        """Return a copy of ``new`` as before a stage: with outputs of ``old``, or without any."""
-        return copy(self.new, self.place, self.old if over else None, stage.outputs)
-
-    def end(self, stage: Stage, *, over: bool) -> tuple[Ended, Tree]:
-        """Return how a stage ends without a fault, and all files then."""
-        key = stage.name, over
-        if key not in self.undisturbed:
-            ended = self.runner.run([stage.name], self.start(stage, over=over))
-            assert ended.code == 0, ended.said
-            self.undisturbed[key] = ended, tree(self.place)
-        return self.undisturbed[key]
+        """Return a copy of the folder as before a stage."""
+        shutil.rmtree(self.place, ignore_errors=True)
+        return Path(shutil.copytree(self.states[stage.name, over], self.place, symlinks=True))

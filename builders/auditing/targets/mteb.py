@@ -5,7 +5,7 @@ from typing import Any
 
 from builders.auditing.targets.hub import Source, repository_targets
 from builders.auditing.targets.target import Columns, Location
-from corpora_recipes.language_codes import short_code
+from corpora_recipes.languages import short_code
 from corpora_recipes.running.errors import InputError
 
 

@@ -33,7 +33,7 @@ from tqdm import tqdm
 from corpora_recipes.corpora.gutenberg.speech import LONGEST_TURN, Style, Turn, conversations
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching.downloads import download
-from corpora_recipes.fetching.manifest import note_digests
+from corpora_recipes.fetching.pins import note_digests
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped

@@ -22,9 +22,10 @@ from corpora_recipes.corpora.opensubtitles.archive import (
 )
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience
+from corpora_recipes.fetching.downloads import fetch_whole
 from corpora_recipes.fetching.ranges import NoRanges, PartialFile, RangeFetcher, parts_folder
 from corpora_recipes.fetching.session import look_at
-from corpora_recipes.fetching.sources import fetch_whole, list_sources
+from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.reading.blocks import in_order
 from corpora_recipes.recipe import BlockResult, Corpus

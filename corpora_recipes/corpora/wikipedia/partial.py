@@ -13,10 +13,11 @@ from corpora_recipes.corpora.wikipedia.editions import blocks_after
 from corpora_recipes.corpora.wikipedia.plan import DumpBlock, first_offset, list_blocks
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience
+from corpora_recipes.fetching.downloads import fetch_whole
 from corpora_recipes.fetching.pins import read_lock
 from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, part_range, parts_folder
 from corpora_recipes.fetching.session import look_at
-from corpora_recipes.fetching.sources import fetch_whole, list_sources
+from corpora_recipes.fetching.sources import list_sources
 from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import Corpus

@@ -2,23 +2,26 @@
 
 import hashlib
 import json
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
-from loopback import DATA, OTHER, Server, status, whole
+from loopback import DATA, OTHER, RangeServer, Server, status, whole
+from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.facts import Pin
-from corpora_recipes.fetching import downloads, patience, session, transfer
+from corpora_recipes.facts import Pin, Source
+from corpora_recipes.fetching import downloads, session, transfer
+from corpora_recipes.fetching.downloads import (
+    fetch_whole,
+    free_at,
+    in_words,
+    sizes_in_words,
+    tell_time_left,
+)
 from corpora_recipes.running.errors import InputError
 
 SHA = hashlib.sha256(DATA).hexdigest()
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
 
 
 def got(server: Server) -> downloads.Downloaded:
@@ -46,14 +49,6 @@ def test_right_file_is_not_downloaded_again(server: Server, tmp_path: Path) -> N
     assert server.requests == []
 
 
-def test_damaged_file_is_downloaded_again(server: Server, tmp_path: Path) -> None:
-    server.script = [whole()]
-    target = tmp_path / "corpus.bin"
-    target.write_bytes(DATA[:-1])
-    downloads.download([server.url], target, pin=Pin(sha256=SHA))
-    assert target.read_bytes() == DATA
-
-
 def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
     server.script = [whole(stop=1000), whole(stop=5000), whole()]
     target = tmp_path / "corpus.bin"
@@ -61,12 +56,6 @@ def test_break_is_resumed(server: Server, tmp_path: Path) -> None:
     assert server.header("Range") == [None, "bytes=1000-", "bytes=6000-"]
     assert server.header("If-Range") == [None, '"one"', '"one"']
     assert target.read_bytes() == DATA
-
-
-def test_many_breaks_are_borne_while_bytes_come(server: Server, tmp_path: Path) -> None:
-    server.script = [whole(stop=len(DATA) // 10)]
-    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-    assert len(server.requests) == 10 > patience.ATTEMPTS
 
 
 def test_next_run_resumes(server: Server, tmp_path: Path) -> None:
@@ -102,17 +91,6 @@ def test_part_of_another_url_is_not_used(server: Server, tmp_path: Path) -> None
     assert server.header("Range") == [None]
 
 
-def test_changed_etag_starts_over(server: Server, tmp_path: Path) -> None:
-    server.script = [whole(OTHER, stop=1000), whole(DATA, etag='"two"')]
-    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-    assert server.header("Range") == [None, "bytes=1000-"]
-
-
-def test_ignored_range_starts_over(server: Server, tmp_path: Path) -> None:
-    server.script = [whole(stop=1000), whole(ranges=False)]
-    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-
-
 @pytest.mark.parametrize("etag", [None, 'W/"weak"'])
 def test_no_strong_validator_starts_over(server: Server, tmp_path: Path, etag: str | None) -> None:
     server.script = [whole(stop=1000, etag=etag), whole(etag=etag)]
@@ -135,34 +113,6 @@ def test_last_modified_validates_too(server: Server, tmp_path: Path) -> None:
     assert server.header("If-Range") == [None, date]
 
 
-def test_wrong_range_starts_over(server: Server, tmp_path: Path) -> None:
-    def shifted(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(206)
-        handler.send_header("Content-Range", f"bytes 7-{len(DATA) - 1}/{len(DATA)}")
-        handler.send_header("Content-Length", str(len(DATA) - 7))
-        handler.end_headers()
-        handler.wfile.write(DATA[7:])
-
-    server.script = [whole(stop=1000), shifted, whole()]
-    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-    assert server.header("Range") == [None, "bytes=1000-", None]
-
-
-def test_length_that_lies_is_an_error(server: Server, tmp_path: Path) -> None:
-    server.script = [whole(ranges=False, length=len(DATA) + 10)]
-    with pytest.raises(InputError, match="attempts without progress"):
-        downloads.download([server.url], tmp_path / "corpus.bin")
-    assert len(server.requests) == patience.ATTEMPTS
-    assert not (tmp_path / "corpus.bin").exists()
-
-
-def test_404_is_an_error_at_once(server: Server, tmp_path: Path) -> None:
-    server.script = [status(404)]
-    with pytest.raises(InputError, match="404 Not Found"):
-        downloads.download([server.url], tmp_path / "corpus.bin")
-    assert len(server.requests) == 1
-
-
 def test_a_contact_is_named_and_asked_for(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,20 +126,6 @@ def test_a_contact_is_named_and_asked_for(
     first, second = server.header("User-Agent")
     assert first is not None
     assert second == first.removesuffix(")") + "; ana@example.org)"
-
-
-def test_503_then_file(server: Server, tmp_path: Path) -> None:
-    server.script = [status(503), status(500), whole()]
-    downloads.download([server.url], tmp_path / "corpus.bin", pin=Pin(sha256=SHA))
-    assert len(server.requests) == 3
-
-
-def test_503_for_ever(server: Server, tmp_path: Path) -> None:
-    server.script = [status(503)]
-    with pytest.raises(InputError, match="503 Service Unavailable") as error:
-        downloads.download([server.url], tmp_path / "corpus.bin")
-    assert "run fetch again later" in error.value.todo
-    assert len(server.requests) == patience.ATTEMPTS
 
 
 def test_retry_after_is_honoured_and_said(
@@ -212,13 +148,6 @@ def test_retry_after_is_honoured_and_said(
         downloads.download([server.url], tmp_path / "other.bin")
     assert len(server.requests) == 1
     assert waits == [7, 120]
-
-
-def test_no_server(server: Server, tmp_path: Path) -> None:
-    server.httpd.shutdown()
-    server.httpd.server_close()
-    with pytest.raises(InputError, match="0 bytes, then: Connection refused"):
-        downloads.download([server.url], tmp_path / "corpus.bin")
 
 
 def test_wrong_bytes(server: Server, tmp_path: Path) -> None:
@@ -264,3 +193,62 @@ def test_failed_check_leaves_nothing(server: Server, tmp_path: Path) -> None:
     with pytest.raises(InputError):
         downloads.download([server.url], tmp_path / "x" / "corpus.bin", check=refuse)
     assert listing(tmp_path / "x") == []
+
+
+@pytest.fixture
+def served() -> Iterator[RangeServer]:
+    server = RangeServer({"/a.bin": b"a" * 1500, "/b.bin": b"b" * 2_000_000})
+    yield server
+    server.close()
+
+
+def sources(server: RangeServer) -> list[Source]:
+    pinned = Source("a.bin", urls=(f"{server.url}/a.bin",), size=1500)
+    return [pinned, Source("b.bin", urls=(f"{server.url}/b.bin",))]
+
+
+def test_the_cost_is_said_before(
+    served: RangeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fetch_whole(sources(served), tmp_path / "out")
+    first = capsys.readouterr().err.splitlines()[0]
+    host = served.url.removeprefix("http://")
+    assert first.startswith(f"{tmp_path / 'out'}: 2 files from {host}, 2.0 MB; ")
+    assert first.endswith(" free on the disk")
+    fetch_whole(sources(served)[1:], tmp_path / "out")
+    assert "files from" not in capsys.readouterr().err
+
+
+def test_a_small_disk_is_an_error_before_the_download(
+    served: RangeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "free_at", lambda folder: 1_000_000)
+    with pytest.raises(InputError) as error:
+        fetch_whole(sources(served), tmp_path / "out")
+    assert "2,001,500 free bytes (2.0 MB)" in error.value.expected
+    assert error.value.found == "1,000,000 (1.0 MB)"
+    assert not served.requests
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_time_left_follows_from_the_rate(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_time_left(600_000_000, 1_800_000_000, 1.0)  # too short to tell
+    assert capsys.readouterr().err == ""
+    tell_time_left(1_200_000_000, 1_200_000_000, 20.0)
+    assert capsys.readouterr().err == "1.2 GB left, at 60.0 MB a second: 20 s\n"
+    tell_time_left(1_800_000_000, 600_000_000, 600.0)
+    assert capsys.readouterr().err == "600.0 MB left, at 3.0 MB a second: 3 min\n"
+
+
+def test_sizes_in_words(tmp_path: Path) -> None:
+    assert [in_words(size) for size in (0, 999, 1500, 7_038_263_862, 2_000_000_000_000)] == [
+        "0 bytes",
+        "999 bytes",
+        "1.5 kB",
+        "7.0 GB",
+        "2,000.0 GB",
+    ]
+    assert sizes_in_words([]) == "0 bytes"
+    assert sizes_in_words([None]) == "1 file of unknown size"
+    assert sizes_in_words([5, None, None]) == "5 bytes and 2 files of unknown size"
+    assert free_at(tmp_path / "not" / "there") > 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from misbehaving import CASES, FILE, HALF, MisbehavingServer, always, good, head
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import downloads, patience
@@ -27,12 +28,6 @@ UNCHECKED = (
 )
 # Pins that corpus.yaml may have; without a digest, the file goes to sources.lock.
 PINS = {"unpinned": {}, "sized": {"size": len(FILE)}, "pinned": {"sha256": SHA}}
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
 
 
 def files(folder: Path) -> set[str]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from loopback import RangeServer
+from no_waiting import no_waiting as no_waiting
 
 from corpora_recipes.facts import Source
-from corpora_recipes.fetching import patience, sources
+from corpora_recipes.fetching import sources
 from corpora_recipes.fetching.downloads import unpack
-from corpora_recipes.fetching.manifest import read_fetched
+from corpora_recipes.fetching.pins import read_fetched
 from corpora_recipes.recipe import BlockResult, Corpus, Recipe, load_facts
 from corpora_recipes.running.errors import InputError
 
@@ -36,12 +37,6 @@ def server() -> Iterator[RangeServer]:
     server = RangeServer({"/all.txt": LINES, "/all.zip": PACKED, "/a.txt": b"a", "/b.txt": b"b"})
     yield server
     server.close()
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
 
 
 def corpus(monkeypatch: pytest.MonkeyPatch, *wanted: Source) -> Corpus:

@@ -9,18 +9,21 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from loopback import DATA, OTHER, RangeServer, break_off, refuse
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from loopback import DATA, OTHER, RangeServer, break_off
+from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.fetching import patience, session, transfer
+from corpora_recipes.fetching import patience, session
 from corpora_recipes.fetching.ranges import (
     NoRanges,
+    PartialFile,
     RangeFetcher,
     part_name,
     part_range,
     parts_folder,
     read_manifest,
 )
-from corpora_recipes.fetching.transfer import NotFound
 from corpora_recipes.running.errors import InputError
 
 NAME = "/dump.bz2"
@@ -32,11 +35,6 @@ def server() -> Iterator[RangeServer]:
     server = RangeServer({NAME: DATA})
     yield server
     server.close()
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
 
 
 @pytest.fixture
@@ -82,14 +80,6 @@ def test_what_is_here_is_not_fetched_again(server: RangeServer, file: Path) -> N
     assert server.asked(NAME)[2:] == ["bytes=1000-1499"]
 
 
-def test_a_part_of_the_wrong_length_is_fetched_again(server: RangeServer, file: Path) -> None:
-    fetch(server, file, (0, 10), (500, 1000))
-    path = parts_folder(file) / part_name(500, 1000)
-    path.write_bytes(b"torn")
-    assert fetch(server, file, (0, 10), (500, 1000)) == 500
-    assert path.read_bytes() == DATA[500:1000]
-
-
 def test_only_the_rest_of_a_range_that_broke_off_is_asked_for(
     server: RangeServer, file: Path
 ) -> None:
@@ -127,19 +117,10 @@ def test_a_file_that_changes_between_two_ranges_is_an_error(
         fetch(server, file, (0, 10), (500, 1000))
     assert f"remove {parts_folder(file)}" in error.value.todo
     assert "`date:`" in error.value.todo
-    # Nor in the next run, nor in the middle of a range.
+    # Nor in the next run.
     with pytest.raises(InputError, match="parts of one version"):
         fetch(server, file, (500, 1000))
     assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
-    server.sent.clear()
-    for path in parts_folder(file).iterdir():
-        path.unlink()
-    server.files[NAME] = DATA
-    server.faults[NAME] = [break_off(100), change]
-    setattr(server, validator, DATE if validator == "modified" else '"one"')
-    with pytest.raises(InputError, match="parts of one version"):
-        fetch(server, file, (500, 1000))
-    assert list(parts(file)) == ["manifest.json"]
 
 
 def partial_answer(
@@ -174,33 +155,6 @@ def test_a_server_that_ignores_if_range_is_found_out(server: RangeServer, file: 
     fetch(server, file, (500, 1000))
 
 
-def test_a_wrong_range_is_asked_for_again(server: RangeServer, file: Path) -> None:
-    server.faults[NAME] = [
-        partial_answer("bytes 501-1000/256000", DATA[501:1001]),
-        partial_answer("items 1-2/3", b"x"),
-        partial_answer("bytes 500-999/256000", DATA[500:1001]),  # longer than it says
-        partial_answer("bytes 500-999/256000", DATA[500:900]),  # shorter
-    ]
-    fetch(server, file, (500, 1000))
-    assert parts(file)[part_name(500, 1000)] == DATA[500:1000]
-    assert server.asked(NAME) == ["bytes=500-999"] * 5
-
-
-def test_429_with_retry_after_is_waited_for(
-    server: RangeServer, file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr(transfer, "sleep", waits.append)
-    server.faults[NAME] = [refuse(429, Retry_After="7"), refuse(503, Retry_After="120")]
-    fetch(server, file, (0, 10))
-    assert waits == [7, 120]
-    assert parts(file)[part_name(0, 10)] == DATA[:10]
-    server.faults[NAME] = [refuse(429)] * patience.ATTEMPTS
-    with pytest.raises(InputError, match="429 Too Many Requests"):
-        fetch(server, file, (10, 20))
-    assert not (parts_folder(file) / part_name(10, 20)).exists()
-
-
 def test_a_range_beyond_the_end_is_an_error(server: RangeServer, file: Path) -> None:
     for start, stop in ((255_990, 256_010), (256_000, 256_010), (300_000, 300_010)):
         with pytest.raises(InputError, match=r"256,000 bytes\n.*index belongs to another dump"):
@@ -227,15 +181,6 @@ def test_no_ranges(server: RangeServer, file: Path) -> None:
     with pytest.raises(NoRanges, match="does not support ranges"):
         fetch(server, file, (10, 20))
     assert list(parts(file)) == [part_name(0, 10), "manifest.json"]
-
-
-def test_404_and_silence(server: RangeServer, file: Path) -> None:
-    server.files.clear()
-    with pytest.raises(NotFound, match="404"):
-        fetch(server, file, (0, 10))
-    server.close()
-    with pytest.raises(InputError, match="Connection refused"):
-        fetch(server, file, (0, 10))
 
 
 def test_threads_share_two_connections(server: RangeServer, file: Path) -> None:
@@ -279,3 +224,68 @@ def test_a_manifest_that_is_damaged_or_of_another_address(server: RangeServer, f
         (parts_folder(file) / "manifest.json").write_text(text, "utf-8")
         with pytest.raises(InputError, match="the JSON that fetch wrote"):
             read_manifest(file)
+
+
+BYTES = bytes(range(256)) * 4
+RANGES = st.lists(st.tuples(st.integers(0, len(BYTES)), st.integers(0, 300)), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def archive() -> Iterator[RangeServer]:
+    server = RangeServer({"/all.zip": BYTES})
+    yield server
+    server.close()
+
+
+@given(ranges=RANGES)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_reads(
+    archive: RangeServer, tmp_path_factory: pytest.TempPathFactory, ranges: list[tuple[int, int]]
+) -> None:
+    file = tmp_path_factory.mktemp("some") / "all.zip"
+    wanted = {0}
+    with RangeFetcher([f"{archive.url}/all.zip"], file) as fetcher:
+        fetcher.fetch(0, 1)
+        remote = PartialFile(file, fetcher)
+        for start, size in ranges:
+            assert remote.seek(start) == start
+            assert remote.read(size) == BYTES[start : start + size]
+            wanted |= set(range(start, min(start + size, len(BYTES))))
+        assert fetcher.fetched == len(wanted)
+    # What was fetched can be read later; anything else is an error.
+    here = PartialFile(file)
+    for start, size in ranges:
+        here.seek(start - len(BYTES), 2)
+        assert here.read(size) == BYTES[start : start + size]
+    if len(wanted) < len(BYTES):
+        here.seek(min(set(range(len(BYTES))) - wanted))
+        with pytest.raises(InputError, match="only other parts of the file"):
+            here.read(1)
+
+
+def test_all_the_rest(archive: RangeServer, file: Path) -> None:
+    with RangeFetcher([f"{archive.url}/all.zip"], file) as fetcher:
+        fetcher.fetch(5, 9)
+        remote = PartialFile(file, fetcher)
+        remote.seek(7)
+        assert remote.read() == BYTES[7:]
+        assert (remote.read(), remote.seek(-3, 1)) == (b"", len(BYTES) - 3)
+
+
+def test_parts_that_come_and_go_meanwhile(archive: RangeServer, file: Path) -> None:
+    url = f"{archive.url}/all.zip"
+    with RangeFetcher([url], file) as fetcher:
+        fetcher.fetch(0, 9)
+        here = PartialFile(file)
+        fetcher.fetch(9, 20)
+        assert here.read(15) == BYTES[:15]
+        remote = PartialFile(file, fetcher)
+        remote.discard(8, 9)
+        assert [p.name for p in parts_folder(file).glob("0*")] == [
+            "000000000000009-000000000000020"
+        ]
+        here.seek(3)
+        with pytest.raises(InputError, match="bytes 3 to 4 of"):
+            here.read(2)
+        remote.seek(3)
+        assert remote.read(2) == BYTES[3:5]

@@ -11,8 +11,9 @@ import pytest
 import requests
 from loopback import RangeServer
 from misbehaving import MisbehavingServer, always, head
+from no_waiting import no_waiting as no_waiting
 
-from corpora_recipes.fetching import patience, session
+from corpora_recipes.fetching import session
 from corpora_recipes.fetching.session import Remote, look_at
 from corpora_recipes.fetching.transfer import NotFound, read_document, read_json
 from corpora_recipes.running.errors import InputError
@@ -26,11 +27,6 @@ def server() -> Iterator[RangeServer]:
     server.modified = DATE
     yield server
     server.close()
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
 
 
 class TestLook:
@@ -94,9 +90,6 @@ class TestLook:
         seen = look_at(url)
         assert fault in seen.fault
         assert seen.status is None
-
-    def test_no_tls(self, server: RangeServer) -> None:
-        assert look_at(server.url.replace("http", "https") + "/a.zip").fault.startswith("TLS: ")
 
     def test_a_certificate_that_is_not_trusted(self, monkeypatch: pytest.MonkeyPatch) -> None:
         inner = ssl.SSLCertVerificationError("x")

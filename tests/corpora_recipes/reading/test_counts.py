@@ -9,10 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from corpora_recipes.entries import corpus_of
 from corpora_recipes.fetching.sources import sample_folder
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.reading.counts import settle
+from corpora_recipes.params import corpus_of
+from corpora_recipes.reading.blocks import read_corpus, settle
 from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import RECIPES, BlockResult, Corpus, load_facts, load_recipe
 from corpora_recipes.recipe import recipe_names as names

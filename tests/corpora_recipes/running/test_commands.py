@@ -1,80 +1,16 @@
 """How a command ends: when the disk is full, or it is interrupted; options of stages."""
 
 import argparse
-import json
+import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from loopback import DATA, RangeServer
+from imports import REPOSITORY
 
-from corpora_recipes.fetching.ranges import part_name, parts_folder
 from corpora_recipes.running.commands import add_stage, run
-
-# A limit on the size of files is the full disk that a test can have anywhere but on Windows.
-LIMIT = """\
-import resource, sys
-from pathlib import Path
-from corpora_recipes.running.commands import run
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-"""
-
-
-def limited(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    pytest.importorskip("resource")
-    command = [sys.executable, "-c", LIMIT + code, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-@pytest.fixture
-def server() -> Iterator[RangeServer]:
-    server = RangeServer({"/dump.bz2": DATA})
-    yield server
-    server.close()
-
-
-def test_read_on_a_full_disk_leaves_nothing(
-    tmp_path: Path, write_params, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_params({"mine": {"corpus": {"recipe": "jsonl", "path": "d.jsonl"}}})
-    lines = [
-        json.dumps({"id": str(n), "text": " ".join(f"Frase {n * k * 7919}." for k in range(90))})
-        for n in range(600)
-    ]
-    Path("d.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
-    code = "from evaluation.commands import main\nsys.exit(main(sys.argv[1:]))"
-    for option, status in (("--check", 0), ("--strict", 1)):
-        done = limited(code, "read", "--workers", "1", option)
-        assert done.returncode == status, done.stderr
-        said = done.stderr if status else Path("data/left_out/read.json").read_text("utf-8")
-        assert "mine.parquet" in said
-        assert "expected: space for the output" in said
-        assert "File too large" in said
-        assert "free some space" in said
-        assert "Traceback" not in done.stderr
-        assert not Path("data/records").exists() or list(Path("data/records").iterdir()) == []
-
-
-def test_a_range_on_a_full_disk_is_not_kept(server: RangeServer, tmp_path: Path) -> None:
-    code = (
-        "from corpora_recipes.fetching.ranges import RangeFetcher\n"
-        "def command():\n"
-        "    with RangeFetcher([sys.argv[1]], Path(sys.argv[2])) as fetcher:\n"
-        "        fetcher.fetch(0, 1000)\n"
-        "        fetcher.fetch(1000, 100_000)\n"
-        "sys.exit(run(command))"
-    )
-    file = tmp_path / "dump.bz2"
-    done = limited(code, f"{server.url}/dump.bz2", file)
-    assert done.returncode == 1, done.stderr
-    name = parts_folder(file) / part_name(1000, 100_000)
-    assert f"error: {name}\n" in done.stderr
-    assert "Traceback" not in done.stderr
-    kept = sorted(path.name for path in parts_folder(file).iterdir())
-    assert kept == [part_name(0, 1000), "manifest.json"]
 
 
 def test_errors_of_the_program_are_not_hidden() -> None:
@@ -107,3 +43,56 @@ def test_the_options_of_a_stage(entries: str, given: list[str], only: list[str] 
     assert options.pop("only", None) == only
     assert options == {"params": Path("params.yaml"), "strict": False, "check": False}
     assert ("--only" in parser.format_help()) == bool(entries)
+
+
+pytestmark = pytest.mark.skipif(not shutil.which("bash"), reason="no bash")
+PROBETA = f"{sys.executable} -m evaluation.commands"
+POSIX = "LC_ALL=POSIX PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (f"{PROBETA} read >&-", 0, ""),
+        (f"{PROBETA} read <&- >&- 2>&-", 0, ""),
+        (f"{PROBETA} read --params folder >&- 2>&-", 1, ""),
+        (f"{PROBETA} read >/dev/full", 1, "expected: space for the output"),
+        (f"{POSIX} {PROBETA} --help", 0, ""),
+        (f"{POSIX} {PROBETA} read --params año.yaml", 0, ""),
+        (f"{PROBETA} read --only a", 1, "found:    a\n"),
+        (f"cp params.yaml data/records; {PROBETA} read", 1, "found:    File exists"),
+        (f"{PROBETA} list --params folder", 1, "found:    Is a directory"),
+    ],
+)
+def test_a_verb_ends_in_words(tmp_path: Path, command: str, code: int, said: str) -> None:
+    for name in ("params.yaml", "año.yaml"):
+        (tmp_path / name).write_text("corpora: {}\n", "utf-8")
+    for name in ("folder", "data"):
+        (tmp_path / name).mkdir()
+    done = shell(command, tmp_path)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    written = (tmp_path / "data" / "environment.json").exists()
+    assert written == (" read " in f"{command} " and code == 0)
+
+
+def test_a_file_does_not_become_the_closed_standard_output(tmp_path: Path) -> None:
+    code = (
+        "import os; from corpora_recipes.running.commands import open_streams; open_streams(); "
+        "file = open('rows', 'wb'); os.write(1, b'said by a library'); file.write(b'rows')"
+    )
+    assert shell(f'{sys.executable} -c "{code}" >&- 2>&-', tmp_path).returncode == 0
+    assert (tmp_path / "rows").read_bytes() == b"rows"

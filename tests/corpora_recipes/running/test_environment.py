@@ -4,6 +4,7 @@ import ast
 import json
 import platform
 import sys
+from functools import cache
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
@@ -35,7 +36,7 @@ DECIDE_NOTHING = {
     "numpy": {"read", "build", "compose", "package", "embed"},
     "pyarrow": {"train", "embed"},  # reads values
     "pydantic": {stage.name for stage in STAGES},  # checks values, and leaves them as they are
-    "pyyaml": {"read", "build", "compose", "audit", "train", "check"},  # reads values
+    "pyyaml": {"audit"},  # reads values
     "safetensors": {"train"},  # writes the weights that torch has
     "spacy": {"audit"},  # says which languages it has rules for
     "torch": {"probe", "report"},  # probes of `engine: torch` name its version themselves
@@ -47,26 +48,33 @@ DECIDE_NOTHING = {
 NOT_IMPORTED = {"read": {"wikiextractor"}, "train": {"transformers"}}
 
 
+@cache
+def roots_of(module: str) -> set[str]:
+    """Return what a module imports, up to the first point of each name."""
+    roots = set()
+    for node in _imports(ast.parse(modules()[module].read_text("utf-8")), False):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else node.names
+        roots.update(str(getattr(name, "name", name)).partition(".")[0] for name in names)
+    return roots
+
+
 def libraries_of(stage: str) -> set[str]:
     """Return the packages that a stage imports, anywhere; encoders name their own."""
-    entries = [own.module for own in STAGES if own.name == stage]
+    entries = [entry.module for entry in STAGES if entry.name == stage]
     if stage == "read":
         entries += [f"corpora_recipes.corpora.{name}.recipe" for name in recipe_names()]
-    found = set()
-    for one in reached(*entries):
-        if not one.startswith("evaluation.encoders"):
-            for node in _imports(ast.parse(modules()[one].read_text("utf-8")), False):
-                own = [node.module or ""] if isinstance(node, ast.ImportFrom) else node.names
-                found.update(str(getattr(name, "name", name)).partition(".")[0] for name in own)
+    entered = [
+        module for module in reached(*entries) if not module.startswith("evaluation.encoders")
+    ]
     packages = packages_distributions()
-    names = found - {*PACKAGES, *sys.stdlib_module_names}
+    names = set().union(*map(roots_of, entered)) - {*PACKAGES, *sys.stdlib_module_names}
     return {packages.get(name, [name])[0].lower().replace("_", "-") for name in names}
 
 
 def test_what_stages_import_is_in_their_keys_or_decides_nothing() -> None:
     undecided: dict[str, set[str]] = {}
     idle = {}
-    for stage in (own.name for own in STAGES):
+    for stage in (entry.name for entry in STAGES):
         found, listed = libraries_of(stage), set(LIBRARIES.get(stage, ()))
         for package in found - listed:
             undecided.setdefault(package, set()).add(stage)

@@ -49,7 +49,6 @@ def kept(**changes: Any) -> Any:
 
 def test_an_entry_is_kept_with_its_key_and_its_facts() -> None:
     assert kept() is None
-    assert Memo("build").changed("sqc", KEY) == []
     memo = make()
     assert memo.made == 1
     assert kept() == FACTS
@@ -58,13 +57,11 @@ def test_an_entry_is_kept_with_its_key_and_its_facts() -> None:
     assert Memo("build").kept("fac", KEY) is None
 
 
-def test_what_has_changed_of_the_key_is_named() -> None:
-    memo = make()
+def test_an_entry_goes_with_any_part_of_its_key() -> None:
+    make()
     changes: dict[str, Any] = {"code": "c0df", "inputs": {"raw": "1"}}
     assert kept(**changes) is None
     assert kept(versions={"python": "3"}) is None
-    assert memo.changed("sqc", KEY | changes) == ["code", "inputs"]
-    assert memo.changed("sqc", KEY) == []
     assert kept() == FACTS
 
 
@@ -118,14 +115,14 @@ def test_damaged_notes_make_nothing_old_look_new() -> None:
         make()
     whole = STATS.read_bytes()
     write("out/a", "text of out/A")
-    for data in (*flipped(whole, 5), b"[]", b"\xff", b""):
+    for data in (*flipped(whole, 20), b"[]", b"\xff", b""):
         STATS.write_bytes(data)
         with remembering():
             assert kept() is None, data
 
 
 @given(facts=st.recursive(st.booleans() | st.integers() | st.floats() | st.text(), st.lists))
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_facts_come_back(facts: object) -> None:
     Memo("build").keep("fac", KEY, facts={"": facts})
     assert repr(Memo("build").kept("fac", KEY)) == repr({"": facts})
@@ -256,6 +253,14 @@ def test_an_interruption_closes_it() -> None:
         pass
     STATS.rmdir()
     assert not is_read_again(noted(Path("raw")))
+
+
+def test_what_killed_runs_left_is_cleared() -> None:
+    left = [Path(name, ".a.abcd1234.part") for name in ("data/records", "data/memory/read/a")]
+    for path in left:
+        path.mkdir(parents=True)
+    with remembering():
+        assert not any(path.exists() for path in left)
 
 
 def test_another_run_waits(repository: Path) -> None:

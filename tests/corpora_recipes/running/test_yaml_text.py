@@ -26,11 +26,6 @@ def test_as_the_loader_of_the_library(file: Path) -> None:
     assert load_yaml(file) == yaml.load(text, loader)
 
 
-def test_as_the_loader_in_python() -> None:
-    text = (ROOT / "params.yaml").read_text("utf-8")
-    assert parse_yaml(text, "params.yaml") == yaml.safe_load(text)
-
-
 @pytest.mark.parametrize(
     "text",
     [

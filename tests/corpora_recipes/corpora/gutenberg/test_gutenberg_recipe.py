@@ -12,8 +12,8 @@ from loopback import RangeServer, refuse
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
 from corpora_recipes.fetching import patience, sources
-from corpora_recipes.fetching.manifest import read_fetched
-from corpora_recipes.reading.counts import settle
+from corpora_recipes.fetching.pins import read_fetched
+from corpora_recipes.reading.blocks import settle
 from corpora_recipes.reading.reading import read as read_command
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split

@@ -13,7 +13,7 @@ from misbehaving import MisbehavingServer, always, head
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.corpora.theses.harvest import harvest
 from corpora_recipes.fetching import patience, sources
-from corpora_recipes.fetching.manifest import MANIFEST
+from corpora_recipes.fetching.pins import MANIFEST
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
 

@@ -1,17 +1,28 @@
-"""A fetch that has not ended: `read` refuses its folder, and says what is missing."""
+"""What a fetch notes: the manifest of its folder, and sources.lock; what a file cannot be."""
 
+import bz2
+import gzip
+import io
 import json
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpora_recipes.fetching import sources
-from corpora_recipes.fetching.manifest import (
+from corpora_recipes.fetching.pins import (
     MANIFEST,
     Fetched,
     check_complete,
     read_fetched,
+    read_lock,
     write_fetched,
+    wrong_kind,
 )
 from corpora_recipes.reading.reading import read
 from corpora_recipes.running.errors import InputError
@@ -88,3 +99,85 @@ def test_a_damaged_manifest_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / MANIFEST).write_text(text, "utf-8")
     with pytest.raises(InputError, match="JSON that fetch wrote"):
         read_fetched(tmp_path)
+
+
+def packed() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr("a", Random(1).randbytes(500))
+    return data.getvalue()
+
+
+RIGHT = {
+    "a.zip": packed(),
+    "a.bz2": bz2.compress(b"text"),
+    "a.gz": gzip.compress(b"text"),
+    "a.tar.gz": gzip.compress(b"text"),
+    "a.txt": b"<name> is not a tag here",
+    "a.xml": b'<?xml version="1.0"?><review>text</review>',
+    "a.html": b"<!DOCTYPE html>",
+    "a": b"\x00",
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_and_wrong(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "part"
+    path.write_bytes(RIGHT[name])
+    assert wrong_kind(path, name) == ""
+    path.write_bytes(b"")
+    assert wrong_kind(path, name) == "an empty file"
+    path.write_bytes(b'\xef\xbb\xbf\r\n<?xml version="1.0"?>\n<!-- x -->\n<HTML lang="en">')
+    assert wrong_kind(path, name).startswith("" if name == "a.html" else "a web page, which begins")
+    if Path(name).suffix in (".zip", ".bz2", ".gz"):
+        path.write_bytes(b"plain text")
+        assert wrong_kind(path, name).startswith(f"no {Path(name).suffix} file")
+    if Path(name).suffix in (".zip", ".bz2"):
+        path.write_bytes(RIGHT[name][:-1])
+        assert "without its end" in wrong_kind(path, name)
+
+
+@given(st.binary(max_size=300))
+def test_every_bz2_stream_has_its_end_at_some_bit(tmp_path_factory, data: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "part"
+    path.write_bytes(bz2.compress(data) + bz2.compress(b"another stream"))
+    assert wrong_kind(path, "a.bz2") == ""
+    path.write_bytes(bz2.compress(data)[:-1])
+    assert wrong_kind(path, "a.bz2") == "a .bz2 file without its end"
+
+
+WRITER = """
+import sys
+from corpora_recipes.fetching.pins import Locked, add_to_lock
+
+name = sys.argv[1]
+print("ready", flush=True)
+input()
+for number in range(20):
+    add_to_lock(f"http://{name}/{number}", Locked("2026-01-01", "a", 1, sha256="0a"))
+"""
+
+
+def test_no_entry_of_two_processes_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+    for writer in writers:
+        assert writer.stdin is not None
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    for writer in writers:
+        writer.communicate()
+        assert writer.returncode == 0
+    assert len(read_lock()) == 40
+    assert [path.name for path in tmp_path.iterdir()] == ["sources.lock"]

@@ -12,9 +12,9 @@ from loopback import RangeServer
 
 from corpora_recipes.corpora.theses import recipe as theses
 from corpora_recipes.corpora.theses.harvest import examine_server
-from corpora_recipes.doctor.examining import asking, examine, of_file
+from corpora_recipes.doctor import asking, examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
-from corpora_recipes.fetching import cost, sources
+from corpora_recipes.fetching import downloads, sources
 from corpora_recipes.fetching.pins import Locked
 from corpora_recipes.fetching.session import Remote, look_at
 from corpora_recipes.recipe import RECIPES, Corpus, Finding, Recipe
@@ -49,22 +49,22 @@ def test_a_file_that_is_as_it_should_be(served: RangeServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("facts", "words"),
-    [({"size": 1400}, "1,500 bytes, but 1,400 in corpus.yaml"), ({}, "")],
+    ("name", "size", "words"),
+    [("a.zip", 1400, "1,500 bytes, but 1,400 in corpus.yaml"), ("c.zip", None, "404")],
 )
-def test_a_size_that_is_not_that_of_the_pin(served: RangeServer, facts: Any, words: str) -> None:
-    assert words in seen(file(served, **facts)).fault
+def test_a_file_that_is_not_as_it_should_be(served: RangeServer, name, size, words: str) -> None:
+    assert words in seen(file(served, name, size=size)).fault
 
 
-def test_a_file_that_is_not_there(served: RangeServer) -> None:
-    assert "404" in seen(file(served, "c.zip")).fault
-
-
-def test_a_server_that_is_not_there(served: RangeServer) -> None:
-    served.close()
-    found = seen(file(served))
-    assert found.fault
-    assert found.to_download is None
+@pytest.mark.parametrize(
+    ("remote", "words"),
+    [
+        (Remote("x", "", 200, 900, "text/html", True), "a web page instead of the file"),
+        (Remote("x", "TLS: certificate has expired"), "set REQUESTS_CA_BUNDLE"),
+    ],
+)
+def test_what_a_server_says_instead(remote: Remote, words: str) -> None:
+    assert words in of_file(Source("a.zip", ("x",)), Path("raw"), lambda url: remote, {}).fault
 
 
 def test_a_host_without_an_answer_is_not_asked_again(served: RangeServer) -> None:
@@ -89,18 +89,6 @@ def test_a_second_address_or_another_file_will_do(served: RangeServer) -> None:
     found = seen(instead)
     assert (found.fault, found.to_download) == ("", len(DATA))
     assert "b.zip instead" in found.note
-
-
-def test_a_web_page_is_no_archive(served: RangeServer) -> None:
-    said = Remote("http://x/a.zip", "", 200, 900, "text/html", True)
-    found = of_file(Source("a.zip", urls=("http://x/a.zip",)), Path("raw"), lambda url: said, {})
-    assert "a web page instead of the file" in found.fault
-
-
-def test_a_fault_of_certificates_has_a_hint(served: RangeServer) -> None:
-    said = Remote("https://x/a.zip", "TLS: certificate has expired")
-    found = of_file(Source("a.zip", urls=("https://x/a.zip",)), Path("raw"), lambda url: said, {})
-    assert "set REQUESTS_CA_BUNDLE" in found.fault
 
 
 def test_a_server_without_ranges_is_noted(served: RangeServer) -> None:
@@ -132,7 +120,7 @@ def recipe(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     def make(**hooks: Any) -> None:
         made = Recipe(nothing, nothing, **hooks)
         monkeypatch.setattr(sources, "load_recipe", lambda name: made)
-        monkeypatch.setattr("corpora_recipes.doctor.examining.load_recipe", lambda name: made)
+        monkeypatch.setattr("corpora_recipes.doctor.load_recipe", lambda name: made)
 
     make()
     return make
@@ -143,7 +131,7 @@ def test_a_corpus_of_servers(served: RangeServer, recipe: Callable[..., None]) -
     mine = corpus(file(served), file(served, "b.zip"))
     found = examine(mine, "upstream", Path("raw/mine"), look_at, {})
     assert (found.verdict, found.sizes) == ("ok", [None, 1500, 1500])
-    assert [own.what for own in found.findings] == ["repository", "a.zip", "b.zip"]
+    assert [finding.what for finding in found.findings] == ["repository", "a.zip", "b.zip"]
     served.files.pop("/b.zip")
     found = examine(mine, "upstream", Path("raw/mine"), look_at, {})
     assert found.verdict == "failed"
@@ -252,6 +240,6 @@ def test_json_and_exit_codes(
     assert json.loads(said.out)["corpora"][0]["verdict"] == "failed"
     assert "faults in sqc" in said.err
     params(tmp_path)
-    monkeypatch.setattr(cost, "free_at", lambda folder: -1)
+    monkeypatch.setattr(downloads, "free_at", lambda folder: -1)
     assert main(["doctor", "sqc"]) == 1
     assert "too small a disk" in capsys.readouterr().err

@@ -1,0 +1,252 @@
+"""`probeta doctor`: check that the corpora of params.yaml can be fetched, before it is tried."""
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from datetime import UTC, date
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from corpora_recipes.escaping import one_line
+from corpora_recipes.facts import Source
+from corpora_recipes.fetching import downloads
+from corpora_recipes.fetching.pins import Locked, read_lock
+from corpora_recipes.fetching.session import CONTACT, Remote, look_at
+from corpora_recipes.fetching.sources import check_files, list_sources, origin_of
+from corpora_recipes.missing import MissingCorpus
+from corpora_recipes.params import corpus_of, load_params
+from corpora_recipes.recipe import Corpus, Finding, load_recipe
+from corpora_recipes.running.commands import add_params
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.folders import RAW
+
+Ask = Callable[[str], Remote]
+"""Asks an address about its file, see ``fetching.session.look_at``."""
+
+HELP = """\
+examples:
+  probeta doctor
+  probeta doctor wikipedia theses --json
+
+Asks the servers, without downloading, whether each file is there, of the right size, and no web
+page in its place; whether repositories offer the records; and whether the disk holds all. With
+`sources: sample` or a mirror it looks for the files there. The exit code is 1 if something is
+wrong; a corpus that must be asked for and is not there is only named.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `probeta doctor`."""
+    parser.add_argument(
+        "corpora",
+        nargs="*",
+        metavar="CORPUS",
+        help="entries of `corpora` in params.yaml (default: all)",
+    )
+    add_params(parser)
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found out about a corpus.
+
+    Attributes:
+        corpus: the corpus.
+        origin: "sample", "upstream", the folder of a mirror, or the user's path.
+        verdict: "ok"; "missing" if people must ask for it and it is not there; "unknown" if its
+            servers can only be asked by a fetch; "failed" if something is wrong.
+        findings: on each file or server.
+    """
+
+    corpus: Corpus
+    origin: str
+    verdict: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def sizes(self) -> list[int | None]:
+        """The bytes that servers have yet to send of each file; None where unknown."""
+        if self.origin != "upstream" or self.verdict == "missing":
+            return []
+        known = [None if found.fault else found.to_download for found in self.findings]
+        return [None] if self.verdict == "unknown" else known
+
+
+def run(options: argparse.Namespace) -> None:
+    """Examine corpora, and print one line each.
+
+    Raises:
+        InputError: params.yaml is invalid, or something is wrong with a corpus or the disk.
+    """
+    params, locked = load_params(options.params), read_lock()
+    hosts: dict[str, str] = {}
+    reports = []
+    for name in options.corpora or params["corpora"]:
+        corpus = corpus_of(params, options.params, name)
+        reports.append(examine(corpus, params["sources"], RAW / name, asking(hosts), locked))
+        if not options.json:
+            print(_line(reports[-1]), flush=True)
+    upstream = [report for report in reports if report.origin == "upstream"]
+    sizes = [size for report in reports for size in report.sizes]
+    needed, free = sum(size or 0 for size in sizes), downloads.free_at(RAW)
+    contact = not upstream or bool(os.environ.get(CONTACT))
+    if options.json:
+        disk = {"to_download": needed, "unknown": sizes.count(None), "free": free}
+        corpora = [_as_json(report) for report in reports]
+        content = {"corpora": corpora, "hosts": hosts, "disk": disk, "contact": contact}
+        print(json.dumps(content, ensure_ascii=False, indent=2))
+    else:
+        for host, fault in hosts.items():
+            print(f"host {host}: {fault or 'answers'}")
+        cost = f"{downloads.sizes_in_words(sizes)} to download at most"
+        print(f"disk: {cost}, {downloads.in_words(free)} free")
+        if not contact:
+            print(f"contact: none, which Wikimedia asks for: export {CONTACT}=you@example.org")
+        for corpus in [report.corpus for report in upstream]:
+            if not corpus.facts.redistributable:
+                citation = " ".join(corpus.facts.citation.split())
+                cited = f"; cite {citation}" if citation else ""
+                print(f"licence of {corpus.name}: {corpus.facts.licence}{cited}")
+    failed = [report.corpus.name for report in reports if report.verdict == "failed"]
+    if failed or needed > free:
+        raise InputError(
+            options.params,
+            "corpora that can be fetched, and a disk that holds them",
+            f"faults in {', '.join(failed)}" if failed else "too small a disk",
+            "see the lines above; a server may work again later",
+        )
+
+
+def asking(silent: dict[str, str]) -> Ask:
+    """Return what asks servers; one that gives no answer is not asked again.
+
+    Args:
+        silent: gets each host, and why it gives no answer; "" if it does.
+    """
+
+    def ask(url: str) -> Remote:
+        host = urlsplit(url).netloc
+        remote = Remote(url, fault=silent[host]) if silent.get(host) else look_at(url)
+        silent[host] = remote.fault if remote.status is None else ""
+        return remote
+
+    return ask
+
+
+def examine(
+    corpus: Corpus, sources: str, raw: Path, ask: Ask, locked: Mapping[str, Locked]
+) -> Report:
+    """Examine one corpus, with what sources.lock says of files; nothing is downloaded or written.
+
+    ``sources`` is that of params.yaml, ``raw`` the folder for the raw files.
+    """
+    path = corpus.options.get("path")
+    origin = str(path) if path is not None else origin_of(corpus, sources)
+    findings: list[Finding] = []
+    verdict = "ok"
+    try:
+        check_files(corpus, sources, raw)
+        if origin == "upstream":
+            hook = load_recipe(corpus.recipe).examine
+            findings += hook(corpus) if hook else ()
+            files = [source for source in list_sources(corpus) if source.urls]
+            findings += [of_file(source, raw, ask, locked) for source in files]
+            if not (findings or corpus.facts.manual):
+                verdict = "unknown"
+    except MissingCorpus as missing:
+        verdict = "missing"
+        findings.append(Finding(corpus.facts.name, note=missing.found))
+    except InputError as error:
+        findings.append(Finding(error.where, fault=f"{error.found}; {error.todo}"))
+    if any(finding.fault for finding in findings):
+        verdict = "failed"
+    return Report(corpus, origin, verdict, tuple(findings))
+
+
+def of_file(source: Source, raw: Path, ask: Ask, locked: Mapping[str, Locked]) -> Finding:
+    """Return what the servers say of a file; it is fine if one address or substitute works."""
+    faults: list[str] = []
+    for form in (source.packed, source) if source.packed else (source,):
+        lock = locked.get(form.urls[0]) if form.urls else None
+        for url in form.urls:
+            remote = ask(url)
+            if fault := _fault(form, remote, lock):
+                faults.append(f"{url}: {fault}")
+                continue
+            size = 0 if (raw / source.file).is_file() else remote.size
+            return Finding(source.file, "", "; ".join([*faults, *_notes(remote, lock)]), size)
+    others = [of_file(other, raw, ask, locked) for other in source.instead if other.urls]
+    if others and not any(other.fault for other in others):
+        names = ", ".join(other.what for other in others)
+        sizes = [other.to_download for other in others]
+        size = None if None in sizes else sum(size or 0 for size in sizes)
+        return Finding(source.file, "", "; ".join([*faults, f"{names} instead"]), size)
+    return Finding(source.file, "; ".join(faults))
+
+
+def _fault(source: Source, remote: Remote, lock: Locked | None) -> str:
+    """Return why the file at an address cannot be taken, "" if it can."""
+    if remote.fault.startswith("TLS"):
+        hint = "if a proxy signs the connections here, set REQUESTS_CA_BUNDLE to its certificate"
+        return f"{remote.fault}; {hint}"
+    page = source.file.endswith((".html", ".htm", ".xhtml", ".xml"))
+    if not page and remote.kind in ("text/html", "application/xhtml+xml"):
+        return remote.fault or "a web page instead of the file"
+    by_lock = lock is not None and not source.has_digest
+    size = lock.size if lock and by_lock else source.size
+    if not remote.fault and None not in (size, remote.size) and size != remote.size:
+        where = "sources.lock" if by_lock else "corpus.yaml"
+        return f"{remote.size:,} bytes, but {size:,} in {where}: the file has changed"
+    return remote.fault
+
+
+def _notes(remote: Remote, lock: Locked | None) -> Iterator[str]:
+    if remote.size is None:
+        yield "size not stated"
+    if not remote.has_ranges:
+        yield "an interrupted download starts again"
+    if lock and remote.modified:
+        try:
+            changed = parsedate_to_datetime(remote.modified).astimezone(UTC).date()
+        except (ValueError, TypeError):
+            return
+        if changed > date.fromisoformat(lock.date):
+            yield f"changed on {changed}, after sources.lock of {lock.date}"
+
+
+def _as_json(report: Report) -> dict[str, Any]:
+    facts = report.corpus.facts
+    return {
+        "corpus": report.corpus.name,
+        "recipe": report.corpus.recipe,
+        "origin": report.origin,
+        "verdict": report.verdict,
+        "to_download": sum(size or 0 for size in report.sizes),
+        "licence": facts.licence,
+        "citation": " ".join(facts.citation.split()),
+        "redistributable": facts.redistributable,
+        "findings": [asdict(finding) for finding in report.findings],
+    }
+
+
+def _line(report: Report) -> str:
+    words = [report.origin]
+    if report.origin == "upstream" and report.verdict == "ok":
+        size = downloads.sizes_in_words(report.sizes)
+        words = [f"{len(report.findings)} answers, {size} to download"]
+    if report.verdict == "unknown":
+        words = ["only a fetch can ask its servers"]
+    subjects: dict[str, list[str]] = {}
+    for finding in report.findings:
+        if text := finding.fault or finding.note:
+            subjects.setdefault(text, []).append(finding.what)
+    words += [
+        f"{what[0] if len(what) == 1 else f'{len(what)} files'}: {text}"
+        for text, what in subjects.items()
+    ]
+    return one_line(f"{report.corpus.name}: {report.verdict}; {'; '.join(words)}")
