@@ -72,8 +72,8 @@ def history(pages: int, outliers: float = 0.1) -> tuple[list[Revision], dict[int
         truth[page] = stamp(written)
     ids = {event[1:]: 1000 + 2 * n for n, event in enumerate(sorted(events))}
     return [
-        Revision(page, ids[page, own], ids.get((page, parent), 0), stamp(time))
-        for page, own, parent, time in found
+        Revision(page, ids[page, revision], ids.get((page, parent), 0), stamp(time))
+        for page, revision, parent, time in found
     ], truth
 
 
