@@ -202,7 +202,7 @@ def sentences(draw: st.DrawFn) -> tuple[Sequence[Word], Sequence[Token]]:
     return words, tokens
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(sentences())
 def test_a_sentence_comes_back_from_its_lines(given_sentence) -> None:
     words, tokens = given_sentence
