@@ -29,9 +29,9 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import find_targets, load_target, pickles_in
-from builders.auditing.targets.locating import locate
-from builders.auditing.targets.target import Columns, Location
+from builders.exchange.finding import find_targets, load_target, pickles_in
+from builders.exchange.locating import locate
+from builders.exchange.target import Columns, Location
 from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
 from corpora_recipes.recipe import load_recipe
@@ -77,7 +77,7 @@ def audit(
     number of workers, nor on what was kept.
 
     Args:
-        target: see ``builders.auditing.targets.locating.locate``.
+        target: see ``builders.exchange.locating.locate``.
         out: a folder; what it held before is replaced as a whole.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the

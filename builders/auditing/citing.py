@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from builders.auditing.report import FORMAT, GATES, verdict_of
-from builders.auditing.targets.target import Location
+from builders.exchange.target import Location
 from corpora_recipes.hashing import sha256_of
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import LIBRARIES

@@ -22,7 +22,7 @@ from corpora_recipes.running.memo import Memo, digests_of, remembering
 from corpora_recipes.running.walking import tell_outcome
 
 if TYPE_CHECKING:
-    from builders.auditing.targets.target import Columns
+    from builders.exchange.target import Columns
 
 HELP = """\
 examples:
@@ -91,7 +91,7 @@ def columns_of(said: str) -> "Columns":
     Raises:
         InputError: it names none, or an unknown role.
     """
-    from builders.auditing.targets.target import Columns
+    from builders.exchange.target import Columns
 
     if not said:
         return Columns()

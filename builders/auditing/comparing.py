@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from builders.auditing.gates.gate import Check, share_check
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
 
 Marks = np.ndarray[Any, np.dtype[np.uint64]]
 Integers = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from builders.auditing.comparing import Index, Marks
 from builders.auditing.gates.gate import Check
-from builders.auditing.targets.target import Location
+from builders.exchange.target import Location
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import stage_versions
 from corpora_recipes.running.memo import Key, Memo, digest_of

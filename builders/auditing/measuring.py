@@ -8,8 +8,8 @@ from builders.auditing.comparing import Index
 from builders.auditing.gates import audit_dataset
 from builders.auditing.gates.donors import replacements
 from builders.auditing.measured import Measured
-from builders.auditing.targets.finding import load_target
-from builders.auditing.targets.target import Location
+from builders.exchange.finding import load_target
+from builders.exchange.target import Location
 from builders.store.shards import digest
 from corpora_recipes.running.errors import InputError
 

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from builders.auditing.report import read_audit
+from builders.exchange.leaderboard import eval_yaml
 from builders.packaging.card import Config, card, dataset_page, licences
 from builders.packaging.changes import dataset_changes
 from builders.packaging.croissant import croissant
-from builders.packaging.leaderboard import eval_yaml
 from builders.packaging.lm_eval.tasks import write_tasks
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
 from builders.plan.benchmarks import benchmark_of

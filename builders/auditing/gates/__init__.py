@@ -18,7 +18,7 @@ from builders.auditing.gates.size import DIFFERENT, SIZE
 from builders.auditing.gates.text import TEXT
 from builders.auditing.gates.trees import SIDES, TREES
 from builders.auditing.report import GATES
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
 
 ALL_GATES: tuple[Gate, ...] = (
     LEAKAGE,

@@ -7,8 +7,8 @@ import numpy as np
 
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.report import SURFACE_FORM
-from builders.auditing.targets.target import SplitRows, Target
 from builders.auditing.trivial import Texts, trivial_baselines, trivial_similarities
+from builders.exchange.target import SplitRows, Target
 
 LENGTH_BEYOND_CHANCE = 0.05
 # With a baseline so far above chance, the form of the texts gives most answers away.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, count_check
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
 
 
 def _measure(target: Target) -> Iterator[Check]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
-from builders.auditing.targets.target import Place, SplitRows, Target
+from builders.exchange.target import Place, SplitRows, Target
 
 Marks = np.ndarray[Any, np.dtype[np.uint64]]
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
 from corpora_recipes.text.same_text import normalise
 
 # Texts that begin or end with the same words, in so many rows and in one class only, are

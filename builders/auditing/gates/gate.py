@@ -7,7 +7,7 @@ from typing import Literal
 
 from builders.auditing.report import NamedRow, Verdict
 from builders.auditing.standard_errors import ERRORS, standard_error
-from builders.auditing.targets.target import SplitRows, Target
+from builders.exchange.target import SplitRows, Target
 
 # Rows that a miss names, and the characters shown of each.
 FIRST, LONGEST = 5, 120

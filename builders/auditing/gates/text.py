@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from builders.auditing.damage import FAULTS, Kind, faults, group_of
 from builders.auditing.gates.gate import (
     Check,
     Found,
@@ -13,7 +12,8 @@ from builders.auditing.gates.gate import (
     shortened,
     stated,
 )
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
+from corpora_recipes.text.damage import FAULTS, Kind, faults, group_of
 
 # Group of faults to its name in words.
 _WORDS = {

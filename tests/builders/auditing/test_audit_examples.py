@@ -15,9 +15,9 @@ from test_audit import clean_rows, of, sentence, write_text
 
 from builders.auditing.auditing import as_markdown, audit
 from builders.auditing.report import GATES, baselines_of, failures_of, undeclared_of
-from builders.auditing.targets.finding import find_targets, load_target
-from builders.auditing.targets.target import Target
 from builders.building.building import build
+from builders.exchange.finding import find_targets, load_target
+from builders.exchange.target import Target
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
 from builders.tasks.example_task import answer_columns, further_columns

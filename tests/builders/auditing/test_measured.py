@@ -12,8 +12,8 @@ from contents import contents, flip_bit
 from builders.auditing import measured
 from builders.auditing.auditing import audit
 from builders.auditing.report import failures_of
-from builders.auditing.targets.finding import find_targets
 from builders.building.building import build
+from builders.exchange.finding import find_targets
 from corpora_recipes.running.memo import Memo
 
 INSTANCES, OUT = Path("instances"), Path("audit")

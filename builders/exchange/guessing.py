@@ -6,11 +6,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from builders.auditing.damage import faults, group_of
-from builders.auditing.targets.target import NUMBER, Columns
+from builders.exchange.target import NUMBER, Columns
 from builders.tasks import TASKS
 from builders.tasks.task import Task
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text.damage import faults, group_of
 
 # Names of columns with classes, the likeliest first, in lower case.
 LABEL_NAMES = (

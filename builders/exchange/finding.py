@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from builders.auditing.targets.parquet import from_parquet
-from builders.auditing.targets.tables import from_files
-from builders.auditing.targets.target import SPLIT_NAMES, Columns, Layout, Location, Target
+from builders.exchange.parquet import from_parquet
+from builders.exchange.tables import from_files
+from builders.exchange.target import SPLIT_NAMES, Columns, Layout, Location, Target
 from builders.tasks import TASKS
 from corpora_recipes.records import KINDS, SPLITS, Split
 from corpora_recipes.running.errors import InputError

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
-from builders.auditing.targets.hub import Source, repository_targets
-from builders.auditing.targets.target import Columns, Location
-from corpora_recipes.language_codes import short_code
+from builders.exchange.hub import Source, repository_targets
+from builders.exchange.language_codes import short_code
+from builders.exchange.target import Columns, Location
 from corpora_recipes.running.errors import InputError
 
 

@@ -237,7 +237,7 @@ class Columns:
 
 
 Layout = Literal["table", "probing", "parallel", "classes", "similarity"]
-"""How the files of a dataset hold its rows; see ``builders.auditing.targets.finding``."""
+"""How the files of a dataset hold its rows; see ``builders.exchange.finding``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builders.auditing.targets.finding import find_targets
-from builders.auditing.targets.target import Columns, Location
+from builders.exchange.finding import find_targets
+from builders.exchange.target import Columns, Location
 
 if TYPE_CHECKING:
-    from builders.auditing.targets.hub import Source
+    from builders.exchange.hub import Source
 
 
 def locate(
@@ -38,11 +38,11 @@ def locate(
     name = str(target)
     columns = columns or Columns()
     if name.startswith("mteb:"):
-        from builders.auditing.targets.mteb import mteb_targets
+        from builders.exchange.mteb import mteb_targets
 
         source, locations = mteb_targets(name, language, columns)
     elif name.startswith("hf://"):
-        from builders.auditing.targets.hub import hub_targets
+        from builders.exchange.hub import hub_targets
 
         source, locations = hub_targets(name, language)
         locations = [replace(location, columns=columns) for location in locations]

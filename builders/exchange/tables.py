@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.auditing.targets.guessing import HEADER_NAMES, choose, is_label
-from builders.auditing.targets.making import Cell, Row, make_target
-from builders.auditing.targets.target import (
+from builders.exchange.guessing import HEADER_NAMES, choose, is_label
+from builders.exchange.making import Cell, Row, make_target
+from builders.exchange.target import (
     NUMBER,
     SPLIT_NAMES,
     Layout,

@@ -12,8 +12,8 @@ import httpx2
 from huggingface_hub import DatasetInfo, HfApi, snapshot_download
 from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
-from builders.auditing.targets.finding import PICKLES, find_targets, split_of
-from builders.auditing.targets.target import SPLIT_NAMES, Columns, Location
+from builders.exchange.finding import PICKLES, find_targets, split_of
+from builders.exchange.target import SPLIT_NAMES, Columns, Location
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from builders.auditing.targets.guessing import records_of, task_of
-from builders.auditing.targets.target import (
+from builders.exchange.guessing import records_of, task_of
+from builders.exchange.target import (
     LEFT_UNITS,
     NUMBER,
     Columns,

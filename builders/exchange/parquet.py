@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as types
 
-from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, choose
-from builders.auditing.targets.making import Cell, Row, check_filled, make_target
-from builders.auditing.targets.target import Columns, Location, Place, Target, no_rows
+from builders.exchange.guessing import LABEL_NAMES, SCORE_NAMES, choose
+from builders.exchange.making import Cell, Row, check_filled, make_target
+from builders.exchange.target import Columns, Location, Place, Target, no_rows
 from builders.store.opening import opened
 from builders.store.schema import about_of
 from builders.tasks import TASKS

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document
 
-from builders.auditing.targets.finding import find_targets, load_target
-from builders.auditing.targets.target import SPLIT_NAMES, Columns, Target
 from builders.building.building import build
+from builders.exchange.finding import find_targets, load_target
+from builders.exchange.target import SPLIT_NAMES, Columns, Target
 from corpora_recipes.running.errors import InputError
 
 TEXTS = ["Hace sol.", "Llueve.", "Nieva."]

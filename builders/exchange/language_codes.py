@@ -55,7 +55,7 @@ def mteb_language(code: str) -> str:
             f"language {code}",
             expected=f"one of {', '.join(sorted(CODES))}",
             found="another one",
-            todo="add it to corpora_recipes/language_codes.py",
+            todo="add it to builders/exchange/language_codes.py",
         )
     return found
 
