@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from builders.auditing.markdown import render
+from corpora_recipes.escaping import render
 from corpora_recipes.hashing import sha256_of
 from evaluation.training.held_out import HeldOut
 from evaluation.training.params import OBJECTIVES, SETTINGS

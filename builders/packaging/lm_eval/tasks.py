@@ -6,9 +6,9 @@ from typing import Any
 
 import yaml
 
-from builders.auditing.markdown import render
 from builders.packaging.card import Config
 from builders.packaging.lm_eval.questions import METRICS, Question, question_of
+from corpora_recipes.escaping import render
 
 FOLDER = "lm_eval"
 PAGE = Path(__file__).with_name("tasks.md.jinja")
