@@ -31,4 +31,4 @@ def render(template: Path, facts: Mapping[str, Any]) -> str:
         template: it imports that "with context", for the words of audits.
         facts: the names that it uses, to their values.
     """
-    return escaping.render(template, _FACTS | facts, Path(__file__).parent)
+    return escaping.render(template, {**_FACTS, **facts}, Path(__file__).parent)

@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from builders.auditing.report import read_audit
+from builders.exchange.config import Config
+from builders.exchange.croissant import croissant
 from builders.exchange.leaderboard import eval_yaml
-from builders.packaging.card import Config, card, dataset_page, licences
-from builders.packaging.changes import dataset_changes
-from builders.packaging.croissant import croissant
-from builders.packaging.lm_eval.tasks import write_tasks
+from builders.exchange.lm_eval_tasks import write_tasks
+from builders.packaging.card import card, dataset_page, licences, limitations
+from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
 from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, ExampleDataset
@@ -110,7 +111,8 @@ def package(
             path.write_text(dataset_page(config), "utf-8")
         (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
         (folder / "eval.yaml").write_text(eval_yaml(_asked(configs)), "utf-8")
-        (folder / "croissant.json").write_text(croissant(configs, hub), "utf-8")
+        described = croissant(configs, latest_date(), limitations(configs), hub)
+        (folder / "croissant.json").write_text(described, "utf-8")
         text = json.dumps(
             report | {"datasets": audits, "missing": missing, "left_out": failed},
             ensure_ascii=False,

@@ -23,7 +23,7 @@ from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.origins import Origin
 from corpora_recipes.running.yaml_text import load_yaml
 
-LANGUAGES = {"es": "es.yaml", "en": "en.yaml"}
+LANGUAGES = {"es": "lm_eval_es.yaml", "en": "lm_eval_en.yaml"}
 # The harness's metrics: the share of rows whose right choice has the highest log-likelihood, and
 # that with log-likelihoods divided by the number of characters.
 BY_SUM, BY_LENGTH = METRICS = ("acc", "acc_norm")

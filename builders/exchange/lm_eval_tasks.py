@@ -6,12 +6,12 @@ from typing import Any
 
 import yaml
 
-from builders.packaging.card import Config
-from builders.packaging.lm_eval.questions import METRICS, Question, question_of
+from builders.exchange.config import Config
+from builders.exchange.lm_eval import METRICS, Question, question_of
 from corpora_recipes.escaping import render
 
 FOLDER = "lm_eval"
-PAGE = Path(__file__).with_name("tasks.md.jinja")
+PAGE = Path(__file__).with_name("lm_eval.md.jinja")
 # The prefix of all names, and the group of all tasks.
 PREFIX = "probeta"
 # Without the ending .yaml, so that lm-eval does not take it for a task.
