@@ -11,19 +11,18 @@ from typing import Any
 import numpy as np
 import yaml
 
-from builders.auditing.citing import cite
 from builders.auditing.comparing import Marks, Shared, compare, lookup_check
 from builders.auditing.gates.donors import occur_elsewhere, rows_of
 from builders.auditing.gates.gate import Check, Found
 from builders.auditing.markdown import render
-from builders.auditing.measured import Measured, keep_measured, kept_measured, key_of
-from builders.auditing.measuring import measure
+from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
 from builders.auditing.report import (
     FORMAT,
     GATES,
     SMALL_TEST,
     Declared,
     Inherited,
+    cite,
     entries_of,
     failures_of,
     shown_number,
@@ -89,7 +88,7 @@ def audit(
         records: the kind of texts in files that do not state it.
         columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
-        cited: a file for the JSON of ``builders.auditing.citing.cite``; None for none.
+        cited: a file for the JSON of ``builders.auditing.report.cite``; None for none.
         asked: the folders of the datasets to audit, of those in the target; None for all.
         memo: what remembers the measurements on datasets of ``groups``; None to measure all.
 
@@ -155,7 +154,7 @@ def audit(
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
     if cited:
-        cite(report, locations, str(target), cited)
+        cite(report, {place.name: place.files for place in locations}, str(target), cited)
     return report
 
 

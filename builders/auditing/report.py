@@ -1,14 +1,20 @@
-"""The format of audit.json: titles, verdicts, and functions to read it.
+"""The format of audit.json: titles, verdicts, and functions to read it; and the JSON that is cited.
 
-It imports only the standard library and `corpora_recipes.running`, so that the report of scores
-can read an audit without importing the gates.
+It is imported by the report of scores, and imports no gate and no dataset.
 """
 
+import json
+import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
-from corpora_recipes.running.outputs import read_report
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.records import Split
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.environment import LIBRARIES
+from corpora_recipes.running.outputs import read_report, whole_file
 
 FORMAT = 3
 GATES: Mapping[str, str] = {
@@ -128,3 +134,62 @@ def shown_number(value: float, correlation: bool) -> str:
     if correlation:
         return f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else f"{100 * value:.2f} %"
+
+
+# Rises whenever a field gets another meaning or goes.
+VERSION = 1
+
+
+def cite(
+    report: Mapping[str, Any],
+    files: Mapping[str, Mapping[Split, Sequence[Path]]],
+    target: str,
+    path: Path,
+) -> dict[str, Any]:
+    """Write the JSON that docs/audit.md describes; the same audit gives the same bytes.
+
+    Args:
+        report: the content of ``audit.json``.
+        files: of each dataset, by split.
+        target: the folder or the name that was audited.
+        path: the file.
+
+    Returns:
+        What was written.
+    """
+    source = report["source"]
+    cited = {
+        "version": VERSION,
+        "audited": source or {"name": Path(target).resolve().name},
+        "audited_by": {
+            "probeta": version("probeta"),
+            "audit": FORMAT,
+            "code": code_digest("builders.auditing.auditing"),
+            "python": platform.python_version(),
+            "libraries": {name: version(name) for name in LIBRARIES["audit"]},
+        },
+        "datasets": {
+            name: {
+                **{key: facts[key] for key in _FACTS},
+                "files": {
+                    split: [
+                        {"name": p.name, "bytes": p.stat().st_size, "sha256": sha256_of(p)}
+                        for p in paths
+                    ]
+                    for split, paths in files.get(name, {}).items()
+                },
+                "verdicts": {gate: verdict_of(facts["checks"], gate) for gate in GATES},
+                "checks": [one for one in facts["checks"] if one["verdict"] != "not applicable"],
+            }
+            for name, facts in report["datasets"].items()
+        },
+        "shared": report["shared"],
+        "not_read": report["not_read"],
+    }
+    with whole_file(path) as temporary:
+        text = json.dumps(cited, ensure_ascii=False, indent=2)
+        temporary.write_text(text + "\n", "utf-8")
+    return cited
+
+
+_FACTS = ("task", "records", "language", "classes", "texts", "answer", "rows", "content")

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.correlation import pearson
+from builders.auditing.statistics import pearson
 
 Labels = np.ndarray[Any, np.dtype[np.int64]]
 Doubles = np.ndarray[Any, np.dtype[np.float64]]

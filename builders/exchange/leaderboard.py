@@ -1,10 +1,11 @@
-"""What datasets are called on leaderboards, and eval.yaml, from which the Hub makes one."""
+"""Names of datasets and languages on the leaderboards of mteb and the Hub, and eval.yaml."""
 
 from collections.abc import Mapping
 
 import yaml
 
 from corpora_recipes.records import Split
+from corpora_recipes.running.errors import InputError
 
 NAME = "Probeta"
 DESCRIPTION = (
@@ -35,3 +36,70 @@ def eval_yaml(asked: Mapping[str, Split]) -> str:
         ],
     }
     return yaml.safe_dump(content, sort_keys=False, width=1000)
+
+
+# ISO 639-1 to ISO 639-3, by script (ISO 15924): that of most texts of the language. They are those
+# languages that spaCy tokenises.
+_BY_SCRIPT = {
+    "Arab": "ar:ara fa:fas ur:urd",
+    "Armn": "hy:hye",
+    "Beng": "bn:ben",
+    "Cyrl": "bg:bul kk:kaz ky:kir mk:mkd ru:rus sr:srp tt:tat uk:ukr",
+    "Deva": "hi:hin mr:mar ne:nep sa:san",
+    "Ethi": "am:amh ti:tir",
+    "Grek": "el:ell grc:grc",
+    "Gujr": "gu:guj",
+    "Hang": "ko:kor",
+    "Hans": "zh:zho",
+    "Hebr": "he:heb",
+    "Jpan": "ja:jpn",
+    "Knda": "kn:kan",
+    "Latn": "af:afr az:aze ca:cat cs:ces da:dan de:deu dsb:dsb en:eng es:spa et:est eu:eus fi:fin "
+    "fo:fao fr:fra ga:gle gd:gla gl:glg hr:hrv hsb:hsb ht:hat hu:hun id:ind is:isl it:ita la:lat "
+    "lb:ltz lg:lug lij:lij lt:lit lv:lav ms:msa nb:nob nl:nld nn:nno no:nor pl:pol pt:por ro:ron "
+    "sk:slk sl:slv sq:sqi sv:swe tl:tgl tn:tsn tr:tur vi:vie yo:yor",
+    "Mlym": "ml:mal",
+    "Sinh": "si:sin",
+    "Taml": "ta:tam",
+    "Telu": "te:tel",
+    "Thai": "th:tha",
+    "Tibt": "bo:bod",
+}
+CODES: dict[str, str] = {
+    short: f"{long}-{script}"
+    for script, pairs in _BY_SCRIPT.items()
+    for short, _, long in (pair.partition(":") for pair in pairs.split())
+}
+# mteb also names two languages by their standard variety.
+_SHORT = {"arb": "ar", "cmn": "zh"} | {
+    long.partition("-")[0]: short for short, long in CODES.items()
+}
+
+
+def mteb_language(code: str) -> str:
+    """Return a language as mteb writes it.
+
+    Args:
+        code: BCP 47; of es-MX, say, only the language counts.
+
+    Raises:
+        InputError: it is not in the table.
+    """
+    found = CODES.get(code.partition("-")[0])
+    if found is None:
+        raise InputError(
+            f"language {code}",
+            expected=f"one of {', '.join(sorted(CODES))}",
+            found="another one",
+            todo="add it to builders/exchange/language_codes.py",
+        )
+    return found
+
+
+def short_code(mteb: str) -> str:
+    """Return the code of a language that mteb writes as, say, spa-Latn.
+
+    It is that of ISO 639-1; that of ISO 639-3 for a language without one, or not in the table.
+    """
+    language = mteb.partition("-")[0]
+    return _SHORT.get(language, language)

@@ -38,7 +38,7 @@ def locate(
     name = str(target)
     columns = columns or Columns()
     if name.startswith("mteb:"):
-        from builders.exchange.mteb import mteb_targets
+        from builders.exchange.hub import mteb_targets
 
         source, locations = mteb_targets(name, language, columns)
     elif name.startswith("hf://"):

@@ -9,8 +9,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as types
 
-from builders.exchange.guessing import LABEL_NAMES, SCORE_NAMES, choose
-from builders.exchange.making import Cell, Row, check_filled, make_target
+from builders.exchange.making import (
+    LABEL_NAMES,
+    SCORE_NAMES,
+    Cell,
+    Row,
+    check_filled,
+    choose,
+    make_target,
+)
 from builders.exchange.target import Columns, Location, Place, Target, no_rows
 from builders.store.opening import opened
 from builders.store.schema import about_of

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.exchange.guessing import HEADER_NAMES, choose, is_label
-from builders.exchange.making import Cell, Row, make_target
+from builders.exchange.making import HEADER_NAMES, Cell, Row, choose, is_label, make_target
 from builders.exchange.target import (
     NUMBER,
     SPLIT_NAMES,

@@ -8,7 +8,7 @@ import yaml
 
 from builders.auditing.markdown import render
 from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST, inherited_of
-from builders.auditing.standard_errors import ERRORS, standard_error
+from builders.auditing.statistics import ERRORS, standard_error
 from builders.exchange.config import LISTED_CLASSES, Config
 from builders.plan.origins import Origin, licence_id
 from builders.sampling.folds import FOLDS

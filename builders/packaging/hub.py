@@ -11,7 +11,7 @@ from builders.auditing.report import read_audit
 from builders.exchange.config import Config
 from builders.exchange.croissant import croissant
 from builders.exchange.leaderboard import eval_yaml
-from builders.exchange.lm_eval_tasks import write_tasks
+from builders.exchange.lm_eval import write_tasks
 from builders.packaging.card import card, dataset_page, licences, limitations
 from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows

@@ -13,8 +13,7 @@ from mteb import Benchmark, TaskMetadata
 from mteb.abstasks.abstask import AbsTask
 from mteb.types import Licenses
 
-from builders.exchange.language_codes import mteb_language
-from builders.exchange.leaderboard import DESCRIPTION, NAME, task_name
+from builders.exchange.leaderboard import DESCRIPTION, NAME, mteb_language, task_name
 from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS

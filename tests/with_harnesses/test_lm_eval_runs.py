@@ -18,7 +18,7 @@ from lm_eval.__main__ import cli_evaluate
 
 from builders.exchange import lm_eval as questions
 from builders.exchange.config import Config
-from builders.exchange.lm_eval_tasks import write_tasks
+from builders.exchange.lm_eval import write_tasks
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.origins import origins_of
 from builders.store.schema import instance_schema

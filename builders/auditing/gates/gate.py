@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Literal
 
 from builders.auditing.report import NamedRow, Verdict
-from builders.auditing.standard_errors import ERRORS, standard_error
+from builders.auditing.statistics import ERRORS, standard_error
 from builders.exchange.target import SplitRows, Target
 
 # Rows that a miss names, and the characters shown of each.

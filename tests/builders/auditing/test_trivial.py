@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
-from builders.auditing.standard_errors import correlation_error, standard_error
+from builders.auditing.statistics import correlation_error, standard_error
 from builders.auditing.trivial import (
     MANY_CLASSES,
     RIDGE_ALPHA,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from builders.exchange.language_codes import mteb_language, short_code
+from builders.exchange.leaderboard import mteb_language, short_code
 from corpora_recipes.running.errors import InputError
 
 

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.auditing import damage
 from corpora_recipes.running.errors import InputError
+from corpora_recipes.text import damage
 from corpora_recipes.text.damage import (
     FAULTS,
     GROUPS,

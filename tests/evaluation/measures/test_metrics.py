@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from builders.auditing.correlation import pearson
+from builders.auditing.statistics import pearson
 from evaluation.measures.metrics import (
     average_ranks,
     measure,
