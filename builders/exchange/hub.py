@@ -19,7 +19,7 @@ from builders.exchange.finding import PICKLES, find_targets, split_of
 from builders.exchange.leaderboard import short_code
 from builders.exchange.target import SPLIT_NAMES, Columns, Location
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, ParamsError
 
 # What is downloaded; scripts and pickles, which could run code, are not.
 DATA = (".parquet", ".csv", ".tsv", ".txt", ".json", ".jsonl")
@@ -28,6 +28,7 @@ CONVERTED = "refs/convert/parquet"
 # Of all files, in bytes: what an audit can hold in memory.
 LARGEST = 2 << 30
 
+_ADD_LANGUAGE = "choose with --language, such as --language es"
 _NAME = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^@]+?))?(?:/(.+))?")
 
 
@@ -38,7 +39,7 @@ class Source:
     Attributes:
         name: as it was given.
         repository: on the Hub, such as ``ORG/NAME``.
-        asked: the branch, tag or commit that was asked for; "" for the newest state.
+        asked: the branch, tag or commit; "" for the newest state.
         revision: the commit that was audited.
     """
 
@@ -61,12 +62,8 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise InputError(
-            name,
-            expected="hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will",
-            found=name,
-            todo="correct the name",
-        )
+        form = "hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will"
+        raise ParamsError(name, form, name)
     repository, asked, folder = match.groups(default="")
     source, locations = repository_targets(repository, asked, folder, language=language)
     return replace(source, name=name), locations
@@ -95,12 +92,9 @@ def repository_targets(
         info, files = _converted(repository, asked, folder, info)
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     if (size := sum(sizes[name] for name in files)) > LARGEST:
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected=f"at most {LARGEST:,} bytes of data",
-            found=f"{size:,} bytes in {len(files):,} files",
-            todo=f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub",
-        )
+        todo = f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub"
+        found = f"{size:,} bytes in {len(files):,} files"
+        raise InputError(_at(repository), f"at most {LARGEST:,} bytes of data", found, todo)
     if config:
         configs = {config: configs[config]} if config in configs else {}
         listed = {path for paths in configs.get(config, {}).values() for path in paths}
@@ -170,14 +164,12 @@ def _converted(
     if not files:
         names = sorted(sibling.rfilename for sibling in info.siblings or ())
         pickles = [name for name in names if Path(name).suffix.lower() in PICKLES]
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected="data files named by split, such as train.parquet or test.jsonl",
-            found=f"pickles, which can run any code when they are opened: {', '.join(pickles)}"
-            if pickles
-            else ", ".join(names) or "no files",
-            todo="ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run",
-        )
+        found = ", ".join(pickles or names) or "no files"
+        if pickles:
+            found = f"pickles, which can run any code when they are opened: {found}"
+        expected = "data files named by split, such as train.parquet or test.jsonl"
+        todo = "ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run"
+        raise InputError(_at(repository), expected, found, todo)
     return converted, files
 
 
@@ -185,12 +177,8 @@ def _language(repository: str, card: Mapping[str, Any]) -> str:
     stated = card.get("language") or []
     languages = [stated] if isinstance(stated, str) else stated
     if len(languages) != 1:
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected="a card that says one language",
-            found=", ".join(map(str, languages)) or "none",
-            todo="add --language, such as --language es",
-        )
+        found = ", ".join(map(str, languages)) or "none"
+        raise InputError(_at(repository), "a card that says one language", found, _ADD_LANGUAGE)
     return str(languages[0])
 
 
@@ -206,12 +194,13 @@ def _failures(repository: str) -> Iterator[None]:
             todo = "correct the name; for a private or gated dataset, log in with `hf auth login`"
         elif isinstance(error, RevisionNotFoundError):
             todo = "correct the revision: a branch, a tag or a commit"
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected="a dataset that can be downloaded",
-            found=f"{type(error).__name__}: {' '.join(str(error).split())}",
-            todo=todo,
-        ) from error
+        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        expected = "a dataset that can be downloaded"
+        raise InputError(_at(repository), expected, found, todo) from error
+
+
+def _at(repository: str) -> str:
+    return f"the Hugging Face Hub, {repository}"
 
 
 def mteb_targets(
@@ -246,21 +235,15 @@ def _task(name: str) -> Any:
     try:
         import mteb
     except ImportError:
-        raise InputError(
-            name,
-            expected="the package mteb, which knows its tasks",
-            found="it is not installed",
-            todo="pip install 'probeta[mteb]' (in a checkout: uv sync --extra mteb)",
-        ) from None
+        todo = "pip install 'probeta[mteb]' (in a checkout: uv sync --extra mteb)"
+        expected = "the package mteb, which knows its tasks"
+        raise InputError(name, expected, "it is not installed", todo) from None
     try:
         return mteb.get_task(name.removeprefix("mteb:"))
     except KeyError as error:
-        raise InputError(
-            name,
-            expected="a task that this version of mteb knows",
-            found=" ".join(str(error).split()),
-            todo="correct the name; `mteb available-tasks` lists them",
-        ) from None
+        todo = "correct the name; `mteb available-tasks` lists them"
+        found = " ".join(str(error).split())
+        raise InputError(name, "a task that this version of mteb knows", found, todo) from None
 
 
 def _columns(name: str, task: Any) -> Columns:
@@ -272,13 +255,10 @@ def _columns(name: str, task: Any) -> Columns:
         return Columns(texts, task.label_column_name)
     if kind == "STS":
         return Columns(tuple(task.column_names), score="score")
-    raise InputError(
-        name,
-        expected="a task of type Classification, PairClassification or STS",
-        found=kind,
-        todo="audit its dataset by name, with --columns: "
-        f"hf://datasets/{task.metadata.dataset['path']}@{task.metadata.dataset['revision']}",
-    )
+    dataset = "hf://datasets/{path}@{revision}".format_map(task.metadata.dataset)
+    todo = f"audit its dataset by name, with --columns: {dataset}"
+    expected = "a task of type Classification, PairClassification or STS"
+    raise InputError(name, expected, kind, todo)
 
 
 def _subset(name: str, task: Any, language: str | None) -> tuple[str, str]:
@@ -292,10 +272,6 @@ def _subset(name: str, task: Any, language: str | None) -> tuple[str, str]:
         if not others and language in (None, code)
     ]
     if len(fits) != 1:
-        raise InputError(
-            name,
-            expected="one language",
-            found=", ".join(sorted(set().union(*codes.values()))),
-            todo="choose with --language, such as --language es",
-        )
+        found = ", ".join(sorted(set().union(*codes.values())))
+        raise InputError(name, "one language", found, _ADD_LANGUAGE)
     return fits[0]

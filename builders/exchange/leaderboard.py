@@ -85,15 +85,11 @@ def mteb_language(code: str) -> str:
     Raises:
         InputError: it is not in the table.
     """
-    found = CODES.get(code.partition("-")[0])
-    if found is None:
-        raise InputError(
-            f"language {code}",
-            expected=f"one of {', '.join(sorted(CODES))}",
-            found="another one",
-            todo="add it to builders/exchange/language_codes.py",
-        )
-    return found
+    language = code.partition("-")[0]
+    if language not in CODES:
+        expected, todo = f"one of {', '.join(sorted(CODES))}", f"add it to {__name__}"
+        raise InputError(f"language {code}", expected, "another one", todo)
+    return CODES[language]
 
 
 def short_code(mteb: str) -> str:

@@ -76,27 +76,22 @@ def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Ques
         return Question("", ORDERS[task])
     if dataset.language not in LANGUAGES:
         return f"no questions in the language {dataset.language}"
-    asked = _questions(LANGUAGES[dataset.language])
+    questions = _questions(LANGUAGES[dataset.language])
     keys = [f"{task}/{dataset.about()['records']}", task]
     if isinstance(dataset, ExampleDataset):
         keys[0] = f"{task}/{origin.corpus.recipe}/{dataset.collection}"
-    found = next((asked[key] for key in keys if key in asked), None)
-    if found is None:
+    question = next((questions[key] for key in keys if key in questions), None)
+    if question is None:
         return f"no question for {keys[0]}"
-    answers = {label: _answer(found["answers"], label) for label in labels}
-    without = [label for label, answer in answers.items() if answer is None]
-    if without:
-        return f"no answer for the class {without[0]}"
-    choices = [answer for answer in answers.values() if answer is not None]
-    metric = BY_LENGTH if found.get("by_length") else BY_SUM
-    return Question(found["text"], choices, metric)
-
-
-def _answer(answers: Mapping[str, str], label: str) -> str | None:
-    names = {"A": "A", "B": "B"}
-    if label not in answers and label.startswith("SN-"):
-        label, names = "NS-" + label.removeprefix("SN-"), {"A": "B", "B": "A"}
-    return answers[label].format(**names) if label in answers else None
+    answers, choices = question["answers"], []
+    for label in labels:
+        if label in answers:
+            choices.append(answers[label].format(A="A", B="B"))
+        elif label.startswith("SN-") and (swapped := f"NS-{label[3:]}") in answers:
+            choices.append(answers[swapped].format(A="B", B="A"))
+        else:
+            return f"no answer for the class {label}"
+    return Question(question["text"], choices, BY_LENGTH if question.get("by_length") else BY_SUM)
 
 
 @cache
@@ -158,17 +153,16 @@ def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | 
     if not tasks:
         return 0
     groups[PREFIX] += [group for group in groups if group != PREFIX]
-    own = folder / FOLDER
+    # The name of a dataset has no dot.
+    of_groups = {f"group.{name}.yaml": _group(name, groups[name]) for name in groups}
+    files = {COMMON: _COMMON, **{f"{name}.yaml": task for name, task in tasks.items()}, **of_groups}
     # A dataset may have that name.
-    own.mkdir(exist_ok=True)
-    _write(own / COMMON, _COMMON)
-    for name, task in tasks.items():
-        _write(own / f"{name}.yaml", task)
-    for group, members in groups.items():
-        # The name of a dataset has no dot.
-        _write(own / f"group.{group}.yaml", _group(group, members))
+    (folder / FOLDER).mkdir(exist_ok=True)
+    for file, content in files.items():
+        text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=1000)
+        (folder / FOLDER / file).write_text(text, "utf-8")
     page = {"tasks": tasks, "groups": groups, "left_out": left_out, "hub": hub}
-    (own / "README.md").write_text(render(PAGE, page), "utf-8")
+    (folder / FOLDER / "README.md").write_text(render(PAGE, page), "utf-8")
     return len(tasks)
 
 
@@ -227,8 +221,3 @@ def _group(name: str, members: Sequence[str]) -> dict[str, Any]:
         "aggregate_metric_list": means,
         "metadata": {"version": 1},
     }
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False, width=1000)
-    path.write_text(text, "utf-8")

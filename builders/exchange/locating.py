@@ -23,11 +23,10 @@ def locate(
 
     Args:
         target: the folder or the name.
-        task: see ``find_targets``.
-        language: of files that do not state it; None for that of a card or a task, and Spanish in a
-            folder.
-        records: see ``find_targets``.
-        columns: see ``find_targets``; a task of mteb has its own.
+        task: see ``Location``, as for the others.
+        language: None for that of a card or a task, and Spanish in a folder.
+        records: None to tell it by the task and the texts.
+        columns: those to take; a task of mteb has its own.
 
     Returns:
         Where they come from, None for a folder; and where their files are.

@@ -16,6 +16,7 @@ from builders.exchange.target import (
     Place,
     Target,
     make_rows,
+    no_rows,
     other_width,
 )
 from builders.tasks import TASKS
@@ -27,20 +28,9 @@ from corpora_recipes.text.detokenizing import detokenize
 
 # Names of columns with classes, the likeliest first, in lower case.
 LABEL_NAMES = (
-    "label",
-    "labels",
-    "class",
-    "gold_label",
-    "target",
-    "sentiment",
-    "polarity",
-    "entailment_judgement",
-    "entailment_judgment",
-    "quality",
-    "category",
-    "intent",
-    "etiqueta",
-    "clase",
+    *("label", "labels", "class", "gold_label", "target", "sentiment", "polarity"),
+    *("entailment_judgement", "entailment_judgment", "quality", "category", "intent"),
+    *("etiqueta", "clase"),
 )
 SCORE_NAMES = ("score", "scores", "similarity_score", "relatedness_score", "similarity")
 # Names of columns of strings that are no text.
@@ -69,7 +59,7 @@ def choose(
     named: bool = True,
     shown: Sequence[str] = (),
 ) -> Columns:
-    """Choose the columns of a dataset.
+    """Choose the columns of a dataset; the label and the score are "" if nothing is found.
 
     Without names, the labels are in the first column, or else in the last one, if its values have
     no blanks and recur. With names, they are in the column that is called so. Texts are all other
@@ -82,15 +72,12 @@ def choose(
         named: whether the file names its columns.
         shown: all columns, for messages; the names in ``columns`` if left out.
 
-    Returns:
-        The columns; the label and the score are "" if nothing was found.
-
     Raises:
         InputError: there is no column with text, or no column of a name that was given.
     """
     label, score = wanted.label, wanted.score
     if not label and not score:
-        label = _answer(columns, named)
+        label = _answer_of(columns, named)
         if label.lower() in SCORE_NAMES or (label and _is_score(columns[label])):
             label, score = "", label
     strings = [
@@ -101,15 +88,11 @@ def choose(
     candidates = [n for n in strings if not named or n.lower() not in NOT_TEXT]
     likely = [n for n in candidates if not named or _is_text(columns[n])]
     texts = list(wanted.texts) or likely or candidates
-    asked = [name for name in (label, score) if name]
-    if not texts or not {*texts} <= {*strings} or not {*asked} <= {*columns}:
-        expected = f"the columns {', '.join([*asked, *texts] or ['with text'])}"
-        raise InputError(
-            where,
-            expected=expected if texts else f"{expected} and one or more with text",
-            found=", ".join(shown or columns),
-            todo="name the columns with --columns, such as text=premise,text=hypothesis,label=gold",
-        )
+    answers = [name for name in (label, score) if name]
+    if not texts or not {*texts} <= {*strings} or not {*answers} <= {*columns}:
+        expected = f"the columns {', '.join([*answers, *(texts or ['one or more with text'])])}"
+        todo = "name the columns with --columns, such as text=premise,text=hypothesis,label=gold"
+        raise InputError(where, expected, ", ".join(shown or columns), todo)
     return Columns(tuple(texts), label, score)
 
 
@@ -123,7 +106,7 @@ def is_label(values: Sequence[Any]) -> bool:
     return short and (numbers or len(set(values)) <= max(2, len(values) // 2))
 
 
-def _answer(columns: Mapping[str, Sequence[Any]], named: bool) -> str:
+def _answer_of(columns: Mapping[str, Sequence[Any]], named: bool) -> str:
     names = [*columns]
     if named:
         lower = {name.lower(): name for name in reversed(names)}
@@ -158,7 +141,7 @@ def task_of(folders: Iterable[str], width: int, classes: int, units: bool) -> Ta
     The folders are those of SentEval's and DiscoEval's descendants.
 
     Args:
-        folders: the names of the folders that the files are in.
+        folders: that the files are in.
         width: the number of texts in a row.
         classes: the number of classes.
         units: whether texts are lists of units.
@@ -177,14 +160,7 @@ def task_of(folders: Iterable[str], width: int, classes: int, units: bool) -> Ta
 def records_of(
     task: Task | None, texts: Sequence[Sequence[str]], units: bool, language: str
 ) -> str:
-    """Return the kind of records that rows were built from.
-
-    Args:
-        task: of the rows.
-        texts: for each row its texts.
-        units: whether texts are lists of units.
-        language: of the texts.
-    """
+    """Return the kind of records that rows were built from; ``units``: texts are lists of them."""
     if units:
         return "trees"
     if task is not None and "dialogues" not in task.records:
@@ -237,6 +213,8 @@ def make_target(
     columns = [(name, names.index(name)) for name in roles.texts]
     at = names.index(answer) if answer else 0
     for split, of_split in rows.items():
+        if not of_split:
+            raise no_rows(location.files[split][0])
         files = {path.name: path for path in location.files[split]}
         texts, sentences, labels, scores = read[split] = [], [], [], []
         left[split] = []
@@ -257,7 +235,9 @@ def make_target(
             if not 0 < len(texts[-1]) == width:
                 raise other_width(where, len(texts[-1]), width)
     units = any(texts != sentences for texts, sentences, _, _ in read.values())
-    label_names = list(classes) or _sorted({n for _, _, labels, _ in read.values() for n in labels})
+    label_names = list(classes) or sorted(
+        {name for _, _, labels, _ in read.values() for name in labels}, key=_order
+    )
     sides = units and len(roles.texts) == 2 and not corpus
     parts_of = {
         split: make_rows(
@@ -265,7 +245,6 @@ def make_target(
             label_names,
             {LEFT_UNITS: left[split]} if sides else {**further.get(split, {})},
             [place for place, _ in rows[split]],
-            location.files[split][0],
         )
         for split, of_split in read.items()
     }
@@ -284,12 +263,8 @@ def check_filled(cell: Cell, column: str, where: str) -> None:
         InputError: it is.
     """
     if cell is None or (isinstance(cell, list) and None in cell):
-        raise InputError(
-            where,
-            expected=f"text in the column {column}",
-            found="null",
-            todo="fill in the text, or remove the row",
-        )
+        todo = "fill in the text, or remove the row"
+        raise InputError(where, f"text in the column {column}", "null", todo)
 
 
 def _texts_in(cell: Cell, language: str) -> list[str]:
@@ -309,14 +284,8 @@ def _class_name(value: Cell, classes: Sequence[str], where: str) -> str:
     is_name = isinstance(value, str | int) and not isinstance(value, bool)
     if is_name and (not classes or str(value) in classes):
         return str(value)
-    raise InputError(
-        where,
-        expected=f"a label among {', '.join(classes)}"
-        if classes
-        else "a label: text or an integer",
-        found="null" if value is None else repr(value),
-        todo="correct the label, or remove the row",
-    )
+    expected = f"a label among {', '.join(classes)}" if classes else "a label: text or an integer"
+    raise _wrong_answer(value, expected, where)
 
 
 def _score_of(value: Cell, where: str) -> float:
@@ -327,19 +296,15 @@ def _score_of(value: Cell, where: str) -> float:
         score = math.nan
     if math.isfinite(score):
         return score
-    raise InputError(
-        where,
-        expected="a score: a number",
-        found="null" if value is None else repr(value),
-        todo="correct the score, or remove the row",
-    )
+    raise _wrong_answer(value, "a score: a number", where)
 
 
-def _sorted(labels: set[str]) -> list[str]:
-    """Return labels in order: numbers by value, then the others by name."""
+def _wrong_answer(value: Cell, expected: str, where: str) -> InputError:
+    found = "null" if value is None else repr(value)
+    return InputError(where, expected, found, "correct the answer, or remove the row")
 
-    def key(label: str) -> tuple[bool, float, str]:
-        is_number = NUMBER.fullmatch(label) is not None
-        return not is_number, float(label) if is_number else 0.0, label
 
-    return sorted(labels, key=key)
+def _order(label: str) -> tuple[bool, float, str]:
+    """Return what labels are sorted by: numbers by value, then the others by name."""
+    is_number = NUMBER.fullmatch(label) is not None
+    return not is_number, float(label) if is_number else 0.0, label

@@ -100,12 +100,9 @@ def _rows(
         schema = file.schema_arrow
         no_text = {*roles.texts} - {*_text_columns(schema)}
         if no_text or not {*names, *further} <= {*schema.names}:
-            raise InputError(
-                path,
-                expected=f"the columns {', '.join([*names, *further])}",
-                found=", ".join(_shown(schema)),
-                todo="name the columns with --columns, rename them, or build the dataset again",
-            )
+            expected = f"the columns {', '.join([*names, *further])}"
+            todo = "name the columns with --columns, rename them, or build the dataset again"
+            raise InputError(path, expected, ", ".join(_shown(schema)), todo)
         table = file.read(columns=[*names, *further])
         cells = {name: table[name].to_pylist() for name in table.schema.names}
         if classes := _class_names(schema, roles.label):

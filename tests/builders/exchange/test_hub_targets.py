@@ -143,7 +143,7 @@ def two_languages(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "prepare", "words"),
     [
-        ("hf://datasets/data", two_languages, ["hf://datasets/ORG/NAME", "correct the name"]),
+        ("hf://datasets/data", two_languages, ["hf://datasets/ORG/NAME"]),
         ("hf://datasets/org/data", no_repository, ["RepositoryNotFound", "private or gated"]),
         ("hf://datasets/org/data@v9", two_languages, ["RevisionNotFound", "a branch, a tag"]),
         ("hf://datasets/org/data", only_a_pickle, ["pickles", "train.pkl", "JSON Lines"]),
