@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.comparing import Index, Marks
+from builders.auditing.comparing import Index
 from builders.auditing.gates import audit_dataset
 from builders.auditing.gates.donors import replacements
 from builders.auditing.gates.gate import Check
 from builders.exchange.finding import load_target
-from builders.exchange.target import Location
+from builders.exchange.target import Location, Marks
 from builders.store.shards import digest
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.environment import stage_versions
@@ -42,12 +42,7 @@ class Measured:
 
 
 def key_of(location: Location, boilerplate: Iterable[Pattern[str]]) -> Key:
-    """Return all that the measurements of a dataset depend on.
-
-    Args:
-        location: of its files.
-        boilerplate: the patterns of its corpus.
-    """
+    """Return all that the measurements of a dataset depend on; patterns are those of its corpus."""
     files = {
         split: [[p.name, digest_of(p)] for p in paths] for split, paths in location.files.items()
     }
@@ -73,14 +68,14 @@ def keep_measured(memo: Memo, name: str, key: Key, measured: Measured) -> None:
 
 def kept_measured(memo: Memo, name: str, key: Key) -> Measured | None:
     """Return the measurements on a dataset; None if it must be measured."""
-    found = memo.kept(name, key)
-    if found is None:
+    kept = memo.kept(name, key)
+    if kept is None:
         return None
     with np.load(_file(memo, name)) as arrays:
         index = Index(*(arrays[array.name] for array in fields(Index)))
         replacing = arrays.get("replacing")
-    checks = [Check(**check) for check in found["checks"]]
-    return Measured(found["corpus"], found["facts"], checks, index, replacing)
+    checks = [Check(**check) for check in kept["checks"]]
+    return Measured(kept["corpus"], kept["facts"], checks, index, replacing)
 
 
 def _file(memo: Memo, name: str) -> Path:
@@ -102,12 +97,8 @@ def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]
     try:
         checks = audit_dataset(target)
     except InputError as error:
-        raise InputError(
-            f"dataset {target.name}: {error.where}",
-            expected=error.expected,
-            found=error.found,
-            todo=error.todo,
-        ) from None
+        where = f"dataset {target.name}: {error.where}"
+        raise InputError(where, error.expected, error.found, error.todo) from None
     shards = location.files if target.corpus else {}
     facts = {
         "task": target.task.name if target.task else None,
@@ -120,10 +111,4 @@ def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]
         # Identifies the audited rows, so that no others are packaged with this audit.
         "content": {split: digest(paths)["content"] for split, paths in shards.items()},
     }
-    return Measured(
-        target.corpus,
-        facts,
-        checks,
-        Index.of(target),
-        replacements(target),
-    )
+    return Measured(target.corpus, facts, checks, Index.of(target), replacements(target))

@@ -44,15 +44,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class NamedRow(TypedDict):
-    """A row that misses a gate.
+    """A row that misses a gate: its ``Place``, the beginning of its texts, and what is wrong.
 
-    Attributes:
-        file: the name of its file.
-        unit: "row" in a Parquet file, "line" in others.
-        number: of the row, from 0, or of the line, from 1.
-        id: its id; "" if it has none.
-        text: the beginning of its texts.
-        why: what is wrong with it; "" if the measurement says it.
+    ``why`` is "" if the measurement says it.
     """
 
     file: str
@@ -104,23 +98,19 @@ def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:
     return {gate: d["because"] for gate, d in facts["inherited"].items() if gate in occurring}
 
 
-def failures_of(report: Mapping[str, Any]) -> list[str]:
+def failures_of(report: Mapping[str, Any], kind: str = "failures") -> list[str]:
     """Return the misses of a report that fail a run, each with the name of its dataset."""
-    return _with_names(report, "failures")
+    return [f"{name}, {miss}" for name, facts in report["datasets"].items() for miss in facts[kind]]
 
 
 def undeclared_of(report: Mapping[str, Any]) -> list[str]:
     """Return the misses of source data that params.yaml does not declare, each with its dataset."""
-    return _with_names(report, "undeclared")
+    return failures_of(report, "undeclared")
 
 
 def entries_of(report: Mapping[str, Any]) -> str:
     """Return YAML for ``audit.inherited`` of params.yaml that declares every undeclared miss."""
     return "".join(facts["entry"] for facts in report["datasets"].values())
-
-
-def _with_names(report: Mapping[str, Any], kind: str) -> list[str]:
-    return [f"{name}, {miss}" for name, facts in report["datasets"].items() for miss in facts[kind]]
 
 
 def verdict_of(checks: Sequence[Mapping[str, Any]], gate: str) -> Verdict:
@@ -157,10 +147,9 @@ def cite(
     Returns:
         What was written.
     """
-    source = report["source"]
     cited = {
         "version": VERSION,
-        "audited": source or {"name": Path(target).resolve().name},
+        "audited": report["source"] or {"name": Path(target).resolve().name},
         "audited_by": {
             "probeta": version("probeta"),
             "audit": FORMAT,
@@ -179,7 +168,7 @@ def cite(
                     for split, paths in files.get(name, {}).items()
                 },
                 "verdicts": {gate: verdict_of(facts["checks"], gate) for gate in GATES},
-                "checks": [one for one in facts["checks"] if one["verdict"] != "not applicable"],
+                "checks": [c for c in facts["checks"] if c["verdict"] != "not applicable"],
             }
             for name, facts in report["datasets"].items()
         },

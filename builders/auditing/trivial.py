@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.statistics import pearson
+from builders.auditing.statistics import Doubles, pearson
+from builders.exchange.target import Labels
 
-Labels = np.ndarray[Any, np.dtype[np.int64]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 Both = tuple[Sparse, Sparse]  # of train and of test
 
@@ -189,7 +188,8 @@ def _vectorizers() -> tuple[Any, Any]:
     ngrams = HashingVectorizer(
         analyzer="char",
         ngram_range=(1, 4),
-        preprocessor=_with_ends,
+        # N-grams at the ends of a text differ from those within; the case is kept.
+        preprocessor="\n{}\n".format,
         n_features=NGRAM_BUCKETS,
         **shared,
     )
@@ -221,23 +221,14 @@ def _lengths(part: Texts) -> Doubles:
     return np.concatenate([block.reshape(rows, -1) for block in blocks], axis=1)
 
 
-def _with_ends(text: str) -> str:
-    """Mark where a text starts and ends, so that n-grams there differ from those within.
-
-    Unlike scikit-learn's preprocessor, it keeps the case.
-    """
-    return f"\n{text}\n"
-
-
 def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[Both]:
     """Return the counts of the vectorizer for the first, second … text of the rows."""
-    return [
-        (
-            vectorizer.transform(row[place] for row in train.texts),
-            vectorizer.transform(row[place] for row in test.texts),
-        )
-        for place in range(len(train.texts[0]))
-    ]
+    places = range(len(train.texts[0]))
+    transformed = (
+        [vectorizer.transform(row[place] for row in part.texts) for place in places]
+        for part in (train, test)
+    )
+    return list(zip(*transformed, strict=True))
 
 
 def _tfidf(counts: Both) -> Both:
@@ -251,7 +242,7 @@ def _tfidf(counts: Both) -> Both:
 def _side_by_side(blocks: Sequence[Both]) -> Both:
     from scipy.sparse import hstack
 
-    train, test = (hstack([both[part] for both in blocks], format="csr") for part in (0, 1))
+    train, test = (hstack(of_part, format="csr") for of_part in zip(*blocks, strict=True))
     return train, test
 
 
@@ -285,7 +276,7 @@ def _overlaps_of_part(counts: Sequence[Sparse], transformer: Any) -> Doubles:
         values[2, number] = _row_sums(weighted[i].multiply(weighted[j]))
     if len(counts) > 2:
         with_others = [
-            values[:, [number for number, pair in enumerate(pairs) if place in pair]].mean(axis=1)
+            values[:, [place in pair for pair in pairs]].mean(axis=1)
             for place in range(len(counts))
         ]
         values = np.concatenate([values, np.sort(np.stack(with_others, axis=1), axis=1)], axis=1)
@@ -300,12 +291,8 @@ def _row_sums(matrix: Sparse) -> Doubles:
 def _dense(train: Doubles, y: Labels, test: Doubles, *, trees: bool) -> Labels:
     """Fit a model on a few features, [rows, features], and predict test.
 
-    Args:
-        train: features of train; standardised here, without constant ones.
-        y: class numbers of train.
-        test: features of test.
-        trees: whether to boost trees; else a logistic regression gets the features with their
-            squares, so that it finds "more" as well as "more uneven".
+    They are standardised, without constant ones. Trees are boosted, or a logistic regression gets
+    them with their squares, so that it finds "more" as well as "more uneven".
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
@@ -352,9 +339,6 @@ def _linear(features: Both, y: Labels) -> Labels:
     rows = np.arange(len(y))
     member = csr_array((np.ones(len(y), np.float32), (numbers, rows)), (len(present), len(y)))
     means = normalize(member @ train).T
-    nearest = [
-        (test[at : at + CHUNK] @ means).toarray().argmax(axis=1)
-        for at in range(0, test.shape[0], CHUNK)
-    ]
-    predicted = present[np.concatenate(nearest)]
+    parts = (test[at : at + CHUNK] @ means for at in range(0, test.shape[0], CHUNK))
+    predicted = present[np.concatenate([part.toarray().argmax(axis=1) for part in parts])]
     return predicted

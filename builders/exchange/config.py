@@ -131,24 +131,9 @@ class Config:
         return self.dataset.parts if isinstance(self.dataset, RankingDataset) else {}
 
     @property
-    def pairs(self) -> list[str]:
-        """The collections that a ranking takes its pairs from."""
-        return list(self.parts["pairs"])
-
-    @property
-    def background(self) -> list[str]:
-        """The background collections of a ranking; empty if they are those of its pairs."""
-        return list(self.parts["background"])
-
-    @property
-    def vocabulary(self) -> str:
-        """The corpus whose most frequent words a ranking contains, or ""."""
-        return str(self.parts["vocabulary"])
-
-    @property
     def is_scored(self) -> bool:
         """Whether some pairs of a ranking have scores."""
-        return any(self.sources[name]["lowest_score"] is not None for name in self.pairs)
+        return any(self.sources[name]["lowest_score"] is not None for name in self.parts["pairs"])
 
     @property
     def missing(self) -> list[str]:
@@ -158,8 +143,8 @@ class Config:
         if self.is_ranking:
             return [
                 f"{name} ({part})"
-                for name, found in self.sources.items()
-                for part in found["missing_parts"]
+                for name, source in self.sources.items()
+                for part in source["missing_parts"]
             ]
         return missing_parts(self.facts, self.counts["source_parts"]) if self.facts else []
 
@@ -181,7 +166,7 @@ class Config:
     def citations(self) -> list[str]:
         """What to cite: its corpora, and for a ranking also the method."""
         texts = [" ".join(origin.corpus.facts.citation.split()) for origin in self.origins]
-        texts += [ranking.CITATION] * self.is_ranking
+        texts += [ranking.CITATION] if self.is_ranking else []
         return [text for text in dict.fromkeys(texts) if text]
 
     def shown_rows(self, split: Split) -> str:

@@ -158,6 +158,10 @@ class Target:
         same = part.labels == self.labels.index(self.task.unchanged)
         return list(compress(range(len(same)), same))
 
+    def rows(self) -> Iterator[tuple[SplitRows, int]]:
+        """Yield each row: its part, and its number there."""
+        return ((part, row) for part in self.parts.values() for row in range(len(part.texts)))
+
     @property
     def has_documents(self) -> bool:
         """Whether the document of every row is known."""

@@ -10,7 +10,7 @@ from builders.auditing.markdown import render
 from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST, inherited_of
 from builders.auditing.statistics import ERRORS, standard_error
 from builders.exchange.config import LISTED_CLASSES, Config
-from builders.plan.origins import Origin, licence_id
+from builders.plan.origins import licence_id
 from builders.sampling.folds import FOLDS
 from builders.tasks import TASKS, ranking
 from builders.tasks.task import Answer, Kind
@@ -30,21 +30,11 @@ _TYPES: dict[Kind, str] = {
     "number": "float64",
 }
 # The Hub's identifiers of the licences that corpora have (its documentation, "Licenses").
-HUB_LICENCES = (
-    "apache-2.0",
-    "bsd-3-clause",
-    "cc-by-2.0",
-    "cc-by-3.0",
-    "cc-by-4.0",
-    "cc-by-nc-4.0",
-    "cc-by-nc-sa-3.0",
-    "cc-by-nc-sa-4.0",
-    "cc-by-sa-3.0",
-    "cc-by-sa-4.0",
-    "cc0-1.0",
-    "gfdl",
-    "mit",
-)
+HUB_LICENCES = {
+    *("apache-2.0", "bsd-3-clause", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-4.0"),
+    *("cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0"),
+    *("gfdl", "mit"),
+}
 GATED = (
     "Some of these texts may not be redistributed without permission: {}. By asking for access you "
     "state that their publishers have given you the permission to use them."
@@ -90,12 +80,8 @@ def card(
 def dataset_page(config: Config) -> str:
     """Return the README.md of a dataset's folder: columns, construction, audit, changes."""
     facts = {
-        "config": config,
-        "types": _TYPES,
-        "small_test": SMALL_TEST,
-        "very_small_test": VERY_SMALL_TEST,
-        "folds": FOLDS,
-        "listed_classes": LISTED_CLASSES,
+        **{"config": config, "types": _TYPES, "folds": FOLDS, "listed_classes": LISTED_CLASSES},
+        **{"small_test": SMALL_TEST, "very_small_test": VERY_SMALL_TEST},
         "standard_error": standard_error(0.5, config.asked),
     }
     return render(DATASET, facts)
@@ -103,16 +89,16 @@ def dataset_page(config: Config) -> str:
 
 def limitations(configs: Sequence[Config]) -> list[str]:
     """Return what the audit found, and small tests, in a sentence for each dataset."""
-    found = []
+    sentences = []
     for config in configs:
-        faults = [
-            f"{gate} ({because})" for gate, because in inherited_of(config.audit).items()
-        ] + list(config.audit["undeclared"])
+        inherited = inherited_of(config.audit).items()
+        faults = [f"{gate} ({because})" for gate, because in inherited]
+        faults += config.audit["undeclared"]
         if config.asked < SMALL_TEST:
             faults.append(f"only {config.asked:,} rows are asked")
         if faults:
-            found.append(f"{config.dataset.name}: {'; '.join(faults)}.")
-    return found or ["The audit found none."]
+            sentences.append(f"{config.dataset.name}: {'; '.join(faults)}.")
+    return sentences or ["The audit found none."]
 
 
 def licences(configs: Sequence[Config]) -> str:
@@ -152,7 +138,7 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> dict[str, A
 def _licence(configs: Sequence[Config]) -> dict[str, Any]:
     """Return the licences of all texts as the Hub names them, or a link if it cannot."""
     names = {licence_id(origin.licence) for config in configs for origin in config.origins}
-    if names <= set(HUB_LICENCES):
+    if names <= HUB_LICENCES:
         return {"license": sorted(names)}
     return {"license": "other", "license_name": "several", "license_link": "LICENSE.md"}
 
@@ -171,7 +157,7 @@ def _source_datasets(configs: Sequence[Config]) -> list[str]:
         if origin.corpus.facts.records == "examples"
     }
     made = any(origin.corpus.facts.records != "examples" for c in configs for origin in c.origins)
-    return ["original"] * made + sorted(taken)
+    return ["original", *sorted(taken)] if made else sorted(taken)
 
 
 def _info(config: Config) -> dict[str, Any]:
@@ -189,26 +175,18 @@ def _info(config: Config) -> dict[str, Any]:
 
 
 def _size_category(rows: int) -> str:
-    bounds = [
-        (1_000, "n<1K"),
-        (10_000, "1K<n<10K"),
-        (100_000, "10K<n<100K"),
-        (1_000_000, "100K<n<1M"),
-    ]
-    return next((name for bound, name in bounds if rows < bound), "1M<n<10M")
+    names = {1e3: "n<1K", 1e4: "1K<n<10K", 1e5: "10K<n<100K", 1e6: "100K<n<1M"}
+    return next((name for bound, name in names.items() if rows < bound), "1M<n<10M")
 
 
 def _sources(configs: Sequence[Config]) -> list[dict[str, Any]]:
     """Return each corpus once, sorted by name: its facts, its datasets, whether it is a sample."""
-    found: dict[str, list[tuple[Config, Origin]]] = {}
+    sources: dict[str, dict[str, Any]] = {}
     for config in configs:
         for origin in config.origins:
-            found.setdefault(origin.corpus.facts.name, []).append((config, origin))
-    return [
-        {
-            "facts": held[-1][1].corpus.facts,
-            "datasets": [config.dataset.name for config, _ in held],
-            "sample": any(origin.sample for _, origin in held),
-        }
-        for _, held in sorted(found.items())
-    ]
+            facts = origin.corpus.facts
+            source = sources.setdefault(facts.name, {"datasets": [], "sample": False})
+            source["facts"] = facts
+            source["datasets"].append(config.dataset.name)
+            source["sample"] |= origin.sample
+    return [sources[name] for name in sorted(sources)]

@@ -29,31 +29,24 @@ DOCUMENTS = Gate("documents", _measure, lambda target: target.has_documents)
 
 def _trees(target: Target) -> Iterator[Check]:
     """Check that a tree of n units has n - 1 rows, and that labels are sorted."""
-    what = "trees of n units that do not have n - 1 rows"
-    broken = _broken_trees(target)
+    rows: Counter[str] = Counter()
+    units: Counter[str] = Counter()
+    for part in target.parts.values():
+        lasts = (part.columns["left_last"], part.columns["right_last"])
+        for document, left, right in zip(part.documents or (), *lasts, strict=True):
+            rows[document] += 1
+            units[document] = max(units[document], left + 1, right + 1)
+    broken = {document for document, count in units.items() if rows[document] != count - 1}
     found = (
         (part, row, f"tree {document}")
         for part in target.parts.values()
         for row, document in enumerate(part.documents or ())
         if document in broken
     )
+    what = "trees of n units that do not have n - 1 rows"
     yield count_check("documents", what, len(broken), found)
     unsorted = int(target.labels != sorted(target.labels))
     yield count_check("documents", "unsorted label maps", unsorted)
-
-
-def _broken_trees(target: Target) -> set[str]:
-    """Return the documents of trees of n units that do not have n - 1 rows."""
-    rows: Counter[str] = Counter()
-    units: dict[str, int] = {}
-    for part in target.parts.values():
-        lasts = zip(
-            part.documents or (), part.columns["left_last"], part.columns["right_last"], strict=True
-        )
-        for document, left, right in lasts:
-            rows[document] += 1
-            units[document] = max(units.get(document, 0), left + 1, right + 1)
-    return {document for document, count in units.items() if rows[document] != count - 1}
 
 
 def _sides(target: Target) -> Iterator[Check]:

@@ -47,17 +47,15 @@ def _measure(target: Target) -> Iterator[Check]:
     Rows that are changed on purpose look damaged, and are left out.
     """
     rows = [
-        (part, number, part.sentences[number])
-        for part in target.parts.values()
-        for number in target.as_in_source(part)
+        (part, number) for part in target.parts.values() for number in target.as_in_source(part)
     ]
     of_group: dict[str, list[Found]] = {group: [] for group in _WORDS}
     names: Counter[str] = Counter()
     boilerplate: list[Found] = []
     may_be_typed, typed = not target.corpus and target.records == "examples", 0
-    for part, number, row in rows:
+    for part, number in rows:
         found: dict[str, str] = {}
-        for sentence in row:
+        for sentence in part.sentences[number]:
             for name in faults(sentence, target.language, KINDS[target.records]):
                 found.setdefault(name, shortened(sentence))
         if may_be_typed and not found.keys().isdisjoint(_TYPED):
@@ -69,19 +67,20 @@ def _measure(target: Target) -> Iterator[Check]:
             of_row.setdefault(group_of(name), f"{name}: {sentence}")
         for group, why in of_row.items():
             of_group[group].append((part, number, why))
-        if any(p.search(s) for s in row for p in target.boilerplate):
+        sentences = part.sentences[number]
+        if any(pattern.search(text) for text in sentences for pattern in target.boilerplate):
             boilerplate.append((part, number, ""))
     for group, words in _WORDS.items():
         if target.task and target.task.unit == "word" and group not in _OF_WORDS:
             continue
-        what, bad = f"rows with {words}", of_group[group]
-        of_them = ", ".join(f"{name} {names[name]:,}" for name in FAULTS[group] if names[name])
-        if not target.corpus and of_them:
-            what += f" ({of_them})"
+        what, damaged = f"rows with {words}", of_group[group]
+        counts = ", ".join(f"{name} {names[name]:,}" for name in FAULTS[group] if names[name])
+        if not target.corpus and counts:
+            what += f" ({counts})"
         if limit := LIMITS.get(group):
-            yield share_check("text", what, len(bad) / len(rows), limit, len(rows), bad)
+            yield share_check("text", what, len(damaged) / len(rows), limit, len(rows), damaged)
         else:
-            yield count_check("text", what, len(bad), bad)
+            yield count_check("text", what, len(damaged), damaged)
     if may_be_typed:
         what = f"rows with {', '.join(_TYPED)}, which people type too"
         yield stated("text", what, typed)
@@ -104,7 +103,7 @@ _TIMES, _IN = 5, 1000
 
 def _boilerplate(target: Target) -> Iterator[Check]:
     """Count the rows of one text that share its beginning or end with rows of their class only."""
-    rows = [(part, row) for part in target.parts.values() for row in range(len(part.texts))]
+    rows = list(target.rows())
     holders: dict[tuple[str, ...], list[int]] = {}
     for number, (part, row) in enumerate(rows):
         words = normalise(part.texts[row][0]).split()
@@ -116,8 +115,8 @@ def _boilerplate(target: Target) -> Iterator[Check]:
         if len(numbers) >= _ROWS:
             classes = {int(part.labels[row]) for part, row in map(rows.__getitem__, numbers)}
             if len(classes) == 1:
-                said = f"{how} with “{' '.join(words)}”, as {len(numbers) - 1} others of its class"
-                why |= dict.fromkeys(numbers, said)
+                same = f"{how} with “{' '.join(words)}”, as {len(numbers) - 1} others of its class"
+                why |= dict.fromkeys(numbers, same)
     found: Iterator[Found] = ((*rows[number], why[number]) for number in sorted(why))
     what = "rows that begin or end like others of their class, and like none of another"
     yield share_check("text", what, len(why) / len(rows), BOILERPLATE, len(rows), found)
@@ -126,10 +125,7 @@ def _boilerplate(target: Target) -> Iterator[Check]:
 def _swallowed(target: Target) -> Iterator[Check]:
     """Count the texts that are far longer than all others: several rows in one."""
     lengths = [
-        (len(text.split()), part, row)
-        for part in target.parts.values()
-        for row, texts in enumerate(part.texts)
-        for text in texts
+        (len(text.split()), part, row) for part, row in target.rows() for text in part.texts[row]
     ]
     usual = int(np.sort([length for length, _, _ in lengths])[-1 - len(lengths) // _IN])
     found: list[Found] = [
@@ -154,7 +150,6 @@ SWALLOWED = Gate(
     "text",
     _swallowed,
     applies=lambda target: (
-        not target.corpus
-        and sum(len(row) for part in target.parts.values() for row in part.texts) >= _IN
+        not target.corpus and sum(len(part.texts[row]) for part, row in target.rows()) >= _IN
     ),
 )

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from test_audit import of
+from test_audit import quick as quick
 
 from builders.auditing.auditing import audit
 from builders.auditing.report import failures_of, undeclared_of

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from test_audit import Rows, clean_rows, sentence, write_text
+from test_audit import quick as quick
 
 from builders.auditing.auditing import audit
 

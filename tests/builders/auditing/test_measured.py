@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 from contents import contents, flip_bit
+from test_audit import quick as quick
 
 from builders.auditing import measuring
 from builders.auditing.auditing import audit
