@@ -77,17 +77,13 @@ def audit(
     number of workers, nor on what was kept.
 
     Args:
-        target: see ``builders.exchange.locating.locate``.
+        target: see ``builders.exchange.locating.locate``, also for what is not listed here.
         out: a folder; what it held before is replaced as a whole.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
             highest share of rows (``at_most``, 0 … 1; a count is taken as a share of all rows).
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
-        task: the task of files that do not state it.
-        language: the language of files that do not state it; None for that of a card, or Spanish.
-        records: the kind of texts in files that do not state it.
-        columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
         cited: a file for the JSON of ``builders.auditing.report.cite``; None for none.
         asked: the folders of the datasets to audit, of those in the target; None for all.
@@ -116,7 +112,8 @@ def audit(
     corpora = {
         dataset.name: dataset.about()["corpus"] for group in groups for dataset in group.datasets
     }
-    _check_declared(declared, sorted({*corpora, *(place.name for place in locations)}), params)
+    files = {location.name: location.files for location in locations}
+    _check_declared(declared, sorted({*corpora, *files}), params)
     boilerplate = {
         group.name: [
             pattern
@@ -149,7 +146,7 @@ def audit(
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
     if cited:
-        cite(report, {place.name: place.files for place in locations}, str(target), cited)
+        cite(report, files, str(target), cited)
     return report
 
 
@@ -185,7 +182,8 @@ def _measured(
         if memo and (kept := kept_measured(memo, name, keys[name])):
             measured[name] = kept
     new = [location for location in locations if location.name not in measured]
-    size = sum(p.stat().st_size for place in new for paths in place.files.values() for p in paths)
+    files = [path for location in new for paths in location.files.values() for path in paths]
+    size = sum(path.stat().st_size for path in files)
     workers = min(workers, len(new), 1 + size // BYTES_A_WORKER)
     with (
         open_executor("local", max(1, workers)) as pool,

@@ -29,8 +29,6 @@ class Measured:
     Attributes:
         corpus: the entry of params.yaml that it was built from; "" for datasets of others.
         facts: its part of the report.
-        checks: the measurements of its gates.
-        index: what other datasets are compared with.
         replacing: see ``builders.auditing.gates.donors.replacements``.
     """
 
@@ -83,11 +81,7 @@ def _file(memo: Memo, name: str) -> Path:
 
 
 def measure(location: Location, boilerplate: Mapping[str, Sequence[Pattern[str]]]) -> Measured:
-    """Read a dataset and measure its gates.
-
-    Args:
-        location: of its files.
-        boilerplate: corpus to the patterns that must not occur in its texts.
+    """Read a dataset and measure its gates; ``boilerplate`` has the patterns of each corpus.
 
     Raises:
         InputError: a file is damaged, its rows do not fit together, or its language is unknown.

@@ -136,16 +136,13 @@ def cite(
     target: str,
     path: Path,
 ) -> dict[str, Any]:
-    """Write the JSON that docs/audit.md describes; the same audit gives the same bytes.
+    """Write and return the JSON that docs/audit.md describes; the same audit gives the same bytes.
 
     Args:
         report: the content of ``audit.json``.
         files: of each dataset, by split.
         target: the folder or the name that was audited.
-        path: the file.
-
-    Returns:
-        What was written.
+        path: where to write.
     """
     cited = {
         "version": VERSION,

@@ -49,12 +49,7 @@ TENTHS = 10
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """One split of a dataset.
-
-    Attributes:
-        texts: rows x texts per row, natural text; all rows of the dataset have the same number.
-        labels: class numbers, int64 [rows].
-    """
+    """One split of a dataset: natural texts, as many in each row, and class numbers, [rows]."""
 
     texts: Sequence[Sequence[str]]
     labels: Labels
@@ -70,11 +65,6 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, floa
     - ``overlap``, with two texts or more: the share of words that texts have in common.
     - ``character_ngrams``: 1 to 4 characters, case kept, separately for each place of a text.
     - ``bag_of_words``: the words of all texts together, regardless of order and place.
-
-    Args:
-        train: one row or more; classes may be missing.
-        test: one row or more; classes may be missing.
-        classes: number of classes; labels are 0 … classes - 1.
 
     Returns:
         Baseline to accuracy on test, 0 … 1, in the order above. It does not depend on the number
@@ -102,10 +92,6 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
       weighed by 1 + log(count).
     - ``bag_of_words``: the same of their words, in lower case.
 
-    Args:
-        texts: pairs of natural text, one or more.
-        scores: float64 [pairs].
-
     Returns:
         Name to Pearson's correlation, -1 … 1, in the order above; 0 where it is not defined.
     """
@@ -128,11 +114,6 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
 
 def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:
     """Predict test labels from row numbers alone.
-
-    Args:
-        train_labels: class numbers in the order of the rows, int64, one or more.
-        test_labels: the same for test.
-        classes: number of classes.
 
     Returns:
         Accuracy on test, 0 … 1, by the most frequent class of train at the same ``parity`` of the

@@ -25,12 +25,10 @@ class Config:
     """A dataset of the package, with the facts for its card.
 
     Attributes:
-        dataset: its entry in params.yaml.
         origins: the corpora of its texts.
         sources: for a ranking, collection to its part of the report of `compose`.
         window: between which days its documents were made, the fields of a ``Window``; None if it
             is not limited.
-        columns: name to column.
         labels: names of the classes; empty if rows have no label.
         rows: split to the number of rows.
         num_bytes: split to the size in memory.

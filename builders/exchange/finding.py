@@ -9,7 +9,7 @@ from builders.exchange.parquet import from_parquet
 from builders.exchange.tables import from_files
 from builders.exchange.target import SPLIT_NAMES, Columns, Layout, Location, Target
 from builders.tasks import TASKS
-from corpora_recipes.records import KINDS, SPLITS, Split
+from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.limits import LONGEST_ROW
 
@@ -65,11 +65,11 @@ def find_targets(
     Args: see ``Location``.
 
     Raises:
-        InputError: no dataset was found, a split or a name is ambiguous, or the task or the kind
-            of records is unknown.
+        InputError: no dataset was found, a split or a name is ambiguous, or the task is unknown.
     """
-    _check_known("--task", task, [name for name in TASKS if TASKS[name].target == "label"])
-    _check_known("--records", records, KINDS)
+    tasks = [name for name in TASKS if TASKS[name].target == "label"]
+    if task is not None and task not in tasks:
+        raise ParamsError(f"--task {task}", f"one of {', '.join(tasks)}, or nothing", repr(task))
     homes: dict[Path, list[Path]] = {}
     for path in _visible(folder):
         if path.suffix.lower() not in PICKLES:
@@ -117,13 +117,6 @@ def split_of(path: Path) -> tuple[str, Split] | None:
         stem = path.parent.name
     match = _SPLIT.fullmatch(stem)
     return (match[1] or "", SPLIT_NAMES[match[2].lower()]) if match else None
-
-
-def _check_known(option: str, value: str | None, known: Sequence[str]) -> None:
-    if value is not None and value not in known:
-        raise ParamsError(
-            f"{option} {value}", f"one of {', '.join(known)}, or nothing", repr(value)
-        )
 
 
 def _visible(folder: Path) -> list[Path]:

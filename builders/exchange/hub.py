@@ -52,9 +52,7 @@ class Source:
 def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]]:
     """Download the data files of ``hf://datasets/ORG/NAME[@REVISION][/FOLDER]``.
 
-    Args:
-        name: the name; a folder restricts it to the files in there.
-        language: of the texts; None for that of the card.
+    Without a language, it is that of the card.
 
     Raises:
         InputError: the name is not of this form; the repository, the revision or data files are
@@ -72,7 +70,7 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
 def repository_targets(
     repository: str, asked: str, folder: str = "", *, language: str | None, config: str = ""
 ) -> tuple[Source, list[Location]]:
-    """Download the data files of a repository, and return its datasets.
+    """Download the data files of a repository, and return its datasets; see ``hub_targets``.
 
     Args:
         repository: such as ``ORG/NAME``.
@@ -80,9 +78,6 @@ def repository_targets(
         folder: only files below it; "" for all.
         language: of the texts; None for that of the card.
         config: only this configuration of the card; "" for all.
-
-    Raises:
-        InputError: see ``hub_targets``.
     """
     info = _info(repository, asked or None)
     files = _data_files(info, folder)
@@ -113,7 +108,7 @@ def repository_targets(
     source = Source(f"hf://datasets/{repository}", repository, asked, str(info.sha))
     if len(locations) == 1:
         return source, [replace(locations[0], name=title)]
-    return source, [replace(place, name=f"{title}_{place.name}") for place in locations]
+    return source, [replace(each, name=f"{title}_{each.name}") for each in locations]
 
 
 def _info(repository: str, revision: str | None) -> DatasetInfo:
@@ -208,12 +203,8 @@ def mteb_targets(
 ) -> tuple[Source, list[Location]]:
     """Download the dataset of ``mteb:TASK``, as its authors published it: labelled texts.
 
-    What mteb does to the rows after loading them (``dataset_transform``) is not done.
-
-    Args:
-        name: the name.
-        language: of a task in several languages, the one to audit.
-        columns: the columns to take; none for those of the task.
+    What mteb does to the rows after loading them (``dataset_transform``) is not done. Of a task in
+    several languages, ``language`` is the one to audit; without columns, they are the task's.
 
     Raises:
         InputError: mteb is not installed; it knows no such task; the task has no texts with labels

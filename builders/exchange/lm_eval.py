@@ -62,13 +62,7 @@ class Question:
 
 
 def question_of(dataset: Dataset, origin: Origin, labels: Sequence[str]) -> Question | str:
-    """Return what a language model is asked about a dataset, or why it is not asked, in words.
-
-    Args:
-        dataset: its entry in params.yaml.
-        origin: the corpus of its texts.
-        labels: the names of its classes.
-    """
+    """Return what a language model is asked about a dataset, or why it is not asked, in words."""
     task = dataset.task.name
     if dataset.task.target != "label":
         return "the answer is not a class"

@@ -138,13 +138,8 @@ def _is_word(value: str) -> bool:
 def task_of(folders: Iterable[str], width: int, classes: int, units: bool) -> Task | None:
     """Return the task that a folder is named after, if the rows may be instances of it.
 
-    The folders are those of SentEval's and DiscoEval's descendants.
-
-    Args:
-        folders: that the files are in.
-        width: the number of texts in a row.
-        classes: the number of classes.
-        units: whether texts are lists of units.
+    The folders are those of SentEval's and DiscoEval's descendants; rows have ``width`` texts,
+    which are lists of units if ``units``.
     """
     fits = {
         "sp": ("sentence_position", width == classes == 5),
@@ -195,7 +190,7 @@ def make_target(
         location: of the files.
         names: of the columns.
         roles: the columns to take.
-        rows: split to its rows.
+        rows: of each split.
         classes: names of the classes in the order of their numbers; empty to sort what occurs.
         further: split to the further columns of our instances.
         corpus: that of our instances, which are natural text; "" for datasets of others.

@@ -24,7 +24,7 @@ def add_tokens(
     Args:
         source: the shard of `build` or `compose`.
         target: the shard to write.
-        columns: name to column, those of the dataset in their order, with the tokens.
+        columns: those of the dataset in their order, with the tokens.
         progress: called with a number of rows done.
 
     Raises:
