@@ -52,8 +52,7 @@ def package(
 
     Args:
         groups: the datasets to package, of which there are all.
-        instances: where `build` and `compose` wrote: ``<corpus>/<dataset>/<split>-….parquet``, and
-            the same for ``rankings/<ranking>``.
+        instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         out: the folder to write; what it held before is replaced as a whole.
         left_out: the datasets of params.yaml that are not among them, and why.

@@ -78,14 +78,11 @@ def publish(
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
-        params: the file with all groups, for messages.
+        params: for messages.
         packaged: the package whose rows the memory knows, and are taken from there if unchanged.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
-
-    Returns:
-        What was published.
 
     Raises:
         InputError: the name is not ORG/NAME, no corpus may be redistributed, a corpus is a sample,

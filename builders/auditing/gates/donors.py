@@ -79,12 +79,9 @@ def _replaced(target: Target) -> Iterator[tuple[SplitRows, int, int]]:
 def occur_elsewhere(replacing: Marks, texts: Marks, found: Iterable[Found]) -> Check:
     """Check that no replacing sentence occurs in another row.
 
-    Args:
-        replacing: the result of ``replacements`` for a dataset.
-        texts: uint64 [texts], sorted: the mark of each text of six words or more of all datasets
-            audited together, as often as there are rows with it. Examples are left out: a single
-            text does not reveal the neighbours of a sentence.
-        found: the rows concerned.
+    ``texts``, sorted, has the mark of each text of six words or more of all datasets audited
+    together, as often as there are rows with it. Examples are left out: a single text does not
+    reveal the neighbours of a sentence.
     """
     what = "replacement sentences of six words or more that occur in another row of any dataset"
     return count_check("donors", what, int(np.count_nonzero(_repeated(replacing, texts))), found)

@@ -85,14 +85,8 @@ def share_check(
 ) -> Check:
     """Return a share of some rows, and whether it is above its limit by more than chance.
 
-    Args:
-        gate: see ``Check``.
-        what: see ``Check``.
-        share: the value.
-        limit: the highest that passes.
-        rows: the number of rows that it is a share of.
-        found: the rows concerned; looked at only if the measurement is a miss.
-        allowed: a part of the share that may be due to chance besides the standard errors.
+    ``rows`` is the number that it is a share of, ``found`` the rows concerned of a miss, and
+    ``allowed`` a part of the share that may be due to chance besides the standard errors.
     """
     verdict: Verdict = "pass"
     if share > limit:
