@@ -64,8 +64,8 @@ def ranked(texts: list[str], positives: dict[int, list[int]], documents: str = "
 
 def clusters(*terms: list[str]) -> Rows:
     return [
-        {"id": f"es/{n}", "terms": own, "document_id": f"es/{n}", "cluster": f"{n}"}
-        for n, own in enumerate(terms)
+        {"id": f"es/{n}", "terms": listed, "document_id": f"es/{n}", "cluster": f"{n}"}
+        for n, listed in enumerate(terms)
     ]
 
 

@@ -134,7 +134,7 @@ def test_donors_are_found_by_their_text(folder, monkeypatch) -> None:
 
 def test_unlisted_boilerplate_and_swallowed_rows_are_found(folder, monkeypatch) -> None:
     rows = clean_rows(texts=1)
-    ones = [row for own in rows.values() for row in own if row[0] == "1"]
+    ones = [row for of_split in rows.values() for row in of_split if row[0] == "1"]
     for row in ones[:40]:
         row[1] = f"Sigue las noticias de hoy en la red de {row[1]}"
     for row in rows["valid"]:

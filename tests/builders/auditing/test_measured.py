@@ -87,5 +87,5 @@ def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None
 def test_boilerplate_is_part_of_the_key() -> None:
     location = find_targets(INSTANCES)[0]
     patterns = [[], [re.compile("Véase")], [re.compile("Véase", re.IGNORECASE)]]
-    keys = [measuring.key_of(location, own) for own in patterns]
+    keys = [measuring.key_of(location, each) for each in patterns]
     assert all(keys.count(key) == 1 for key in keys)
