@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from test_audit import Rows, clean_rows, sentence, write_text
+from test_audit import baselines as baselines
 from test_audit import quick as quick
 
 from builders.auditing.auditing import audit
@@ -168,7 +169,9 @@ def test_nodes_that_a_tree_lacks_are_found(folder, monkeypatch) -> None:
     ]
 
 
-def test_a_dataset_of_one_split_has_baselines_and_no_order_by_class(folder, monkeypatch) -> None:
+def test_a_dataset_of_one_split_has_baselines_and_no_order_by_class(
+    folder, monkeypatch, baselines
+) -> None:
     folder.mkdir()
     for name in ("pos", "neg"):
         texts = [f"Una obra {'buena' if name == 'pos' else 'mala'} del año {n}." for n in range(60)]
