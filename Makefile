@@ -8,16 +8,20 @@ export UV_PYTHON_DOWNLOADS := never
 # DVC starts `probeta`, tests start `dvc`.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: repro test test-torch test-harnesses fuzz faults lint
+.PHONY: repro test test-slow test-torch test-harnesses fuzz faults lint
 
 # Without git (a tarball, a container), DVC is told so.
 repro: .venv/installed
 	git rev-parse --git-dir >/dev/null 2>&1 || .venv/bin/dvc config --local core.no_scm true
 	.venv/bin/dvc repro
 
-# Two processes: see pytest_xdist_make_scheduler in tests/conftest.py.
+# Two processes: see pytest_xdist_make_scheduler in tests/conftest.py. `pytest -m unit` leaves out
+# the run of all stages too.
 test: .venv/installed
-	.venv/bin/pytest -n 2 --no-loadscope-reorder
+	.venv/bin/pytest -n 2 --no-loadscope-reorder -m "not slow"
+
+test-slow: .venv/installed
+	.venv/bin/pytest -n 2 --no-loadscope-reorder -m slow
 
 # The tests that need the extra `torch`, in an environment of their own. pip installs torch, as uv
 # may take another build of it; without torch no test is found, which is a failure.

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import StrictBool, StrictInt, model_validator
+from pydantic import Strict, StrictBool, StrictInt, model_validator
 
-from corpora_recipes.checking import Checked, Number, checked
+from corpora_recipes.checking import AS_WRITTEN, Checked, Number, checked, described
 from corpora_recipes.records import Kind
 from corpora_recipes.running.yaml_text import parse_yaml, read_yaml
 
@@ -142,6 +142,28 @@ class People(Checked):
     removal: str
 
 
+_SHARE = described("a share of rows, above 0 and at most 1", gt=0, le=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Declared(Checked):
+    """A gate that a dataset is known to miss: in which share of its rows at most, and why."""
+
+    at_most: Annotated[float, Strict(), _SHARE, AS_WRITTEN]
+    because: Annotated[str, described("the reason", min_length=1)]
+
+
+Gates = Annotated[
+    dict[str, Declared],
+    described(
+        "gates",
+        "write it as in {leakage: {at_most: 0.9, because: SICK makes many pairs of few sentences}}",
+        min_length=1,
+    ),
+]
+"""Gate of the audit to what is declared of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusFacts(Checked):
     """The facts in a recipe's corpus.yaml.
@@ -169,6 +191,8 @@ class CorpusFacts(Checked):
         labels: the classes of the relations in a corpus of trees; empty if its rows name them.
         treebanks: of a recipe that reads several treebanks of one format, by the value of its
             option ``treebank``.
+        inherited: datasets of the shipped benchmarks to the gates of the audit that they miss
+            because the source does.
         special: facts that only this recipe reads.
     """
 
@@ -192,6 +216,7 @@ class CorpusFacts(Checked):
     labels: tuple[str, ...] = ()
     treebanks: Mapping[str, TreebankFacts] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
+    inherited: Mapping[str, Gates] = field(default_factory=dict)
     special: Mapping[str, Any] = field(default_factory=dict)
 
     @property

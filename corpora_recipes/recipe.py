@@ -6,7 +6,8 @@ small corpus in the raw format). To add a corpus format, add such a folder.
 
 import importlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Protocol
@@ -97,6 +98,15 @@ class BlockResult:
 
     records: list[Record] = field(default_factory=list)
     drops: Drops = field(default_factory=Drops)
+
+    @contextmanager
+    def counting(self, unit: str) -> Iterator[None]:
+        """Count one item of a unit as seen; and as dropped if Dropped is raised within."""
+        self.drops.seen[unit] += 1
+        try:
+            yield
+        except Dropped as dropped:
+            self.drops.dropped[unit, dropped.reason] += 1
 
 
 class Dropped(Exception):

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, TypeAdapter
 
 from builders.plan.datasets import entry_of
-from builders.plan.params import Audit
+from builders.plan.inherited import Audit
 from builders.plan.rankings import RankingEntry, WordRankingEntry
 from builders.tasks import TASKS
 from corpora_recipes.checking import Checked, like

@@ -44,12 +44,15 @@ with suppress(ImportError):
 OF_PROJECT = ("test_docs.py", "test_pipeline.py", "test_rehearsal.py")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let the files of ``project`` come first: they take longest."""
+    """Let the files of ``project`` come first, as they take longest; mark what is not slow."""
     items.sort(key=lambda item: item.path.name not in OF_PROJECT)
     for item in items:
         used = "project" in getattr(item, "fixturenames", ())
         assert not used or item.path.name in OF_PROJECT, f"{item.path} belongs to OF_PROJECT"
+        if item.get_closest_marker("slow") is None:
+            item.add_marker("run" if used else "unit")
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,7 +1,7 @@
 """A task, an encoder and a section of the report are added in few places: the whole way of each.
 
-What is added here at run time is what CONTRIBUTING.md says: a task and its features, an encoder, a
-section, and entries in params.yaml. Everything else must work as it is.
+What is added here at run time is what CONTRIBUTING.md says: a task, an encoder, a section, and
+entries in params.yaml. Everything else must work as it is.
 """
 
 import json
@@ -18,7 +18,6 @@ from builders.sampling.passages import Passage, first_sentences, one_passage
 from builders.tasks import TASKS, sentence_ordering
 from builders.tasks.task import sentences
 from evaluation.commands import main
-from evaluation.data.features import FEATURES, side_by_side
 from evaluation.encoders import ENCODERS
 from evaluation.reporting import sections
 from evaluation.reporting.inputs import Inputs
@@ -87,7 +86,6 @@ def test_a_task_an_encoder_and_a_section(
     tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(TASKS, "toy_order", TOY_TASK)
-    monkeypatch.setitem(FEATURES, "toy_order", side_by_side)
     monkeypatch.setitem(ENCODERS, "toy", ToyEncoder)
     section = sections.Section("toy", "Toy", toy_section)
     monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, section))
@@ -116,8 +114,3 @@ def test_a_task_an_encoder_and_a_section(
         assert "A table of the test" in text, name
         assert "mine" in text, name
     assert TOY_TASK.question in Path("reports/index.html").read_text("utf-8")
-
-
-def test_tasks_and_features_match() -> None:
-    probed = {name for name, task in TASKS.items() if task.target != "neighbours"}
-    assert set(FEATURES) == probed

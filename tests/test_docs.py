@@ -17,7 +17,7 @@ from projects import copy_of_project, run
 from test_layout import ROOMS
 
 from builders.tasks import TASKS
-from builders.tasks.passage_task import PassageTask
+from builders.tasks.task import PassageTask
 from evaluation.commands import VERBS, main
 from evaluation.encoders import ENCODERS, make_encoder, options_of
 from evaluation.probing.protocols import PROTOCOLS
@@ -60,11 +60,13 @@ def run_page(page: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", sorted({block.page for block in blocks("console")} - {RUNS}))
 def test_commands_run(copy: Path, page: str) -> None:
     run_page(page, copy)
 
 
+@pytest.mark.slow
 def test_runs_and_experiments(tmp_path: Path) -> None:
     """The commands of docs/runs.md, in a clone with one corpus and one encoder."""
     folder = copy_of_project(tmp_path / "probeta")
@@ -93,6 +95,7 @@ def test_runs_and_experiments(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_domain_of_ones_own(tmp_path: Path) -> None:
     """A file with `corpora` alone, in a folder of its own."""
     (text,) = [b.text for b in blocks("yaml", page="README.md") if "recipe: jsonl" in b.text]
@@ -106,6 +109,7 @@ def test_a_domain_of_ones_own(tmp_path: Path) -> None:
     assert "sp_reviews" in (tmp_path / "reports" / "report.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_cluster_gives_the_bytes_of_one_worker(project: Path, copy: Path) -> None:
     (block,) = [block.text for block in blocks("console") if " &\n" in block.text]
     with socket.socket() as free:
@@ -128,6 +132,7 @@ def tree(path: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in files}
 
 
+@pytest.mark.slow
 def test_python_runs(copy: Path) -> None:
     # In one process, as `datasets` takes seconds to import, and each with names of its own.
     examples = [(block.text, block.page) for block in blocks("python")]
@@ -160,6 +165,7 @@ def test_entries_of_params_are_valid(
     assert main(["list", "--params", str(path)]) == 0, capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_ranking_is_composed(copy: Path, tmp_path: Path) -> None:
     (entry,) = [block.text for block in blocks("yaml") if block.text.startswith("rankings:")]
     params = yaml.safe_load((copy / "params.yaml").read_text("utf-8"))
@@ -261,10 +267,3 @@ def test_versions_are_the_same() -> None:
     assert citation["version"] == project["version"]
     assert citation["license"] == project["license"]
     assert f"\n## {project['version']} " in (REPOSITORY / "CHANGELOG.md").read_text("utf-8")
-
-
-def test_pins_are_named_as_they_are() -> None:
-    pipeline = (REPOSITORY / "tests" / "test_pipeline.py").read_text("utf-8")
-    for name in ("PINNED_ROWS", "PINNED_CONTENT"):
-        assert name in PAGES["CONTRIBUTING.md"]
-        assert f"\n{name} = " in pipeline

@@ -14,6 +14,8 @@ from imports import REPOSITORY
 from internet import Internet
 from projects import copy_of_project, run
 
+pytestmark = pytest.mark.slow
+
 # Corpora that their publishers send on request: they are in a mirror.
 ON_REQUEST = (
     "arxiv",

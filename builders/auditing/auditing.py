@@ -32,8 +32,8 @@ from builders.auditing.report import (
 from builders.exchange.finding import find_targets, load_target, pickles_in
 from builders.exchange.locating import locate
 from builders.exchange.target import Columns, Location, Marks
-from builders.plan.datasets import check_inherited
 from builders.plan.groups import BuildGroup
+from builders.plan.inherited import check_inherited
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import ParamsError

@@ -7,9 +7,8 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from builders.auditing.report import Inherited, entries_of, failures_of, undeclared_of
-from builders.plan.available import left_out_datasets, without
-from builders.plan.groups import BuildGroup, load_groups
-from builders.plan.params import inherited_params
+from builders.plan.groups import BuildGroup, left_out_datasets, load_groups, without
+from builders.plan.inherited import inherited_of
 from corpora_recipes.params import load_params
 from corpora_recipes.records import KINDS
 from corpora_recipes.running.code import code_digest
@@ -121,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
     groups, inherited = [], {}
     if options.params.exists():
         groups = load_groups(options.params)
-        inherited = inherited_params(load_params(options.params), options.params)
+        inherited = inherited_of(load_params(options.params), options.params, groups)
     report = audit(
         options.target,
         options.out,
@@ -156,7 +155,7 @@ def _audit_ours(options: argparse.Namespace) -> None:
     if not places:
         todo = "read the messages of the stages before, or add a corpus to params.yaml"
         raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
-    inherited = inherited_params(load_params(options.params), options.params)
+    inherited = inherited_of(load_params(options.params), options.params, groups)
     recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
     key = {
         "inputs": digests_of(places.values()),

@@ -1,25 +1,23 @@
 """The stage `build`: makes the instances of a corpus's datasets from its records."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.building.examples import example_rows
-from builders.building.made import Made, check_sizes
+from builders.building.annotated import example_rows, relation_rows
 from builders.building.parsed_sentences import treebank_rows
 from builders.building.passages import passage_rows
-from builders.building.relations import relation_rows
 from builders.plan.datasets import (
     Dataset,
     ExampleDataset,
     PassageDataset,
-    RelationDataset,
     TreebankDataset,
     check_tokens,
     datasets_of,
 )
-from builders.store.dataset_files import write_dataset, write_report
+from builders.sampling.folds import FOLDS
 from builders.store.record_files import window_of
+from builders.store.shards import Made, describe, write_dataset, write_report
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
@@ -28,8 +26,17 @@ from corpora_recipes.running.outputs import whole_folder
 MAKERS: dict[type[Dataset], Callable[[Sequence[Any], Path, Corpus], Iterable[Made]]] = {
     PassageDataset: passage_rows,
     ExampleDataset: example_rows,
-    RelationDataset: relation_rows,
+    Dataset: relation_rows,
     TreebankDataset: treebank_rows,
+}
+# Why a document or passage is in no row, as build.json counts it, in words.
+LOST = {
+    "without_passage": "documents are too short for the task",
+    "unfinished_sentence": "passages have an unfinished sentence",
+    "of_another_dataset": "passages are of documents that went to another dataset",
+    "repeated_sentence": "passages have a sentence that another document has too",
+    "length_tells": "passages would give the answer away by the length of a sentence",
+    "beyond_quota_or_balance": "passages are too many for equal classes, or for a split",
 }
 
 
@@ -70,7 +77,7 @@ def build(
         report = {}
         for dataset, result in zip(datasets, made, strict=True):
             try:
-                check_sizes(dataset, result)
+                _check_sizes(dataset, result)
             except InputError as error:
                 if faults is None:
                     raise
@@ -82,3 +89,38 @@ def build(
                 report[dataset.name]["window"] = window
         write_report(report, folder)
     return report
+
+
+def _check_sizes(dataset: Dataset, made: Made) -> None:
+    """Raise an InputError unless every split has enough rows to train or to score a probe."""
+    # Two classes need two rows; each cluster is scored alone.
+    least = 1 if dataset.task.target == "neighbours" else 2
+    if made.rows.keys() == {"train"}:
+        least = 2 * FOLDS
+    if made.rows and all(len(rows) >= least for rows in made.rows.values()):
+        return
+    where = f"dataset {dataset.name} ({dataset.task.name.replace('_', ' ')})"
+    sizes = ", ".join(f"{split} {len(rows)} rows" for split, rows in made.rows.items()) or "none"
+    todo = "add the source's files that are missing"
+    if isinstance(dataset, PassageDataset):
+        todo = "take more or longer documents, or give the corpus fewer datasets: they share them"
+    expected = f"{least} rows or more in each split; a row needs {dataset.task.needs}"
+    raise InputError(where, expected, f"{sizes}; {describe(made.counts)}", todo)
+
+
+def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
+    """Return what limits the rows of a dataset: its quota, or the reason that takes most documents.
+
+    ``report`` is its part of build.json.
+    """
+    rows = report["rows"]
+    # Classes are equally frequent.
+    if all(dataset.quota(split) - rows[split] < len(dataset.task.labels) for split in rows):
+        return "all rows that were asked for"
+    read = report["documents"]["read"]
+    counts = report["documents"] | report["passages"]
+    reason = max(LOST, key=lambda name: counts[name])
+    if not counts[reason]:
+        return f"limited by the number of documents, {read:,}"
+    most = f"{counts[reason]:,} {LOST[reason]}"
+    return f"limited by documents ({read:,} read); most left out: {most}"

@@ -67,9 +67,8 @@ def _key(corpus: Corpus, sources: str) -> Key:
 
 
 def _build(group: BuildGroup, sources: str, *, strict: bool) -> dict[str, Any]:
-    from builders.building.building import build
-    from builders.building.made import limit_of
-    from builders.store.dataset_files import describe_rows
+    from builders.building.building import build, limit_of
+    from builders.store.shards import describe_rows
 
     corpus = group.origins[0].corpus
     faults: dict[str, InputError] | None = None if strict else {}

@@ -6,20 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.building.made import Made
 from builders.plan.datasets import TreebankDataset
 from builders.plan.origins import SAMPLE_LICENCE
-from builders.sampling.balance import balanced, with_drawn_classes
-from builders.sampling.candidates import Candidate
-from builders.sampling.forms import with_own_forms
-from builders.sampling.tree import Tree
-from builders.sampling.word_counts import WordCounts
-from builders.store.dataset_files import Rows, describe
+from builders.sampling.candidates import (
+    Candidate,
+    balanced,
+    with_drawn_classes,
+    with_forms_of_one_split,
+)
+from builders.sampling.tree import Tree, WordCounts
 from builders.store.record_files import read_records
-from builders.tasks.treebank_task import TreebankTask, without
+from builders.store.shards import Made, Rows, describe
+from builders.tasks.task import TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, ParsedSentence
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 
 # The share of words with the feature below which a treebank is taken to lack it.
 LEAST_WITH_FEATURE = 0.5
@@ -45,27 +46,23 @@ class _Gathered:
     def add(self, tree: Tree) -> None:
         """Look at a sentence."""
         task = self.dataset.task
-        task.count(tree, self.counts)
+        if task.count:
+            task.count(tree, self.counts)
         shortest, longest = task.lengths
         if not shortest <= len(tree.tokens) <= longest:
-            found: Candidate | str = "too_short_or_long"
+            result: Candidate | str = "too_short_or_long"
         elif _ADDRESS.search(tree.text):
-            found = "with_address"
+            result = "with_address"
         else:
-            found = task.find(tree, self.dataset.draw)
-        if isinstance(found, str):
-            self.left_out[found] += 1
+            result = task.find(tree, self.dataset.draw)
+        if isinstance(result, str):
+            self.left_out[result] += 1
         else:
-            self.candidates.append(found)
+            self.candidates.append(result)
 
 
 def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Corpus) -> list[Made]:
     """Return the rows of each dataset; a sentence gives one row of each at most.
-
-    Args:
-        datasets: those of the corpus.
-        records: the file of its sentences.
-        corpus: its entry in params.yaml.
 
     Raises:
         InputError: the records are missing or of another kind, or the treebanks lack what some
@@ -77,28 +74,26 @@ def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Co
         assert isinstance(record, ParsedSentence)
         tree = Tree(record)
         read += 1
-        for own in gathered:
-            own.add(tree)
-    made = [_made(own, read) for own in gathered]
+        for sentences in gathered:
+            sentences.add(tree)
+    made = [_made(sentences, read) for sentences in gathered]
     refused = {
-        own.dataset.name: why
-        for own, result in zip(gathered, made, strict=True)
-        if (why := _why_refused(own, result))
+        sentences.dataset.name: why
+        for sentences, result in zip(gathered, made, strict=True)
+        if (why := _why_refused(sentences, result))
     }
     if refused:
-        raise InputError(
-            f"{corpus.where}.datasets",
-            expected="datasets that the treebanks can give",
-            found="; ".join(f"{name}: {why}" for name, why in refused.items()),
-            todo=f"remove {', '.join(refused)} from this entry, or read more treebanks",
-        )
+        found = "; ".join(f"{name}: {why}" for name, why in refused.items())
+        todo = f"remove {', '.join(refused)} from this entry, or read more treebanks"
+        expected = "datasets that the treebanks can give"
+        raise ParamsError(f"{corpus.where}.datasets", expected, found, todo)
     return made
 
 
-def _made(own: _Gathered, read: int) -> Made:
-    task, draw = own.dataset.task, own.dataset.draw
-    apart = with_own_forms(own.candidates, draw)
-    settled = task.settle(apart, own.counts, draw)
+def _made(sentences: _Gathered, read: int) -> Made:
+    task, draw = sentences.dataset.task, sentences.dataset.draw
+    apart = with_forms_of_one_split(sentences.candidates, draw)
+    settled = task.settle(apart, sentences.counts, draw) if task.settle else apart
     labels = list(task.labels) or sorted({candidate.label for candidate in settled})
     if task.unchanged:
         rows = with_drawn_classes(settled, labels, draw)
@@ -106,15 +101,15 @@ def _made(own: _Gathered, read: int) -> Made:
         rows = balanced(settled, labels, draw, by_length=task.by_length)
     counts = {
         "read": read,
-        **dict(sorted(own.left_out.items())),
-        "form_of_another_split": len(own.candidates) - len(apart),
+        **dict(sorted(sentences.left_out.items())),
+        "form_of_another_split": len(sentences.candidates) - len(apart),
         "not_asked_for": len(apart) - len(settled),
         "beyond_balance": len(settled) - len(rows),
         "used": len(rows),
     }
     splits: Rows = {split: [] for split in SPLITS}
     for candidate in rows:
-        splits[candidate.split].append(_row(candidate, task, sample=own.dataset.sample))
+        splits[candidate.split].append(_row(candidate, task, sample=sentences.dataset.sample))
     return Made(splits, labels, {"sentences": counts})
 
 
@@ -132,12 +127,12 @@ def _row(candidate: Candidate, task: TreebankTask, *, sample: bool) -> dict[str,
     }
 
 
-def _why_refused(own: _Gathered, made: Made) -> str:
+def _why_refused(sentences: _Gathered, made: Made) -> str:
     """Return what the treebanks lack for a dataset, with the counts, or ""."""
-    task = own.dataset.task
-    having, lacking = len(own.candidates), own.left_out[without(task.feature)]
-    if lacking and having < LEAST_WITH_FEATURE * (having + lacking):
-        total = having + lacking
+    task, having = sentences.dataset.task, len(sentences.candidates)
+    lacking = sentences.left_out[f"without_{task.feature.lower()}"]
+    total = having + lacking
+    if lacking and having < LEAST_WITH_FEATURE * total:
         return f"only {having:,} of {total:,} {task.carrier} have the feature {task.feature}"
     sizes = {split: len(rows) for split, rows in made.rows.items()}
     if len(made.labels) < 2 or min(sizes.values()) < len(made.labels):

@@ -3,15 +3,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from builders.building.made import Made
 from builders.plan.datasets import PassageDataset
 from builders.sampling.lengths import level_lengths
-from builders.sampling.order import first_ranks, in_keyed_order
-from builders.sampling.passages import Passage, is_finished
+from builders.sampling.passages import Passage, first_ranks, in_keyed_order, is_finished
 from builders.sampling.same_text import without_repeated
 from builders.sampling.sharing import share_out
-from builders.store.dataset_files import Counts, Rows
 from builders.store.record_files import read_records
+from builders.store.shards import Counts, Made, Rows
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Record
 
@@ -22,18 +20,13 @@ SPARE = 2
 def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
     """Return the rows of each dataset; the datasets share the documents of their corpus.
 
-    Args:
-        datasets: those of the corpus.
-        records: the file of its documents or dialogues.
-        corpus: its entry in params.yaml.
-
     Raises:
-        InputError: the records are missing or of another kind, or one has no split.
+        InputError: the records are missing or of another kind.
     """
     passages, counts = _collect(datasets, read_records(records, corpus.facts.records))
     eligible: dict[str, list[str]] = {}
-    for name, found in passages.items():
-        for document_id in dict.fromkeys(passage.document_id for passage in found):
+    for name, of_dataset in passages.items():
+        for document_id in dict.fromkeys(passage.document_id for passage in of_dataset):
             eligible.setdefault(document_id, []).append(name)
     need = {d.name: sum(d.rows) * d.task.documents_a_row for d in datasets}
     owner = share_out(eligible, need, corpus.seed, corpus.name)
@@ -84,13 +77,11 @@ def _offered(
     other datasets follow: a large corpus fills every dataset without them, so that the datasets
     have no document in common.
     """
-    lends = {d.name: d.task.lends_documents for d in datasets}
+    lenders = {d.name for d in datasets if d.task.lends_documents}
+    owners = {dataset.name, *(lenders if dataset.name in lenders else ())}
     ordered = in_keyed_order(passages, dataset.draw, "select")
-    assigned = [p for p in ordered if owner[p.document_id] == dataset.name]
-    if not lends[dataset.name]:
-        return assigned
-    others = [p for p in ordered if owner[p.document_id] != dataset.name]
-    return assigned + [p for p in others if lends[owner[p.document_id]]]
+    offered = [p for p in ordered if owner[p.document_id] in owners]
+    return sorted(offered, key=lambda p: owner[p.document_id] != dataset.name)
 
 
 def _collect(
@@ -111,15 +102,15 @@ def _collect(
     bounds = {d.name: 2 * SPARE * sum(d.rows) for d in datasets}
     for record in records:
         for d in datasets:
-            found = d.task.passages(record, d.draw)
-            finished = found
+            offered = d.task.passages(record, d.draw)
+            finished = offered
             if d.options.get("unfinished") != "taken":
-                finished = [p for p in found if all(map(is_finished, p.sentences))]
+                finished = [p for p in offered if all(map(is_finished, p.sentences))]
             count = counts[d.name]
             count["documents"]["read"] += 1
-            count["documents"]["without_passage"] += not found
-            count["passages"]["found"] += len(found)
-            count["passages"]["unfinished_sentence"] += len(found) - len(finished)
+            count["documents"]["without_passage"] += not offered
+            count["passages"]["found"] += len(offered)
+            count["passages"]["unfinished_sentence"] += len(offered) - len(finished)
             passages[d.name] += finished
             if len(passages[d.name]) > bounds[d.name]:
                 passages[d.name] = first_ranks(passages[d.name], needs[d.name])

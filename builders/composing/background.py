@@ -3,19 +3,15 @@
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from builders.composing.outcomes import Outcome
+from builders.composing.positives import Outcome
 from corpora_recipes.hashing import keyed_hash
 
 
 class Background:
-    """The texts that are ranked, each once, and the links between paraphrases.
-
-    Args:
-        name: of the dataset.
-        same: returns the key by which texts count as the same.
-    """
+    """The texts of a dataset with some name, which are the same if ``same`` gives one key."""
 
     def __init__(self, name: str, same: Callable[[str], Hashable]) -> None:
+        """Begin without texts."""
         self._name = name
         self._same = same
         # The key of texts that count as the same, to the row with the first of them.
@@ -63,14 +59,14 @@ class Background:
 
     def _groups(self) -> dict[Hashable, str]:
         """Return, for each linked text, the smallest id of its group."""
-        found: dict[Hashable, str] = {}
+        smallest: dict[Hashable, str] = {}
         for start in self._linked:
-            if start in found:
+            if start in smallest:
                 continue
             group, todo = {start}, [start]
             while todo:
                 new = self._linked[todo.pop()] - group
                 group |= new
                 todo += new
-            found |= dict.fromkeys(group, min(self._rows[key]["id"] for key in group))
-        return found
+            smallest |= dict.fromkeys(group, min(self._rows[key]["id"] for key in group))
+        return smallest

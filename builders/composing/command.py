@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from builders.plan.params import rankings_params
 from builders.plan.rankings import RankingDataset, rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
@@ -37,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Compose rankings, and print the numbers of their rows and pairs."""
     params = load_params(options.params)
-    listed, sources = rankings_params(params, options.params), params["sources"]
-    rankings = rankings_of(listed, load_corpora(options.params), sources, options.params)
+    sources, corpora = params["sources"], load_corpora(options.params)
+    rankings = rankings_of(params["rankings"], corpora, sources, options.params)
     without = read_left_out("read")
     entries = {
         ranking.name: Entry(
@@ -73,7 +72,7 @@ def _key(ranking: RankingDataset, sources: str) -> Key:
 
 def _compose(ranking: RankingDataset, sources: str) -> dict[str, Any]:
     from builders.composing.composing import compose
-    from builders.store.dataset_files import describe_rows
+    from builders.store.shards import describe_rows
 
     report = compose(ranking, RECORDS, RANKINGS / ranking.name, sources)[ranking.name]
     tell(describe_rows(ranking.name, report))

@@ -1,28 +1,41 @@
-"""The choice of the pairs of a collection that are paraphrases."""
+"""Which pairs of a collection are paraphrases, and what can become of a pair."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from statistics import mean
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
-from builders.composing.outcomes import Outcome
 from builders.sampling.same_text import has_words
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 
 # "Top 25 %": one scored pair in so many is a paraphrase (Wang et al. 2022).
 ONE_IN = 4
 
+Outcome = Literal[
+    "of_a_test_part",
+    "no_words",
+    "missing_score",
+    "negative_score",
+    "out_of_scale",
+    "repeated",
+    "below_top_quarter",
+    "same_text",
+    "not_in_background",
+    "used",
+]
+"""In the order in which they are decided."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+
 
 class Positives(NamedTuple):
-    """The paraphrases of a collection.
+    """The paraphrases of a collection, each once, and counts of the pairs.
 
     Attributes:
-        examples: the pairs, each once.
         dropped: reason to the number of examples left out.
         different: number of different pairs that they were chosen from.
-        lowest_score: of the pairs; None without scores.
+        lowest_score: None without scores.
     """
 
     examples: list[Example]
@@ -74,14 +87,11 @@ def positive_pairs(
     ]
     limit = sorted(scores, reverse=True)[math.ceil(len(scores) / ONE_IN) - 1]
     if limit == min(scores):
-        highest = sum(score > limit for score in scores)
-        raise InputError(
-            where,
-            expected="a top quarter of pairs whose scores are all above the lowest score",
-            found=f"{len(scores):,} different pairs, {highest:,} of them with a score above the "
-            f"lowest, {limit:g}",
-            todo="name other pairs, or leave the scores out and keep only the paraphrases",
-        )
+        above = sum(score > limit for score in scores)
+        expected = "a top quarter of pairs whose scores are all above the lowest score"
+        found = f"{len(scores):,} different pairs, {above:,} of them above the lowest, {limit:g}"
+        todo = "name other pairs, or leave the scores out and keep only the paraphrases"
+        raise RawError(where, expected, found, todo)
     chosen = [pair for pair, score in zip(pairs, scores, strict=True) if score >= limit]
     dropped["below_top_quarter"] = len(pairs) - len(chosen)
     return Positives(chosen, dropped, len(pairs), limit)

@@ -43,7 +43,7 @@ class Vocabulary(NamedTuple):
     rarest: int
 
 
-def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY) -> Vocabulary:
+def frequent_words(path: Path, kind: str, count: int) -> Vocabulary:
     """Return the most frequent words of a file of records.
 
     A word is a run of letters in lower case, with a hyphen or an apostrophe between letters; a
@@ -53,7 +53,6 @@ def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY
         path: the file.
         kind: of its records, documents or dialogues. Of documents, only the sections are read.
         count: the number of words to return, or all if there are fewer.
-        in_memory: the number of different words held at a time; the result does not depend on it.
 
     Raises:
         InputError: the file is missing or damaged, or holds records of another kind.
@@ -68,8 +67,11 @@ def frequent_words(path: Path, kind: str, count: int, in_memory: int = IN_MEMORY
                 counts.update(words)
                 running += len(words)
                 bar.update(len(words))
-                if len(counts) >= in_memory:
-                    spilt.append(_spill(counts, Path(temporary, str(len(spilt)))))
+                if len(counts) >= IN_MEMORY:
+                    spilt.append(Path(temporary, str(len(spilt))))
+                    lines = (f"{word}\t{number}\n" for word, number in sorted(counts.items()))
+                    with spilt[-1].open("w", encoding="utf-8", newline="\n") as file:
+                        file.writelines(lines)
                     counts.clear()
         merged = heapq.merge(*map(_spilt, spilt), sorted(counts.items()))
         different = 0
@@ -118,12 +120,6 @@ def _strings(values: pa.Array) -> pa.Array:
             values = values.field("paragraphs")
         values = values.flatten()
     return values
-
-
-def _spill(counts: Counter[str], path: Path) -> Path:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{word}\t{number}\n" for word, number in sorted(counts.items()))
-    return path
 
 
 def _spilt(path: Path) -> Iterable[tuple[str, int]]:

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from builders.plan.collections import missing_parts
 from builders.plan.datasets import Dataset, ExampleDataset
-from builders.plan.origins import Origin
+from builders.plan.origins import Origin, missing_parts
 from builders.plan.rankings import RankingDataset
 from builders.sampling.folds import FOLDS
-from builders.store.dataset_files import describe
+from builders.store.shards import describe
 from builders.tasks import ranking
 from builders.tasks.task import Column, Task
 from corpora_recipes.escaping import one_line

@@ -19,8 +19,8 @@ from builders.exchange.making import (
     make_target,
 )
 from builders.exchange.target import Columns, Location, Place, Target, no_rows
-from builders.store.opening import opened
 from builders.store.schema import about_of
+from builders.store.shards import opened
 from builders.tasks import TASKS
 from builders.tasks.task import Answer
 from corpora_recipes.records import Split

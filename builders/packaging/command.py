@@ -2,8 +2,7 @@
 
 import argparse
 
-from builders.plan.available import left_out_datasets, without
-from builders.plan.groups import load_groups
+from builders.plan.groups import left_out_datasets, load_groups, without
 from corpora_recipes.params import load_params
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.commands import add_stage

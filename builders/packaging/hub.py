@@ -15,14 +15,12 @@ from builders.exchange.lm_eval import write_tasks
 from builders.packaging.card import card, dataset_page, licences, limitations
 from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
-from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup
-from builders.plan.making import making_of
+from builders.plan.making import benchmark_of, making_of
 from builders.plan.rankings import RankingDataset
-from builders.store.dataset_files import NO_COUNTS
 from builders.store.schema import about_of, labels_of
-from builders.store.shards import digest, shards_in
+from builders.store.shards import NO_COUNTS, digest, shards_in
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.left_out import LeftOut

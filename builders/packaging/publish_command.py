@@ -3,8 +3,7 @@
 import argparse
 from importlib.metadata import version
 
-from builders.plan.available import left_out_datasets, without
-from builders.plan.groups import load_groups
+from builders.plan.groups import left_out_datasets, load_groups, without
 from corpora_recipes.running.commands import add_params
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.folders import AUDIT, INSTANCES, PACKAGE

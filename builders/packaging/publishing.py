@@ -13,9 +13,9 @@ import yaml
 
 from builders.auditing.report import failures_of, read_audit, undeclared_of
 from builders.packaging.hub import package
-from builders.plan.collections import missing_parts
 from builders.plan.datasets import ExampleDataset
 from builders.plan.groups import BuildGroup
+from builders.plan.origins import missing_parts
 from builders.store.shards import digests
 from corpora_recipes.running.commands import PARAMS
 from corpora_recipes.running.errors import InputError, OutputError, ParamsError

@@ -1,23 +1,25 @@
 """The datasets of params.yaml: their tasks, sizes and versions, checked."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass
 from functools import cache
-from pathlib import Path
 from types import GenericAlias
 from typing import Annotated, Any, Literal
 
 from pydantic import StrictInt
 
-from builders.plan.collections import collection_facts
-from builders.plan.origins import licence_of
+from builders.plan.origins import collection_facts, licence_of
 from builders.sampling.draw import Draw
 from builders.tasks import TASKS
-from builders.tasks.example_task import ExampleTask, answer_columns, further_columns
-from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import Column, Task
-from builders.tasks.treebank_task import TreebankTask
+from builders.tasks.task import (
+    Column,
+    ExampleTask,
+    PassageTask,
+    Task,
+    TreebankTask,
+    answer_columns,
+    further_columns,
+)
 from corpora_recipes.checking import Checked, checked, described, one_of
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.languages import corpora_in
@@ -34,30 +36,38 @@ Version = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dataset(ABC):
-    """A dataset to build or to compose; each kind of dataset is a subclass.
+class Dataset:
+    """A dataset to build or to compose, of any kind.
 
     Attributes:
         name: its name, the config on the Hub.
         task: its task.
+        corpus: its corpus's entry in params.yaml.
+        records: the kind of records that it is made of.
         language: of its texts.
         seed: the run's seed.
         licence: of its texts.
         sample: whether its texts are those of the small sample in the project.
         version: raised when its rows change.
-        edition_of: the older dataset that it is compared with in the report, or "".
+        rows: the highest number of rows of train, validation and test, if it is made of passages.
         options: the values of the task's options.
+        collection: the collection of the corpus that it is made of, or "".
+        edition_of: the older dataset that it is compared with in the report, or "".
     """
 
     name: str
     task: Task
+    corpus: str
+    records: str
     language: str
     seed: int
     licence: str
     sample: bool
     version: str
-    edition_of: str = ""
+    rows: tuple[int, int, int] = PAPER_ROWS
     options: Mapping[str, str] = field(default_factory=dict)
+    collection: str = ""
+    edition_of: str = ""
 
     @property
     def draw(self) -> Draw:
@@ -68,56 +78,33 @@ class Dataset(ABC):
         """Return the columns of its instances; only a dataset with folds has ``fold``."""
         return self.task.columns()
 
-    @abstractmethod
     def about(self) -> dict[str, Any]:
-        """Return the facts stored with the data."""
-
-    def _about(
-        self,
-        corpus: str,
-        records: str,
-        rows: Sequence[int] = PAPER_ROWS,
-        collection: str = "",
-    ) -> dict[str, Any]:
         """Return the facts stored with the data: the same keys for all kinds of datasets."""
         return {
             "dataset": self.name,
             "task": self.task.name,
-            "corpus": corpus,
-            "records": records,
+            "corpus": self.corpus,
+            "records": self.records,
             "language": self.language,
             "seed": self.seed,
             "licence": self.licence,
             "sample": self.sample,
             "version": self.version,
-            "rows": list(rows),
+            "rows": list(self.rows),
             "options": dict(self.options),
-            "collection": collection,
+            "collection": self.collection,
         }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassageDataset(Dataset):
-    """A dataset made of passages of documents or dialogues.
-
-    Attributes:
-        corpus: its corpus's entry in params.yaml.
-        records: "documents" or "dialogues".
-        rows: the highest number of rows of train, validation and test.
-    """
+    """A dataset made of passages of documents or dialogues."""
 
     task: PassageTask
-    corpus: str
-    records: str
-    rows: tuple[int, int, int]
 
     def quota(self, split: Split) -> int:
         """Return the highest number of rows of a split."""
         return self.rows[SPLITS.index(split)]
-
-    def about(self) -> dict[str, Any]:
-        """Return the facts stored with the data."""
-        return self._about(self.corpus, self.records, rows=self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,54 +112,22 @@ class ExampleDataset(Dataset):
     """A dataset made of the labelled examples of a collection.
 
     Attributes:
-        corpus: its corpus's entry in params.yaml.
-        collection: the collection's name in the corpus.
         facts: the collection's part of corpus.yaml.
     """
 
     task: ExampleTask
-    corpus: str
-    collection: str
     facts: CollectionFacts
 
     def columns(self) -> dict[str, Column]:
         """Return the columns of its instances; only a dataset with folds has ``fold``."""
         return self.task.columns(answer_columns(self.facts), further_columns(self.facts))
 
-    def about(self) -> dict[str, Any]:
-        """Return the facts stored with the data."""
-        return self._about(self.corpus, "examples", collection=self.collection)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RelationDataset(Dataset):
-    """A dataset made of all relations of a corpus's discourse trees.
-
-    Attributes:
-        corpus: its corpus's entry in params.yaml.
-    """
-
-    corpus: str
-
-    def about(self) -> dict[str, Any]:
-        """Return the facts stored with the data."""
-        return self._about(self.corpus, "trees")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreebankDataset(Dataset):
-    """A dataset made of the sentences of a corpus's treebanks.
-
-    Attributes:
-        corpus: its corpus's entry in params.yaml.
-    """
+    """A dataset made of the sentences of a corpus's treebanks."""
 
     task: TreebankTask
-    corpus: str
-
-    def about(self) -> dict[str, Any]:
-        """Return the facts stored with the data."""
-        return self._about(self.corpus, "parsed_sentences")
 
 
 def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
@@ -180,8 +135,7 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
 
     Args:
         corpus: its entry in params.yaml.
-        sources: `sources` of params.yaml, unless the entry has another; samples have their own
-            licence.
+        sources: `sources` of params.yaml; samples have their own licence.
 
     Raises:
         InputError: one has an unknown task or key, or an invalid value.
@@ -192,10 +146,9 @@ def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
 
 
 def check_tokens(dataset: Dataset) -> None:
-    """Check that `package` can split the texts of a dataset into tokens; words need no rules.
+    """Raise an InputError unless `package` can split the texts of a dataset into tokens.
 
-    Raises:
-        InputError: neither spaCy nor a recipe knows the language, or spaCy needs a package for it.
+    Words need no rules; of a language, spaCy or a recipe must have them.
     """
     if dataset.task.unit != "word":
         check_language(dataset.language)
@@ -203,23 +156,10 @@ def check_tokens(dataset: Dataset) -> None:
             corpora_in(dataset.language)
 
 
-def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
-    """Check that the names in `audit.inherited` of params.yaml, the file ``path``, are datasets.
-
-    Raises:
-        InputError: naming the first that is not.
-    """
-    todo = "correct the name, or remove it, if the dataset was removed"
-    for name in inherited:
-        one_of(name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo)
-
-
 def entry_of(task: Task, records: str) -> type[Any]:
     """Return the type of the entry of a dataset in params.yaml: its fields are the known keys.
 
-    Args:
-        task: its task.
-        records: the kind of records that it is made of.
+    ``records`` is the kind of records that it is made of.
     """
     options = tuple((name, task.options[name].choices) for name in task.defaults(records))
     # Two rows per class.
@@ -248,31 +188,32 @@ def _dataset(corpus: Corpus, sources: str, name: str, given: Any) -> Dataset:
     where = f"{corpus.where}.datasets.{name}"
     records = corpus.facts.records
     tasks = sorted(name for name, task in TASKS.items() if records in task.records)
-    asked = given.get("task") if isinstance(given, dict) else None
-    task = TASKS[one_of(asked, tasks, f"{where}.task", f" (tasks on {records})")]
+    written = given.get("task") if isinstance(given, dict) else None
+    task = TASKS[one_of(written, tasks, f"{where}.task", f" (tasks on {records})")]
     entry = checked(entry_of(task, records), given, where)
     common: dict[str, Any] = {
         "name": name,
         "corpus": corpus.name,
+        "records": records,
         "language": corpus.language,
         "seed": corpus.seed,
         "licence": licence_of(corpus, sources),
         "sample": corpus.is_sample(sources),
         "version": entry.version,
-        "edition_of": entry.edition_of,
         "options": {key: getattr(entry, key) for key in task.defaults(records)},
+        "edition_of": entry.edition_of,
     }
     if isinstance(task, PassageTask):
-        return PassageDataset(task=task, records=records, rows=entry.rows, **common)
-    if isinstance(task, ExampleTask):
-        collection = _collection(task, entry.collection, corpus, where)
-        if task.named_by_language:
-            common["language"] = collection
-        facts = collection_facts(corpus, collection, common["language"])
-        return ExampleDataset(task=task, collection=collection, facts=facts, **common)
+        return PassageDataset(task=task, rows=entry.rows, **common)
     if isinstance(task, TreebankTask):
         return TreebankDataset(task=task, **common)
-    return RelationDataset(task=task, **common)
+    if not isinstance(task, ExampleTask):
+        return Dataset(task=task, **common)
+    collection = _collection(task, entry.collection, corpus, where)
+    if task.named_by_language:
+        common["language"] = collection
+    facts = collection_facts(corpus, collection, common["language"])
+    return ExampleDataset(task=task, collection=collection, facts=facts, **common)
 
 
 def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) -> str:
@@ -288,5 +229,5 @@ def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) ->
     if named is None and task.named_by_language:
         named = corpus.language
     what, todo = f", for {task.needs}", "name a collection that fits the task, or another task"
-    named = None if named is None else str(named)
-    return str(one_of(named, fitting, f"{where}.collection", what, todo))
+    collection = None if named is None else str(named)
+    return str(one_of(collection, fitting, f"{where}.collection", what, todo))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from builders.plan.datasets import Dataset
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 
 
 class _Side(NamedTuple):
@@ -14,10 +14,6 @@ class _Side(NamedTuple):
     dataset: Dataset
     corpus: Corpus
 
-    @property
-    def where(self) -> str:
-        return f"{self.corpus.where}.datasets.{self.dataset.name}.edition_of"
-
     def made(self) -> dict[str, object]:
         """Return what two editions must have in common, with its name."""
         return {
@@ -25,15 +21,12 @@ class _Side(NamedTuple):
             "language": self.dataset.language,
             "task": self.dataset.task.name,
             "options of the task": dict(self.dataset.options),
-            "collection": self.dataset.about()["collection"],
+            "collection": self.dataset.collection,
         }
 
 
 def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
-    """Check every dataset with ``edition_of``.
-
-    Args:
-        built: each corpus with its datasets.
+    """Check every dataset with ``edition_of``, given each corpus with its datasets.
 
     Raises:
         InputError: the older dataset does not exist or is of the same entry, or its recipe,
@@ -43,26 +36,20 @@ def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
         dataset.name: _Side(dataset, corpus) for corpus, datasets in built for dataset in datasets
     }
     for new in sides.values():
-        named = new.dataset.edition_of
-        if not named:
+        name = new.dataset.edition_of
+        if not name:
             continue
+        where = f"{new.corpus.where}.datasets.{new.dataset.name}.edition_of"
         others = [side for side in sides.values() if side.corpus.name != new.corpus.name]
-        old = next((side for side in others if side.dataset.name == named), None)
+        old = next((side for side in others if side.dataset.name == name), None)
         if old is None:
             alike = sorted(side.dataset.name for side in others if side.made() == new.made())
-            raise InputError(
-                new.where,
-                expected="a dataset of another corpus"
-                + (f": one of {', '.join(alike)}" if alike else ""),
-                found=f"{named!r}, "
-                + ("which is of the same corpus" if named in sides else "which is not a dataset"),
-                todo="name the older dataset, which has an entry of its own under `corpora`",
-            )
-        for what, expected in old.made().items():
-            if (found := new.made()[what]) != expected:
-                raise InputError(
-                    new.where,
-                    expected=f"a dataset made in the same way as {named}: {what} {expected}",
-                    found=f"{what} {found}",
-                    todo="name a dataset of the same recipe, language and task, or remove the key",
-                )
+            expected = "a dataset of another corpus"
+            expected += f": one of {', '.join(alike)}" if alike else ""
+            what = "which is of the same corpus" if name in sides else "which is not a dataset"
+            todo = "name the older dataset, which has an entry of its own under `corpora`"
+            raise ParamsError(where, expected, f"{name!r}, {what}", todo)
+        for what, value in old.made().items():
+            if new.made()[what] != value:
+                expected = f"a dataset made in the same way as {name}: {what} {value}"
+                raise ParamsError(where, expected, f"{what} {new.made()[what]}")

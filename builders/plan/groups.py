@@ -1,19 +1,20 @@
 """Everything that is built by params.yaml: the datasets of each corpus, and the rankings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.editions import check_editions
 from builders.plan.origins import Origin, origins_of
-from builders.plan.params import rankings_params
 from builders.plan.rankings import rankings_of
 from corpora_recipes.entries import load_corpora
 from corpora_recipes.params import load_params
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
+from corpora_recipes.running.folders import INSTANCES
+from corpora_recipes.running.left_out import LeftOut, read_left_out
 
 
 class BuildGroup(NamedTuple):
@@ -29,7 +30,6 @@ class BuildGroup(NamedTuple):
     name: str
     datasets: Sequence[Dataset]
     origins: Sequence[Origin]
-
     of_ranking: bool = False
 
     @property
@@ -46,22 +46,18 @@ class BuildGroup(NamedTuple):
 def load_groups(path: Path) -> list[BuildGroup]:
     """Return everything that is built by the params file ``path``; see ``groups_of``."""
     params = load_params(path)
-    return groups_of(load_corpora(path), rankings_params(params, path), params["sources"], path)
+    return groups_of(load_corpora(path), params["rankings"], params["sources"], path)
 
 
 def groups_of(
     corpora: Sequence[Corpus],
-    rankings: Mapping[str, Mapping[str, Any]],
+    rankings: Mapping[str, Any],
     sources: str,
     path: Path = PARAMS,
 ) -> list[BuildGroup]:
     """Return everything that is built: the datasets of each corpus, then each ranking.
 
-    Args:
-        corpora: every entry of ``corpora`` in params.yaml.
-        rankings: `rankings` of params.yaml.
-        sources: `sources` of params.yaml.
-        path: of params.yaml, for messages.
+    Of params.yaml it needs `corpora`, `rankings`, `sources`, and the path, for messages.
 
     Raises:
         InputError: a corpus has neither a dataset nor a ranking that uses it; and see
@@ -71,19 +67,49 @@ def groups_of(
     used = {corpus.name for ranking in composed for corpus in ranking.corpora}
     for corpus in corpora:
         if not corpus.datasets and corpus.name not in used:
-            raise InputError(
-                f"{corpus.where}.datasets",
-                expected="at least one dataset, or a ranking that uses the corpus",
-                found="none",
-                todo="add a dataset here, such as sp_mine: {task: sentence_position}, or name the "
-                "corpus in an entry of `rankings`",
-            )
+            expected = "at least one dataset, or a ranking that uses the corpus"
+            todo = "add one, such as sp_mine: {task: sentence_position}, or name it in a ranking"
+            raise ParamsError(f"{corpus.where}.datasets", expected, "none", todo)
     built = [
         BuildGroup(corpus.name, datasets_of(corpus, sources), origins_of([corpus], sources))
         for corpus in corpora
     ]
-    check_editions([(own.origins[0].corpus, own.datasets) for own in built])
+    check_editions([(group.origins[0].corpus, group.datasets) for group in built])
     return built + [
         BuildGroup(ranking.name, [ranking], origins_of(ranking.corpora, sources), of_ranking=True)
         for ranking in composed
+    ]
+
+
+def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, LeftOut]:
+    """Return the datasets that were not built, or that some stages have left out, with the reason.
+
+    Args:
+        groups: all that params.yaml asks for.
+        stages: of "read", "build", "compose" and "audit".
+    """
+    by_stage = {stage: read_left_out(stage) for stage in stages}
+    left_out: dict[str, LeftOut] = {}
+    for group in groups:
+        stage = "compose" if group.of_ranking else "build"
+        for dataset in group.datasets:
+            entries = [
+                *(("read", origin.corpus.name) for origin in group.origins),
+                (stage, group.name),
+                ("build", f"{group.name}: {dataset.name}"),
+                ("audit", dataset.name),
+            ]
+            reasons = [by_stage.get(of, {}).get(name) for of, name in entries]
+            if not (INSTANCES / group.folder / dataset.name).is_dir():
+                reasons.append(LeftOut(f"it was not built: `probeta {stage}`"))
+            if reason := next(filter(None, reasons), None):
+                left_out[dataset.name] = reason
+    return left_out
+
+
+def without(groups: Iterable[BuildGroup], left_out: Collection[str]) -> list[BuildGroup]:
+    """Return groups without some datasets, which are given by name."""
+    return [
+        group._replace(datasets=[d for d in group.datasets if d.name not in left_out])
+        for group in groups
     ]

@@ -2,29 +2,25 @@
 
 from pathlib import Path
 
-from builders.plan.datasets import ExampleDataset, check_inherited
 from builders.plan.groups import load_groups
-from builders.plan.params import inherited_params
+from builders.plan.inherited import check_inherited, inherited_of
 from corpora_recipes.params import load_params
 
 
 def datasets_listing(path: Path) -> str:
-    """Return one line per dataset: its task and its corpora.
-
-    Args:
-        path: of params.yaml.
+    """Return one line per dataset of params.yaml, the file ``path``: its task and its corpora.
 
     Raises:
         InputError: an entry of `corpora`, `rankings` or `audit.inherited` is invalid.
     """
     groups = load_groups(path)
     names = [dataset.name for group in groups for dataset in group.datasets]
-    check_inherited(inherited_params(load_params(path), path), names, path)
+    check_inherited(inherited_of(load_params(path), path, groups), names, path)
     lines = []
     for group in groups:
         sources = ", ".join(origin.corpus.name for origin in group.origins)
         for dataset in group.datasets:
-            collection = f" ({dataset.collection})" if isinstance(dataset, ExampleDataset) else ""
+            collection = f" ({dataset.collection})" if dataset.collection else ""
             task = dataset.task.name.replace("_", " ")
             lines.append(f"  {dataset.name}: {task}, from {sources}{collection}")
     return "\n".join(lines)

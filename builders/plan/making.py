@@ -1,14 +1,18 @@
-"""How a dataset is made, apart from its language: what the same one in another language shares."""
+"""How a dataset is made, which shared names are held to: of benchmarks, and of other languages."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from builders.plan.datasets import Dataset
+from builders.plan.datasets import PAPER_ROWS, Dataset
+from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.recipe import Corpus
+
+# What an entry of a benchmark need not state.
+_DEFAULTS = {"language": "es", "collection": "", "rows": list(PAPER_ROWS)}
 
 
 def making_of(dataset: Dataset, corpora: Sequence[Corpus]) -> dict[str, Any]:
-    """Return what a dataset is made from, and with which options of its task.
+    """Return what a dataset shares with the same one in another language.
 
     Args:
         dataset: to be built.
@@ -16,13 +20,46 @@ def making_of(dataset: Dataset, corpora: Sequence[Corpus]) -> dict[str, Any]:
 
     Returns:
         ``from``, the recipes of the corpora, then the collection, if it is not named after the
-        language; ``options``, those that are not the defaults.
+        language; ``options``, those of its task that are not the defaults.
+    """
+    sources = list(dict.fromkeys(corpus.recipe for corpus in corpora))
+    if dataset.collection not in ("", dataset.language):
+        sources.append(dataset.collection)
+    return {"from": sources, "options": _chosen(dataset)}
+
+
+def benchmark_of(dataset: Dataset, corpora: Sequence[Corpus]) -> str:
+    """Return the benchmark that a dataset belongs to; "" if it is another one of the same name.
+
+    Args:
+        dataset: to be built.
+        corpora: those of its texts.
     """
     about = dataset.about()
-    collection = about["collection"]
-    sources = list(dict.fromkeys(corpus.recipe for corpus in corpora))
-    if collection and collection != dataset.language:
-        sources.append(collection)
-    usual = dataset.task.defaults(about["records"])
-    options = {key: value for key, value in about["options"].items() if value != usual[key]}
-    return {"from": sources, "options": options}
+    making = {key: about[key] for key in ("task", *_DEFAULTS)} | _chosen(dataset)
+    making["corpora"] = [_settings(corpus) for corpus in corpora]
+    if "parts" in about:
+        making["parts"] = {key: names for key, names in about["parts"].items() if names}
+    return next(
+        (
+            benchmark
+            for benchmark, entries in BENCHMARKS.items()
+            if dataset.name in entries and {**_DEFAULTS, **entries[dataset.name]} == making
+        ),
+        "",
+    )
+
+
+def _chosen(dataset: Dataset) -> dict[str, str]:
+    """Return the options of a dataset's task that are not the defaults."""
+    defaults = dataset.task.defaults(dataset.records)
+    return {key: value for key, value in dataset.options.items() if value != defaults[key]}
+
+
+def _settings(corpus: Corpus) -> dict[str, Any]:
+    """Return the recipe of a corpus, and those options that are not its defaults."""
+    settings = {"documents": corpus.documents, **corpus.options}
+    defaults = {"documents": None, **corpus.facts.options}
+    return {"recipe": corpus.recipe} | {
+        key: value for key, value in settings.items() if value != defaults.get(key)
+    }

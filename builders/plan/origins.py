@@ -1,11 +1,15 @@
-"""The corpora whose texts a dataset holds, and the licences of these texts."""
+"""The corpora and collections that a dataset's texts are from: licences, facts, missing parts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
+from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.recipe import Corpus
 
 SAMPLE_LICENCE = "Apache-2.0"
+# The least share of a part's official count, as some rows are dropped with a reason.
+COMPLETE = 0.95
 
 
 class Origin(NamedTuple):
@@ -40,3 +44,47 @@ def licence_of(corpus: Corpus, sources: str) -> str:
 def licence_id(licence: str) -> str:
     """Return a licence's name in the form of the identifiers of the Hub: cc-by-4.0."""
     return licence.lower().replace(" ", "-")
+
+
+class Collection(NamedTuple):
+    """A collection that a ranking takes texts from.
+
+    Attributes:
+        corpus: its entry in params.yaml.
+        name: the collection's name in the corpus.
+    """
+
+    corpus: Corpus
+    name: str
+
+    @property
+    def path(self) -> str:
+        """Its name in params.yaml: corpus/collection."""
+        return f"{self.corpus.name}/{self.name}"
+
+    @property
+    def facts(self) -> CollectionFacts:
+        """The collection's part of corpus.yaml."""
+        return self.corpus.facts.collections[self.name]
+
+
+def collection_facts(corpus: Corpus, collection: str, language: str) -> CollectionFacts:
+    """Return a collection's part of corpus.yaml; counts only for the language that they are of."""
+    facts = corpus.facts.collections[collection]
+    if language in (collection, corpus.facts.language):
+        return facts
+    return replace(facts, published="", sizes={})
+
+
+def missing_parts(facts: CollectionFacts, counts: Mapping[str, int]) -> list[str]:
+    """Return the parts with far fewer examples than a collection officially has.
+
+    Args:
+        facts: the collection's part of corpus.yaml.
+        counts: part to its number of examples.
+    """
+    return [
+        part
+        for part, size in facts.sizes.items()
+        if size is not None and counts.get(part, 0) < COMPLETE * size
+    ]

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from builders.plan.collections import Collection
 from builders.plan.datasets import Dataset, ExampleDataset, Version, datasets_of
-from builders.plan.origins import origins_of
+from builders.plan.origins import Collection, origins_of
 from builders.tasks import ranking
 from builders.tasks.task import Column, Unit
 from corpora_recipes.checking import Checked, checked, described, one_of
-from corpora_recipes.facts import CollectionFacts
+from corpora_recipes.params import Section
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 
 # The kinds of records whose words can be counted.
 RUNNING_TEXT = ("documents", "dialogues")
@@ -79,11 +78,11 @@ class RankingDataset(Dataset):
 
     def about(self) -> dict[str, Any]:
         """Return the facts stored with the data."""
-        return self._about(self.name, "examples") | {"parts": self.parts}
+        return Dataset.about(self) | {"parts": self.parts}
 
 
 def rankings_of(
-    rankings: Mapping[str, Mapping[str, Any]],
+    rankings: Mapping[str, Any],
     corpora: Sequence[Corpus],
     sources: str,
     path: Path = PARAMS,
@@ -97,12 +96,11 @@ def rankings_of(
         path: of params.yaml, for messages.
 
     Raises:
-        InputError: an entry has an unknown key, task, corpus or collection, a language that is not
-            that of its corpora, no pairs, or the name of a corpus or of another dataset.
+        InputError: an entry is not as it should be, or has the name of a corpus or dataset.
     """
     return [
         _ranking(name, entry, corpora, sources, f"{path}: rankings.{name}")
-        for name, entry in rankings.items()
+        for name, entry in checked(dict[str, Section], rankings, f"{path}: rankings").items()
     ]
 
 
@@ -110,12 +108,8 @@ def _ranking(
     name: str, given: Mapping[str, Any], corpora: Sequence[Corpus], sources: str, where: str
 ) -> RankingDataset:
     if taken := [c.name for c in corpora if name == c.name or name in c.datasets]:
-        raise InputError(
-            where,
-            expected="a name that differs from those of corpora and their datasets",
-            found=f"{name}, which corpora.{taken[0]} uses",
-            todo="rename the ranking: its name is a folder and a config of the package",
-        )
+        expected = "a name that differs from those of corpora and their datasets"
+        raise ParamsError(where, expected, f"{name}, which corpora.{taken[0]} uses")
     tasks = {task.name: task for task in ranking.TASKS}
     task = tasks[one_of(given.get("task"), tasks, f"{where}.task")]
     kind = WordRankingEntry if task.unit == "word" else RankingEntry
@@ -130,16 +124,14 @@ def _ranking(
     used = _corpora((*pairs, *background), vocabulary)
     for corpus in used:
         if language != corpus.language:
-            raise InputError(
-                f"{where}.language",
-                expected=f"{corpus.language}, the language of corpora.{corpus.name}",
-                found=repr(language),
-                todo="correct the language, or name corpora in it",
-            )
+            expected = f"{corpus.language}, the language of corpora.{corpus.name}"
+            raise ParamsError(f"{where}.language", expected, repr(language))
     origins = origins_of(used, sources)
     return RankingDataset(
         name=name,
         task=task,
+        corpus=name,
+        records="examples",
         language=language,
         seed=pairs[0].corpus.seed,
         licence="; ".join(dict.fromkeys(origin.licence for origin in origins)),
@@ -154,20 +146,17 @@ def _ranking(
 
 def _corpora(collections: Iterable[Collection], vocabulary: Corpus | None) -> list[Corpus]:
     """Return the corpora of some collections and of the vocabulary, each once."""
-    found = {collection.corpus.name: collection.corpus for collection in collections}
+    by_name = {collection.corpus.name: collection.corpus for collection in collections}
     if vocabulary is not None:
-        found.setdefault(vocabulary.name, vocabulary)
-    return list(found.values())
+        by_name.setdefault(vocabulary.name, vocabulary)
+    return list(by_name.values())
 
 
 @dataclass(frozen=True, slots=True)
 class _Finder:
-    """Finds the collections and the corpora that the entry of a ranking names.
+    """Finds the collections and corpora that the entry of a ranking names, among all corpora.
 
-    Attributes:
-        corpora: every entry of ``corpora`` in params.yaml.
-        language: of the ranking; only corpora in it are suggested.
-        unit: of the ranked texts.
+    Only those in the language of the ranking are suggested.
     """
 
     corpora: Sequence[Corpus]
@@ -175,32 +164,25 @@ class _Finder:
     unit: Unit
 
     def collections(self, named: Iterable[str], texts: int, where: str) -> list[Collection]:
-        """Return the collections named in a list: corpus, or corpus/collection.
+        """Return the collections named in a list, ``where``: corpus, or corpus/collection.
 
-        Args:
-            named: the value in params.yaml.
-            texts: the number of texts per example.
-            where: the list, for messages.
+        Their examples have a number of ``texts``.
         """
-        what = f"pairs of {self.unit}s with a score, or without score and label"
-        what = f", for {what if texts == 2 else f'single {self.unit}s'}"
+        pairs = f"pairs of {self.unit}s with a score, or without score and label"
+        what = f", for {pairs if texts == 2 else f'single {self.unit}s'}"
         corpora = {c.name: c for c in self.corpora if self._fitting(c, texts)}
-        found: dict[str, Collection] = {}
+        by_path: dict[str, Collection] = {}
         for name in named:
             corpus = corpora.get(name.partition("/")[0])
             fitting = self._fitting(corpus, texts) if corpus else []
             chosen = [c for c in fitting if name in (c.corpus.name, c.path)]
             if not chosen:
                 one_of(name, [c.path for c in fitting] or self._near(corpora), where, what)
-            if repeated := [c.path for c in chosen if c.path in found]:
-                raise InputError(
-                    where,
-                    expected="each collection once",
-                    found=f"{repeated[0]} twice, the second time as {name!r}",
-                    todo="remove one of the names",
-                )
-            found |= {c.path: c for c in chosen}
-        return list(found.values())
+            if repeated := [c.path for c in chosen if c.path in by_path]:
+                found = f"{repeated[0]} twice, the second time as {name!r}"
+                raise ParamsError(where, "each collection once", found, "remove one of the names")
+            by_path |= {c.path: c for c in chosen}
+        return list(by_path.values())
 
     def vocabulary(self, named: str, where: str) -> Corpus:
         """Return the corpus of running text with a name."""
@@ -211,22 +193,18 @@ class _Finder:
 
     def _fitting(self, corpus: Corpus, texts: int) -> list[Collection]:
         """Return the collections of a corpus that can be ranked."""
+        # A label may mean "not a paraphrase".
         return [
             Collection(corpus, name)
             for name, facts in corpus.facts.collections.items()
             if facts.texts == texts
             and facts.unit == self.unit
-            and (texts == 1 or _may_mean_the_same(facts))
+            and (texts == 1 or facts.scale is not None or facts.labels is None)
         ]
 
     def _near(self, corpora: Mapping[str, Corpus]) -> list[str]:
         """Return the names of those corpora that are in the language of the ranking."""
         return [name for name, corpus in corpora.items() if corpus.language == self.language]
-
-
-def _may_mean_the_same(facts: CollectionFacts) -> bool:
-    """Return whether pairs have scores, or no labels, as a label may mean "not a paraphrase"."""
-    return facts.scale is not None or facts.labels is None
 
 
 def _is_probed(collection: Collection, sources: str) -> bool:

@@ -1,10 +1,11 @@
-"""Passages: the sentences of a document that a task may use."""
+"""Passages: the sentences of a document that a task may use, and the order of taking them."""
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from builders.sampling.draw import Draw
-from corpora_recipes.records import SPLITS, Dialogue, Document, Section, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.records import Dialogue, Document, Section, Split
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,15 @@ def first_sentences(document: Document, count: int) -> tuple[str, ...] | None:
 
 def any_sentences(document: Document, count: int, draw: Draw) -> tuple[str, ...] | None:
     """Return ``count`` consecutive sentences of one section, uniform over all places, or None."""
-    sections = [flat(section) for section in document.sections]
-    places = [max(0, len(sentences) - count + 1) for sentences in sections]
-    if not any(places):
+    places = [
+        (sentences, start)
+        for sentences in map(flat, document.sections)
+        for start in range(len(sentences) - count + 1)
+    ]
+    if not places:
         return None
-    drawn = draw.choice(sum(places), document.id, "passage")
-    for sentences, number in zip(sections, places, strict=True):
-        if drawn < number:
-            return tuple(sentences[drawn : drawn + count])
-        drawn -= number
-    raise AssertionError("the drawn place lies in one of the sections")
+    sentences, start = places[draw.choice(len(places), document.id, "passage")]
+    return tuple(sentences[start : start + count])
 
 
 def windows(dialogue: Dialogue, count: int, draw: Draw) -> list[Passage]:
@@ -85,13 +85,7 @@ def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[P
 
 
 def _split(record: Document | Dialogue) -> Split:
-    if record.split not in SPLITS:
-        raise InputError(
-            f"document {record.id}",
-            expected=f"a split, one of {', '.join(SPLITS)}",
-            found=repr(record.split),
-            todo="read the corpus again with `probeta read`",
-        )
+    assert record.split is not None  # `read` decides every split
     return record.split
 
 
@@ -107,3 +101,36 @@ def is_finished(sentence: str) -> bool:
 def flat(section: Section) -> list[str]:
     """Return the sentences of a section."""
     return [sentence for paragraph in section.paragraphs for sentence in paragraph]
+
+
+def in_keyed_order(passages: Sequence[Passage], draw: Draw, purpose: str) -> list[Passage]:
+    """Return the passages in an order that depends only on their ids and ranks.
+
+    The first passages of all documents come before any second passage.
+    """
+    return sorted(passages, key=lambda p: (p.rank, draw.hash(p.id, purpose), p.id))
+
+
+def first_ranks(passages: Sequence[Passage], need: Mapping[Split, float]) -> list[Passage]:
+    """Leave out passages whose ranks are so high that a split does not need them.
+
+    A few passages from each of a thousand films are enough; the others need no memory.
+
+    Args:
+        passages: in any order.
+        need: split to the least number of passages to keep, if there are as many.
+
+    Returns:
+        The passages with the lowest ranks of each split, in their order. Repeated calls on growing
+        lists keep the same passages as one call on all.
+    """
+    last: dict[Split, int] = {}
+    for split, least in need.items():
+        ranks = Counter(p.rank for p in passages if p.split == split)
+        total = 0
+        for rank in sorted(ranks):
+            total += ranks[rank]
+            last[split] = rank
+            if total >= least:
+                break
+    return [p for p in passages if p.rank <= last[p.split]]

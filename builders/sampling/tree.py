@@ -1,7 +1,10 @@
-"""A parsed sentence as its tasks look at it: children, subtrees, and the tokens of words."""
+"""A parsed sentence as its tasks look at it, and counts of the words of many."""
 
+from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 
+from corpora_recipes.casing import lower_case
 from corpora_recipes.records import ParsedSentence, Word, text_of
 
 
@@ -9,10 +12,7 @@ class Tree:
     """The tree of a sentence; words and tokens are numbered from 0.
 
     Attributes:
-        sentence: the record.
-        words: of the sentence.
-        tokens: of the sentence.
-        text: of the sentence.
+        sentence: the record, of which words, tokens and text are.
         root: the number of the root.
         children: for each word the numbers of its dependents, in text order.
         token_of: for each word the number of its token.
@@ -20,24 +20,10 @@ class Tree:
         begin: the number of the first token with a letter or a digit.
     """
 
-    __slots__ = (
-        "begin",
-        "children",
-        "first_of",
-        "root",
-        "sentence",
-        "text",
-        "token_of",
-        "tokens",
-        "words",
-    )
-
     def __init__(self, sentence: ParsedSentence) -> None:
         """Look at a sentence."""
-        self.sentence = sentence
-        self.words = sentence.words
-        self.tokens = sentence.tokens
-        self.text = sentence.text
+        self.sentence, self.text = sentence, sentence.text
+        self.words, self.tokens = sentence.words, sentence.tokens
         self.root = 0
         self.children: list[list[int]] = [[] for _ in self.words]
         for number, word in enumerate(self.words):
@@ -72,28 +58,19 @@ class Tree:
 
     def subtree(self, top: int) -> list[int]:
         """Return the numbers of a word and of all words below it, in text order."""
-        found, todo = [], [top]
-        while todo:
-            number = todo.pop()
-            found.append(number)
-            todo += self.children[number]
-        return sorted(found)
+        numbers = [top]
+        for number in numbers:
+            numbers += self.children[number]
+        return sorted(numbers)
 
     def depth(self) -> int:
-        """Return the number of words on the longest way from the root to a leaf.
-
-        Punctuation is not counted.
-        """
-        deepest, todo = 1, [(self.root, 1)]
-        while todo:
-            number, depth = todo.pop()
-            deepest = max(deepest, depth)
-            todo += [
-                (child, depth + 1)
-                for child in self.children[number]
-                if self.words[child].relation != "punct"
-            ]
-        return deepest
+        """Return the number of words, not punctuation, on the longest way from the root."""
+        depth, level = 0, [self.root]
+        while level:
+            depth += 1
+            below = [child for number in level for child in self.children[number]]
+            level = [child for child in below if self.words[child].relation != "punct"]
+        return depth
 
     def is_word(self, token: int) -> bool:
         """Return whether a token is a single word, with a letter or a digit."""
@@ -106,9 +83,8 @@ class Tree:
 
     def with_forms(self, forms: Iterable[str]) -> str:
         """Return the text with other forms in the places of its tokens."""
-        return text_of(
-            token._replace(form=form) for form, token in zip(forms, self.tokens, strict=True)
-        )
+        tokens = zip(forms, self.tokens, strict=True)
+        return text_of(token._replace(form=form) for form, token in tokens)
 
 
 def is_finite(word: Word) -> bool:
@@ -117,3 +93,29 @@ def is_finite(word: Word) -> bool:
     return word.upos in ("VERB", "AUX") and (
         form == "Fin" or (not form and bool(word.feature("Mood")))
     )
+
+
+class WordCounts:
+    """Counts of words by kind (part of speech and features), and of neighbours in lower case."""
+
+    def __init__(self) -> None:
+        """Count nothing yet."""
+        self.of_kind: dict[str, Counter[str]] = {}
+        self._numbers: dict[str, int] = {}
+        self._pairs: Counter[int] = Counter()
+
+    def add_word(self, kind: str, form: str) -> None:
+        """Count a word of a kind."""
+        self.of_kind.setdefault(kind, Counter())[form] += 1
+
+    def add_neighbours(self, forms: list[str]) -> None:
+        """Count each pair of neighbouring tokens of a sentence."""
+        known = self._numbers
+        numbers = [known.setdefault(lower_case(form), len(known)) for form in forms]
+        # One integer a pair takes a third of the memory of a tuple.
+        self._pairs.update(first << 32 | second for first, second in pairwise(numbers))
+
+    def together(self, first: str, second: str) -> int:
+        """Return how often two words are neighbours, in this order and any case."""
+        left, right = self._numbers.get(lower_case(first)), self._numbers.get(lower_case(second))
+        return 0 if left is None or right is None else self._pairs[left << 32 | right]

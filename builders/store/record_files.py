@@ -11,7 +11,9 @@ import pyarrow.parquet as pq
 
 from corpora_recipes.records import Example, Record, record_unit
 from corpora_recipes.rows import WINDOW, from_row, record_schema
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import OutputError
+
+_TODO = "write them with `probeta read`"
 
 
 def window_of(path: Path) -> dict[str, Any] | None:
@@ -40,21 +42,12 @@ def record_batches(
     try:
         file = pq.ParquetFile(path)
     except (OSError, pa.ArrowInvalid) as error:
-        raise InputError(
-            path,
-            expected="the records of the corpus, as Parquet",
-            found=str(error),
-            todo="write them with `probeta read`",
-        ) from None
+        raise OutputError(path, "the records of the corpus", str(error), _TODO) from None
     names = record_schema(kind).names
     with file:
         if file.schema_arrow.names != names:
-            raise InputError(
-                path,
-                expected=f"records ({kind}) with the columns {', '.join(names)}",
-                found=", ".join(file.schema_arrow.names),
-                todo="write them again with `probeta read`",
-            )
+            expected = f"records ({kind}) with the columns {', '.join(names)}"
+            raise OutputError(path, expected, ", ".join(file.schema_arrow.names), _TODO)
         # A document or a dialogue may be a whole book.
         size = 500 if record_unit(kind) != "documents" else 20
         yield from file.iter_batches(batch_size=size, columns=columns)
@@ -79,21 +72,14 @@ def read_examples(path: Path, collection: str) -> list[Example]:
     Raises:
         InputError: see ``record_batches``.
     """
-    found = read_records(path, "examples", collection)
-    return [record for record in found if isinstance(record, Example)]
+    records = read_records(path, "examples", collection)
+    return [record for record in records if isinstance(record, Example)]
 
 
-def no_examples(path: Path, collections: Sequence[str]) -> InputError:
+def no_examples(path: Path, collections: Sequence[str]) -> OutputError:
     """Return the error of a file without examples of some collections."""
-    there = {
-        name
-        for batch in record_batches(path, "examples", ["collection"])
-        for name in batch["collection"].to_pylist()
-    }
-    return InputError(
-        path,
-        expected=f"examples of {' or '.join(collections)}",
-        found=f"only those of {', '.join(sorted(there))}" if there else "no examples",
-        todo="name a collection of the file, or add the missing source files: a sample "
-        "(`sources` in params.yaml) has only some collections",
-    )
+    batches = record_batches(path, "examples", ["collection"])
+    others = sorted({name for batch in batches for name in batch["collection"].to_pylist()})
+    found = f"only those of {', '.join(others)}" if others else "no examples"
+    todo = "name a collection of the file, or add the missing source files: a sample has only some"
+    return OutputError(path, f"examples of {' or '.join(collections)}", found, todo)

@@ -1,31 +1,92 @@
-"""Writes instances to Parquet shards with stable names and bytes, and computes their digests."""
+"""Writes the instances of datasets, in shards with stable names and bytes, and their digests."""
 
 import hashlib
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
-from builders.store.opening import opened
+from builders.plan.datasets import Dataset
 from builders.store.schema import instance_schema
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.records import SPLITS, Split
 from corpora_recipes.running.errors import InputError
 
-if TYPE_CHECKING:
-    from builders.plan.datasets import Dataset
-
 ROWS_A_SHARD = 50_000
 ROW_GROUP = 1000
+Rows = dict[Split, list[dict[str, Any]]]
+# Unit ("documents" …) to outcome to number.
+Counts = dict[str, dict[str, int]]
+
+
+class Made(NamedTuple):
+    """The rows of a dataset.
+
+    Attributes:
+        rows: split to its rows.
+        labels: names of the classes in the order of their numbers; empty if rows have none.
+        counts: the numbers of records used or left out, by reason.
+    """
+
+    rows: Rows
+    labels: list[str]
+    counts: Counts
+
+
+# The keys of a dataset in build.json that are no such units.
+NO_COUNTS = ("rows", "labels", "sources", "window")
+
+
+def describe(counts: Counts) -> str:
+    """Return the counts of a report in words: "documents: read 9, …; passages: …"."""
+
+    def spaced(name: str) -> str:
+        return name.replace("_", " ")
+
+    return "; ".join(
+        f"{spaced(unit)}: " + ", ".join(f"{spaced(reason)} {n:,}" for reason, n in of.items())
+        for unit, of in counts.items()
+    )
+
+
+def write_dataset(
+    dataset: Dataset, splits: Rows, labels: list[str], folder: Path
+) -> dict[str, Any]:
+    """Write the rows of a dataset to ``folder/<dataset>``.
+
+    Returns:
+        ``rows``, split to their number, and ``labels``, split to class to the number of rows.
+    """
+    report: dict[str, Any] = {"rows": {}, "labels": {}}
+    for split, rows in splits.items():
+        written = write_split(rows, dataset, split, labels, folder / dataset.name)
+        report["rows"][split] = len(written)
+        names = Counter(labels[row["label"]] for row in written if "label" in row)
+        report["labels"][split] = dict(sorted(names.items()))
+    return report
+
+
+def write_report(report: dict[str, Any], folder: Path) -> None:
+    """Write the report on the datasets of a folder to ``folder/build.json``."""
+    text = json.dumps(report, ensure_ascii=False, indent=2)
+    (folder / "build.json").write_text(text + "\n", "utf-8")
+
+
+def describe_rows(dataset: str, report: dict[str, Any]) -> str:
+    """Return the number of rows per split that a report on a dataset has, in words."""
+    return f"{dataset}: " + ", ".join(f"{of} {rows:,}" for of, rows in report["rows"].items())
 
 
 def write_split(
     rows: Sequence[dict[str, Any]],
-    dataset: "Dataset",
+    dataset: Dataset,
     split: Split,
     labels: list[str],
     folder: Path,
@@ -48,8 +109,8 @@ def write_split(
     numbers = {label: number for number, label in enumerate(labels)}
     complete = [_complete(row, dataset, split, numbers) for row in rows]
     complete.sort(key=lambda r: (keyed_hash(dataset.seed, dataset.name, r["id"], "row"), r["id"]))
-    there = {name for row in complete for name in row}
-    columns = {name: column for name, column in dataset.columns().items() if name in there}
+    present = {name for row in complete for name in row}
+    columns = {name: column for name, column in dataset.columns().items() if name in present}
     schema = instance_schema(columns, labels, dataset.about())
     shards = max(1, -(-len(complete) // ROWS_A_SHARD))
     for shard in range(shards):
@@ -73,15 +134,31 @@ def write_shard(path: Path, schema: pa.Schema, parts: Iterable[Sequence[dict[str
 
 
 def _complete(
-    row: dict[str, Any], dataset: "Dataset", split: Split, numbers: Mapping[str, int]
+    row: dict[str, Any], dataset: Dataset, split: Split, numbers: Mapping[str, int]
 ) -> dict[str, Any]:
-    done = dict(row)
-    done["split"] = split
     # Rows of a dataset of several corpora already have the licence of their corpus.
-    done.setdefault("licence", dataset.licence)
+    complete = {"licence": dataset.licence, **row, "split": split}
     if isinstance(row.get("label"), str):
-        done["label"] = numbers[row["label"]]
-    return done
+        complete["label"] = numbers[row["label"]]
+    return complete
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[pq.ParquetFile]:
+    """Yield a Parquet file, for reading alone.
+
+    Raises:
+        InputError: what is read of it, also of its metadata, is damaged.
+    """
+    try:
+        # Not read_table, which would take folder names for columns.
+        with pq.ParquetFile(path) as file:
+            yield file
+    # Besides pyarrow's errors: texts that are not UTF-8, metadata that are not JSON or lack a key.
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        fault = f"{type(error).__name__}: {error}"
+        todo = "download or write the file again"
+        raise InputError(path, "a Parquet file", fault, todo) from error
 
 
 def digests(folder: Path) -> Iterator[dict[str, Any]]:
@@ -95,38 +172,26 @@ def digests(folder: Path) -> Iterator[dict[str, Any]]:
     Raises:
         InputError: the folder has no dataset.
     """
-    found = False
-    for config, split, shards in datasets_in(folder):
-        found = True
+    datasets = list(datasets_in(folder))
+    for config, split, shards in datasets:
         yield {"config": config, "split": split, **digest(shards)}
-    if not found:
-        raise InputError(
-            folder,
-            expected="folders of <split>-00000-of-0000N.parquet",
-            found="none",
-            todo="build the datasets first, or name another folder",
-        )
+    if not datasets:
+        todo = "build the datasets first, or name another folder"
+        raise InputError(folder, "folders of <split>-00000-of-0000N.parquet", "none", todo)
 
 
 def digest(shards: Sequence[Path]) -> dict[str, Any]:
     """Return ``rows``, ``sha256`` and ``content`` of a split's shards, see ``digests``."""
-    content, rows = hashlib.sha256(), 0
+    content, files, rows = hashlib.sha256(), hashlib.sha256(), 0
     for path in shards:
+        files.update(path.read_bytes())
         with opened(path) as file:
             for batch in file.iter_batches(batch_size=ROW_GROUP):
                 for row in batch.to_pylist():
                     line = json.dumps(row, ensure_ascii=False, sort_keys=True)
                     content.update(line.encode() + b"\n")
                     rows += 1
-    return {"rows": rows, "sha256": digest_of_files(shards), "content": content.hexdigest()}
-
-
-def digest_of_files(shards: Sequence[Path]) -> str:
-    """Return the SHA-256 of a split's shards, joined in their order."""
-    whole = hashlib.sha256()
-    for path in shards:
-        whole.update(path.read_bytes())
-    return whole.hexdigest()
+    return {"rows": rows, "sha256": files.hexdigest(), "content": content.hexdigest()}
 
 
 def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
@@ -144,8 +209,8 @@ def datasets_in(folder: Path) -> Iterator[tuple[str, Split, list[Path]]]:
 
 def shards_in(dataset: Path) -> dict[Split, list[Path]]:
     """Return split to its shards, in order, in the folder of a dataset."""
-    found = {split: sorted(dataset.glob(f"{split}-?????-of-?????.parquet")) for split in SPLITS}
-    return {split: shards for split, shards in found.items() if shards}
+    files = {split: sorted(dataset.glob(f"{split}-?????-of-?????.parquet")) for split in SPLITS}
+    return {split: shards for split, shards in files.items() if shards}
 
 
 def copy_shards(dataset: Path, folder: Path) -> None:

@@ -4,7 +4,6 @@ from builders.tasks import (
     discourse_coherence,
     discourse_relations,
     examples,
-    paradigms,
     ranking,
     section_prediction,
     sentence_ordering,
@@ -24,6 +23,5 @@ TASKS: dict[str, Task] = {
         discourse_relations.TASK,
         *treebank.TASKS,
         *ranking.TASKS,
-        paradigms.TASK,
     )
 }

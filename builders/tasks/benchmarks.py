@@ -1,21 +1,21 @@
 """The shipped benchmarks: which datasets belong to them, and what these are built from."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from corpora_recipes.running.yaml_text import load_yaml
 
-_FILE: Mapping[str, Mapping[str, Mapping[str, Any]]] = load_yaml(
-    Path(__file__).with_name("benchmarks.yaml")
-)
-BENCHMARKS = {
-    benchmark: {name: entry for name, entry in datasets.items() if "withdrawn" not in entry}
-    for benchmark, datasets in _FILE.items()
-}
-"""Benchmark to dataset to what it is built from: benchmarks.yaml without what is withdrawn."""
-WITHDRAWN = {
-    benchmark: {name: entry for name, entry in datasets.items() if "withdrawn" in entry}
-    for benchmark, datasets in _FILE.items()
-}
-"""The same for what is withdrawn; the reason is in ``withdrawn``."""
+Entries = dict[str, dict[str, dict[str, Any]]]
+"""Benchmark to dataset to what it is built from."""
+_ALL: Entries = load_yaml(Path(__file__).with_name("benchmarks.yaml"))
+
+
+def _entries(*, withdrawn: bool) -> Entries:
+    return {
+        benchmark: {name: e for name, e in entries.items() if ("withdrawn" in e) is withdrawn}
+        for benchmark, entries in _ALL.items()
+    }
+
+
+BENCHMARKS, WITHDRAWN = _entries(withdrawn=False), _entries(withdrawn=True)
+"""benchmarks.yaml, without what is withdrawn, and only that, with the reason in ``withdrawn``."""

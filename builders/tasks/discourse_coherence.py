@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from builders.sampling.classes import balanced_classes
-from builders.sampling.donors import Donors, Fits
+from builders.sampling.donors import Donors, Fits, Likeness
 from builders.sampling.draw import Draw
-from builders.sampling.likeness import Likeness
-from builders.sampling.order import in_keyed_order
-from builders.sampling.passages import Passage, any_sentences, one_passage, windows
+from builders.sampling.passages import (
+    Passage,
+    any_sentences,
+    in_keyed_order,
+    one_passage,
+    windows,
+)
 from builders.tasks.groups import DC
-from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import Column, Option, sentences
+from builders.tasks.task import Column, Option, PassageTask, sentences
 from corpora_recipes.records import Dialogue, Document
 from corpora_recipes.text.same_text import normalise
 
@@ -45,22 +47,17 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     so that a replacing sentence occurs nowhere else. It is from another document while one is left
     (a split may have a single book). It has the same place in the donor's passage as in the row, so
     that its form does not reveal it, and its words differ from every sentence of the row.
-
-    Args:
-        passages: of six sentences each, in keyed order.
-        draw: the dataset's.
-        quota: the most rows to make.
     """
     policy = draw.options.get("donors", "random")
     a_row = WITH_SIMILAR_DONORS if policy == "similar" else PASSAGES_A_ROW
     pairs = min(quota // 2, int(len(passages) / (2 * a_row)))
-    wanted = int(2 * pairs * a_row)
-    roles = sorted(passages[:wanted], key=lambda p: (draw.hash(p.id, "role"), p.id))
+    needed = int(2 * pairs * a_row)
+    roles = sorted(passages[:needed], key=lambda p: (draw.hash(p.id, "role"), p.id))
     used = in_keyed_order(roles[: 2 * pairs], draw, "select")
     # The remaining first passages of documents are donors too; more passages of a long book would
     # be most of the donors.
-    donors = roles[2 * pairs :] + [p for p in passages[wanted:] if p.rank == 0]
-    labels = balanced_classes(used, 2, draw)
+    donors = roles[2 * pairs :] + [p for p in passages[needed:] if p.rank == 0]
+    labels = draw.classes(2, [source.id for source in used])
     takers = [source for source, label in zip(used, labels, strict=True) if label == 0]
     places = {
         taker.id: REPLACEABLE[draw.choice(len(REPLACEABLE), taker.id, "position")]
@@ -70,24 +67,19 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     coherent = [s for s, label in zip(used, labels, strict=True) if label == 1]
     replaced = [taker for taker in takers if taker.id in donor_of]
     return [
-        *(_row(source, 1) for source in coherent[: len(replaced)]),
-        *(_row(taker, 0, places[taker.id], donor_of[taker.id]) for taker in replaced),
+        *(_row(source) for source in coherent[: len(replaced)]),
+        *(_replaced(taker, places[taker.id], donor_of[taker.id]) for taker in replaced),
     ]
 
 
-def _row(
-    source: Passage, label: int, place: int | None = None, donor: Passage | None = None
-) -> dict[str, Any]:
-    sentences = list(source.sentences)
-    if place is not None and donor is not None:
-        sentences[place] = donor.sentences[place]
-    return {
-        "passage": source.id,
-        "sentences": sentences,
-        "label": label,
-        "replaced_position": None if place is None else place + 1,
-        "donor_id": None if donor is None else donor.id,
-    }
+def _row(source: Passage) -> dict[str, Any]:
+    return {"passage": source.id, "sentences": list(source.sentences), "label": 1}
+
+
+def _replaced(taker: Passage, place: int, donor: Passage) -> dict[str, Any]:
+    row = _row(taker) | {"label": 0, "replaced_position": place + 1, "donor_id": donor.id}
+    row["sentences"][place] = donor.sentences[place]
+    return row
 
 
 def _match(

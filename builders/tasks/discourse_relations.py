@@ -8,7 +8,7 @@ and the relation (41 classes in the RST Discourse Treebank); or the relation alo
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 
 from builders.tasks.groups import DR
 from builders.tasks.task import Column, Option, Task, Text
@@ -17,36 +17,6 @@ from corpora_recipes.records import DiscourseNode, DiscourseTree
 # Whether each of the two children is a nucleus, in text order, to the column `order`.
 _ORDERS = {(True, True): "NN", (True, False): "NS", (False, True): "SN"}
 NUCLEUS_FIRST, TEXT_ORDER, RELATION = LABELS = ("nucleus_first", "text_order", "relation")
-
-
-@dataclass(frozen=True, slots=True)
-class RelationInstance:
-    """An inner node of a binary discourse tree.
-
-    Where the label is "nucleus_first", the nucleus is on the left wherever it is in the text.
-    Otherwise, and if both are nuclei, the sides are in text order.
-
-    Attributes:
-        label: nuclearity and relation, such as "NS-Elaboración", or the relation alone.
-        relation: the relation alone.
-        order: nuclearity in text order: "NS", "SN" or "NN".
-        left: the EDUs of the left side.
-        right: the EDUs of the right side.
-        left_first: index of the left side's first EDU in the text, from 0.
-        left_last: index of its last EDU.
-        right_first: as ``left_first``.
-        right_last: as ``left_last``.
-    """
-
-    label: str
-    relation: str
-    order: str
-    left: list[str]
-    right: list[str]
-    left_first: int
-    left_last: int
-    right_first: int
-    right_last: int
 
 
 def binarise(tree: DiscourseTree) -> DiscourseNode:
@@ -69,8 +39,11 @@ def binarise(tree: DiscourseTree) -> DiscourseNode:
     return made[id(tree.root)]
 
 
-def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[RelationInstance]:
-    """Return the relations of a text.
+def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[dict[str, Any]]:
+    """Return the relations of a text, as the columns of their rows.
+
+    If classes name the nucleus first, it is on the left wherever it is in the text; otherwise, and
+    if both are nuclei, the sides are in text order.
 
     Args:
         tree: of n EDUs.
@@ -83,22 +56,22 @@ def instances(tree: DiscourseTree, label: str = NUCLEUS_FIRST) -> list[RelationI
     return [_instance(node, tree, label) for node in _preorder(binarise(tree)) if node.children]
 
 
-def _instance(node: DiscourseNode, tree: DiscourseTree, label: str) -> RelationInstance:
+def _instance(node: DiscourseNode, tree: DiscourseTree, label: str) -> dict[str, Any]:
     order = nuclearity = _ORDERS[node.nuclei[0], node.nuclei[1]]
     left, right = (child.edus() for child in node.children)
     if label == NUCLEUS_FIRST and order == "SN":
         left, right, nuclearity = right, left, "NS"
-    return RelationInstance(
-        label=node.relation if label == RELATION else f"{nuclearity}-{node.relation}",
-        relation=node.relation,
-        order=order,
-        left=[tree.edus[edu] for edu in left],
-        right=[tree.edus[edu] for edu in right],
-        left_first=left[0],
-        left_last=left[-1],
-        right_first=right[0],
-        right_last=right[-1],
-    )
+    return {
+        "label": node.relation if label == RELATION else f"{nuclearity}-{node.relation}",
+        "relation": node.relation,
+        "order": order,
+        "left": [tree.edus[edu] for edu in left],
+        "right": [tree.edus[edu] for edu in right],
+        "left_first": left[0],
+        "left_last": left[-1],
+        "right_first": right[0],
+        "right_last": right[-1],
+    }
 
 
 def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
@@ -109,29 +82,21 @@ def _preorder(root: DiscourseNode) -> Iterator[DiscourseNode]:
         todo.extend(reversed(node.children))
 
 
+_LEFT = (
+    "elementary discourse units of the nucleus if label is nucleus_first; otherwise, or of two "
+    "nuclei, those of the span that comes first in the text"
+)
+_RIGHT = "elementary discourse units of the other span"
+
 TASK = Task(
     name="discourse_relations",
     group=DR,
     question="Which discourse relation joins the two spans of a rhetorical structure tree, and "
     "which of them is the nucleus?",
     records=("trees",),
-    labels=(),
     texts=(
-        Text(
-            "left",
-            "left_tokens",
-            "strings",
-            "elementary discourse units of the nucleus if label is nucleus_first; otherwise, or of "
-            "two nuclei, those of the span that comes first in the text",
-            count=None,
-        ),
-        Text(
-            "right",
-            "right_tokens",
-            "strings",
-            "elementary discourse units of the other span",
-            count=None,
-        ),
+        Text("left", "left_tokens", "strings", _LEFT, count=None),
+        Text("right", "right_tokens", "strings", _RIGHT, count=None),
     ),
     needs="a relation",
     constructed=False,

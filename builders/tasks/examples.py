@@ -1,12 +1,16 @@
 """The tasks on labelled examples: one text or a pair of texts, with a class or a score.
 
-Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018), and the tasks on the
-Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1).
+Spanish SentEval (Araujo et al. 2022, section 2; after Conneau and Kiela 2018), the tasks on the
+Penn Discourse Treebank of DiscoEval (Chen, Chu and Gimpel 2019, section 3.1), and the paradigms of
+Sumbler et al.'s test ParaLex, such as the days of the week: a row is a cluster of terms, nothing is
+trained or annotated.
 """
 
-from builders.tasks.example_task import ExampleTask
-from builders.tasks.groups import LPT, PDTB_E, PDTB_I, SC, SPC, SS, Group
-from builders.tasks.task import Text
+from builders.tasks.groups import LPT, PARALEX, PDTB_E, PDTB_I, SC, SPC, SS, Group
+from builders.tasks.task import ExampleTask, Text
+
+# Of a paradigm: two terms are seeds, at least one is looked for.
+FEWEST_TERMS = 3
 
 _ONE = (Text("sentence", "tokens", "string", "natural text"),)
 _TWO = (
@@ -17,6 +21,7 @@ _ARGUMENTS = (
     Text("sentence1", "tokens1", "string", "natural text of the first argument"),
     Text("sentence2", "tokens2", "string", "natural text of the second"),
 )
+_TERMS = Text("terms", "tokens", "strings", "the terms of the cluster, as in the source", None)
 
 
 def _relation_task(name: str, group: Group, question: str, example: str) -> ExampleTask:
@@ -110,5 +115,21 @@ TASKS = (
         PDTB_I,
         "Which discourse relation holds between two arguments that no connective joins?",
         "| The bridge was closed | A crack had been found in a cable | **Contingency.Cause** |",
+    ),
+    ExampleTask(
+        name="paradigms",
+        group=PARALEX,
+        question="Which words complete a paradigm? Every two terms of a cluster are seeds, and the "
+        "other words are looked for among the nearest neighbours of the seeds. Nothing is trained.",
+        texts=(_TERMS,),
+        needs="a cluster of texts, of any number",
+        target="neighbours",
+        unit="word",
+        trained=False,
+        named_by_language=True,
+        example="""\
+| cluster | terms |
+|---|---|
+| tides | pleamar, bajamar, reflujo, estoa |""",
     ),
 )

@@ -16,19 +16,19 @@ class Group(NamedTuple):
 
 
 # Araujo et al. (2022), Table 2, after Conneau and Kiela (2018) and Chen, Chu and Gimpel (2019).
-SC = Group("SC", "Sentence classification")
-SPC = Group("SPC", "Sentence pair classification")
-SS = Group("SS", "Semantic similarity")
-LPT = Group("LPT", "Linguistic probing")
-SP = Group("SP", "Sentence position")
-BSO = Group("BSO", "Binary sentence ordering")
-DC = Group("DC", "Discourse coherence")
-SSP = Group("SSP", "Section prediction")
-DR = Group("DR", "Discourse relations")
-PDTB_E = Group("PDTB-E", "Explicit discourse relations")
-PDTB_I = Group("PDTB-I", "Implicit discourse relations")
-# Nothing is trained for these.
-EVALRANK = Group("EvalRank", "Ranks of paraphrases")
-PARALEX = Group("ParaLex", "Paradigms of words")
-
-GROUPS = (SC, SPC, SS, LPT, SP, BSO, DC, SSP, DR, PDTB_E, PDTB_I, EVALRANK, PARALEX)
+GROUPS = (
+    SC := Group("SC", "Sentence classification"),
+    SPC := Group("SPC", "Sentence pair classification"),
+    SS := Group("SS", "Semantic similarity"),
+    LPT := Group("LPT", "Linguistic probing"),
+    SP := Group("SP", "Sentence position"),
+    BSO := Group("BSO", "Binary sentence ordering"),
+    DC := Group("DC", "Discourse coherence"),
+    SSP := Group("SSP", "Section prediction"),
+    DR := Group("DR", "Discourse relations"),
+    PDTB_E := Group("PDTB-E", "Explicit discourse relations"),
+    PDTB_I := Group("PDTB-I", "Implicit discourse relations"),
+    # Nothing is trained for these.
+    EVALRANK := Group("EvalRank", "Ranks of paraphrases"),
+    PARALEX := Group("ParaLex", "Paradigms of words"),
+)

@@ -6,7 +6,7 @@ paraphrases. Nothing is trained: the evaluation ranks each positive among all ot
 """
 
 from builders.tasks.groups import EVALRANK
-from builders.tasks.task import Column, Task, Text
+from builders.tasks.task import Column, Task, Text, Unit
 
 CITATION = (
     "Bin Wang, C.-C. Jay Kuo and Haizhou Li (2022). Just Rank: Rethinking Evaluation with Word and "
@@ -20,42 +20,36 @@ _PROVENANCE = {
     "source": Column("string", "corpus, or corpus/collection, where the text occurs first"),
 }
 
+
+def _ranking_task(unit: Unit, question: str, about: str, example: str) -> Task:
+    return Task(
+        name=f"{unit}_ranking",
+        group=EVALRANK,
+        question=f"{question} Each positive of a {unit} is ranked among all {unit}s of the "
+        "dataset; nothing is trained.",
+        records=(),
+        texts=(Text("text", "tokens", "string", about),),
+        needs="one pair of paraphrases or more",
+        constructed=False,
+        provenance=_PROVENANCE,
+        target="neighbours",
+        unit=unit,
+        trained=False,
+        example=f"| text | positive |\n|---|---|\n{example}",
+    )
+
+
 TASKS = (
-    Task(
-        name="sentence_ranking",
-        group=EVALRANK,
-        question="Is the paraphrase of a sentence nearer than all other sentences? Each positive "
-        "of a sentence is ranked among all sentences of the dataset; nothing is trained.",
-        records=(),
-        labels=(),
-        texts=(Text("text", "tokens", "string", "natural text of the sentence"),),
-        needs="one pair of paraphrases or more",
-        constructed=False,
-        provenance=_PROVENANCE,
-        target="neighbours",
-        trained=False,
-        example="""\
-| text | positive |
-|---|---|
-| El faro se apagó al amanecer. | **La luz del faro dejó de verse al alba.** |""",
+    _ranking_task(
+        "sentence",
+        "Is the paraphrase of a sentence nearer than all other sentences?",
+        "natural text of the sentence",
+        "| El faro se apagó al amanecer. | **La luz del faro dejó de verse al alba.** |",
     ),
-    Task(
-        name="word_ranking",
-        group=EVALRANK,
-        question="Is the synonym of a word nearer than all other words? Each positive of a word "
-        "is ranked among all words of the dataset; nothing is trained.",
-        records=(),
-        labels=(),
-        texts=(Text("text", "tokens", "string", "the word, in lower case"),),
-        needs="one pair of paraphrases or more",
-        constructed=False,
-        provenance=_PROVENANCE,
-        target="neighbours",
-        unit="word",
-        trained=False,
-        example="""\
-| text | positive |
-|---|---|
-| barca | **bote** |""",
+    _ranking_task(
+        "word",
+        "Is the synonym of a word nearer than all other words?",
+        "the word, in lower case",
+        "| barca | **bote** |",
     ),
 )

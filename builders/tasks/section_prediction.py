@@ -11,8 +11,7 @@ from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, flat, is_finished, one_passage
 from builders.sampling.same_text import is_telling
 from builders.tasks.groups import SSP
-from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import Text
+from builders.tasks.task import PassageTask, Text
 from corpora_recipes.records import Document
 
 # The highest ratio of the lengths of two sentences that count as equally long.
@@ -31,10 +30,11 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
     if not summary or not body:
         return []
     chosen = summary[draw.choice(len(summary), document.id, "summary")]
-    ratios = [max(len(chosen), len(s)) / min(len(chosen), len(s)) for s in body]
-    similar = [s for s, ratio in zip(body, ratios, strict=True) if ratio <= SIMILAR]
-    if not similar:
-        similar = [body[ratios.index(min(ratios))]]
+
+    def ratio(sentence: str) -> float:
+        return max(len(chosen), len(sentence)) / min(len(chosen), len(sentence))
+
+    similar = [s for s in body if ratio(s) <= SIMILAR] or [min(body, key=ratio)]
     other = similar[draw.choice(len(similar), document.id, "body")]
     return one_passage(document, (chosen, other))
 
@@ -44,15 +44,8 @@ def _is_usable(sentence: str) -> bool:
     return is_finished(sentence) and is_telling(sentence) and QUOTATION.isdisjoint(sentence)
 
 
-def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:
-    """Return SSP rows of one split: for each passage, one of each class.
-
-    Args:
-        passages: of a sentence of the summary and one of the body, in keyed order.
-        draw: not used.
-        quota: the most rows to make.
-    """
-    del draw  # nothing is left to draw
+def instances(passages: Sequence[Passage], _: Draw, quota: int) -> list[dict[str, Any]]:
+    """Return SSP rows of one split: for each passage, one of each class."""
     return [
         {
             "id": f"{source.id}#{TASK.labels[label]}",

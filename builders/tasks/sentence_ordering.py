@@ -9,12 +9,10 @@ place of the first five sentences, as here by default.
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.classes import balanced_classes
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, first_sentences, one_passage
 from builders.tasks.groups import BSO
-from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import Option, sentences
+from builders.tasks.task import Option, PassageTask, sentences
 from corpora_recipes.records import Document
 
 COUNT = 2
@@ -29,22 +27,16 @@ def passages(document: Document, draw: Draw) -> list[Passage]:
     """
     if draw.options.get("pair") == "first":
         return one_passage(document, first_sentences(document, COUNT))
-    found = first_sentences(document, FIRST)
+    sentences = first_sentences(document, FIRST)
     place = draw.choice(FIRST - COUNT + 1, document.id, "pair")
-    return one_passage(document, found and found[place : place + COUNT])
+    return one_passage(document, sentences and sentences[place : place + COUNT])
 
 
 def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[str, Any]]:
-    """Return BSO rows of one split, half of them swapped (label 0).
-
-    Args:
-        passages: of two sentences each, in keyed order.
-        draw: the dataset's.
-        quota: the most rows to make.
-    """
+    """Return BSO rows of one split, half of them swapped (label 0)."""
     count = min(quota, len(passages))
     used = passages[: count - count % 2]
-    labels = balanced_classes(used, 2, draw)
+    labels = draw.classes(2, [source.id for source in used])
     return [
         {
             "passage": source.id,

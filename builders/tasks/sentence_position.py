@@ -7,20 +7,17 @@ Representations", section 3; for Spanish Araujo et al. (2022).
 from collections.abc import Sequence
 from typing import Any
 
-from builders.sampling.classes import balanced_classes
 from builders.sampling.draw import Draw
 from builders.sampling.passages import Passage, first_sentences, one_passage
 from builders.tasks.groups import SP
-from builders.tasks.passage_task import PassageTask
-from builders.tasks.task import sentences
+from builders.tasks.task import PassageTask, sentences
 from corpora_recipes.records import Document
 
 COUNT = 5
 
 
-def passages(document: Document, draw: Draw) -> list[Passage]:
+def passages(document: Document, _: Draw) -> list[Passage]:
     """Return the first five sentences of the document's first section, if it has as many."""
-    del draw  # the place is fixed
     return one_passage(document, first_sentences(document, COUNT))
 
 
@@ -28,16 +25,11 @@ def instances(passages: Sequence[Passage], draw: Draw, quota: int) -> list[dict[
     """Return SP rows of one split: the moved sentence, then the other four in their order.
 
     The position is uniform over 1 … 5, and every position is exactly equally frequent.
-
-    Args:
-        passages: of five sentences each, in keyed order.
-        draw: the dataset's.
-        quota: the most rows to make.
     """
     count = min(quota, len(passages))
     used = passages[: count - count % COUNT]
     rows = []
-    positions = balanced_classes(used, COUNT, draw)
+    positions = draw.classes(COUNT, [source.id for source in used])
     for source, position in zip(used, positions, strict=True):
         moved = source.sentences[position]
         others = source.sentences[:position] + source.sentences[position + 1 :]

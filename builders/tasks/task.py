@@ -1,11 +1,21 @@
-"""The type of a task: its question, texts, columns and class labels."""
+"""What a task is: its question, texts, columns and class labels; and the three kinds of tasks.
 
-from collections.abc import Mapping
+A ``PassageTask`` makes rows of sentences that it takes from documents, an ``ExampleTask`` has the
+labelled examples of others, a ``TreebankTask`` asks for a property of parsed sentences.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from builders.tasks.groups import Group
+from builders.sampling.candidates import Candidate
+from builders.sampling.draw import Draw
+from builders.sampling.folds import FOLDS
+from builders.sampling.passages import Passage
+from builders.sampling.tree import Tree, WordCounts
+from builders.tasks.groups import LPT, Group
+from corpora_recipes.facts import CollectionFacts
 
 Kind = Literal["string", "strings", "integer", "number"]
 Answer = Literal["label", "score", "neighbours"]
@@ -43,7 +53,7 @@ class Text:
     Attributes:
         natural: name of the column with the natural text.
         tokens: name of the column with its tokens, joined by single spaces.
-        kind: "string" for one text per row, "strings" for a list of texts.
+        kind: of the values: "string" or "strings".
         about: its content, for the dataset card.
         count: the number of texts per row in this column; None if it varies.
     """
@@ -55,7 +65,7 @@ class Text:
     count: int | None = 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """A task, without its data.
 
@@ -87,7 +97,7 @@ class Task:
     group: Group
     question: str
     records: tuple[str, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = ()
     texts: tuple[Text, ...]
     needs: str
     constructed: bool
@@ -153,3 +163,119 @@ class Task:
 def sentences(count: int) -> tuple[Text, ...]:
     """Return the text column of a task whose rows have ``count`` sentences."""
     return (Text("sentences", "tokens", "strings", "natural text", count),)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageTask(Task):
+    """A task with two steps: from a record to passages, from a split's passages to rows.
+
+    Attributes:
+        passages: returns the passages of a record (of a kind in ``records``), which depend only on
+            it and the dataset's draw.
+        instances: returns rows, given a split's passages in the order to take them, the dataset's
+            draw and the highest number of rows.
+        documents_a_row: the number of documents per row.
+        lends_documents: whether another such task of the corpus may use its documents too, if
+            there are too few.
+        level_lengths: whether rows show the sentences of a passage "together" or "alone", if
+            their length must not reveal their position (see ``builders.sampling.lengths``); "" if
+            the task does not ask for positions.
+    """
+
+    passages: Callable[[Any, Draw], list[Passage]]
+    instances: Callable[[Sequence[Passage], Draw, int], list[dict[str, Any]]]
+    documents_a_row: float
+    lends_documents: bool
+    level_lengths: Literal["together", "alone", ""] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExampleTask(Task):
+    """A task whose rows are examples; their corpus names the classes.
+
+    Attributes:
+        named_by_language: whether the name of each collection is the code of its language.
+        once: whether of examples with the same texts only one is taken, so that no two rows have
+            the same texts and different labels.
+        least_in_class: a class with fewer examples is left out.
+    """
+
+    records: tuple[str, ...] = ("examples",)
+    constructed: bool = False
+    named_by_language: bool = False
+    once: bool = False
+    least_in_class: int = 0
+
+    def fits(self, facts: CollectionFacts) -> bool:
+        """Return whether a collection (its part of corpus.yaml) has what the task needs."""
+        if self.target == "neighbours":
+            return facts.texts is None
+        answer = facts.labels if self.target == "label" else facts.scale
+        return answer is not None and facts.texts == len(self.texts)
+
+
+def answer_columns(facts: CollectionFacts) -> dict[str, Column]:
+    """Return the columns for the label and the score that a collection has."""
+    columns = dict(LABEL) if facts.labels is not None else {}
+    if facts.scale is not None:
+        lowest, highest = facts.scale
+        columns["score"] = Column("number", f"from {lowest} to {highest}")
+    return columns
+
+
+def further_columns(facts: CollectionFacts) -> dict[str, Column]:
+    """Return the further columns of the rows of a collection."""
+    return {
+        **{name: Column("string", about) for name, about in facts.columns.items()},
+        "source_split": Column(
+            "string", "the part of the source (train, validation or test), empty if it has none"
+        ),
+        "also_in": Column(
+            "strings",
+            "other splits that hold the same text, or the same pair in this order, ignoring "
+            "case and punctuation",
+        ),
+        "fold": Column("integer", f"0 … {FOLDS - 1}, for cross-validation"),
+    }
+
+
+ORIGIN = {
+    "treebank": Column("string", "the treebank that the sentence is of"),
+    "length": Column("integer", "number of tokens as the text shows them"),
+}
+WORD = ORIGIN | {
+    "word": Column("string", "the word that tells the class, as annotated"),
+    "position": Column("integer", "the number of its token in the sentence, from 1"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreebankTask(Task):
+    """A task on a property of a sentence, which its tree tells, or on a change that we make.
+
+    Attributes:
+        find: returns what a sentence offers, or the reason why it offers nothing, in snake case.
+            It depends only on the sentence and the dataset's draw.
+        count: counts what ``settle`` must know of all sentences, also those that offer nothing.
+        settle: decides what depends on all candidates, such as which words are asked for, and
+            leaves out candidates.
+        feature: the feature that the words in question must have, such as "Tense"; "" for none. A
+            sentence where the word lacks it is left out for the reason "without_tense".
+        carrier: these words, for messages.
+        by_length: whether classes are balanced among sentences of the same length, so that length
+            does not tell the class.
+        lengths: the shortest and the longest sentence, in tokens.
+    """
+
+    find: Callable[[Tree, Draw], Candidate | str]
+    count: Callable[[Tree, WordCounts], None] | None = None
+    settle: Callable[[Sequence[Candidate], WordCounts, Draw], Sequence[Candidate]] | None = None
+    feature: str = ""
+    carrier: str = ""
+    by_length: bool = True
+    lengths: tuple[int, int] = (5, 40)
+    group: Group = LPT
+    records: tuple[str, ...] = ("parsed_sentences",)
+    texts: tuple[Text, ...] = (Text("sentence", "tokens", "string", "natural text"),)
+    constructed: bool = True
+    provenance: Mapping[str, Column] = field(default_factory=lambda: WORD)

@@ -5,13 +5,16 @@ import io
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.missing import no_files
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import (
     LARGEST_ARCHIVE,
     LARGEST_FILE,
@@ -20,10 +23,24 @@ from corpora_recipes.running.limits import (
     too_large,
 )
 
-_ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
-_NESTED = (*_ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+_NESTED = (*ARCHIVES, ".gz", ".bz2", ".xz", ".7z", ".rar")
 # Files of packing programs, of macOS, Windows or version control.
 _NOT_OURS = ("__MACOSX", "Thumbs.db")
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    # What zipfile and tarfile let through: a file without a name, an invalid number or date.
+    IndexError,
+    KeyError,
+    ValueError,
+    OverflowError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,34 +63,33 @@ class Member:
         return f"{self.path}, {self.name}" if self.name else str(self.path)
 
     def read(self, most: int = LARGEST_FILE) -> bytes:
-        """Return the contents.
-
-        Args:
-            most: the largest size, in bytes, of a plain file.
-
-        Raises:
-            InputError: the archive is damaged, or the contents are larger than ``LARGEST_FILE``.
-        """
-        if not self.name:
-            return read_whole(self.path, most)
-        ((_, data),) = read_members(self.path, [self.name])
-        return data
+        """Return the contents; see ``contents``."""
+        return next(contents([self], most))
 
 
-def read_members(path: Path, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield name and contents of files of one archive, one at a time, opening it once.
+def contents(files: Iterable[Member], most: int = LARGEST_FILE) -> Iterator[bytes]:
+    """Yield the contents of files, one at a time; an archive is opened once for all in a row.
+
+    Args:
+        files: plain, or in archives.
+        most: the largest size, in bytes, of a plain file.
 
     Raises:
-        InputError: the archive is damaged or encrypted, or a file in it is compressed in an unknown
-            way or larger than ``LARGEST_FILE``.
+        InputError: an archive is damaged or encrypted, or a file is larger than allowed or
+            compressed in an unknown way.
     """
-    name = names[0] if names else ""
-    try:
-        with _open(path) as archive:
-            for name in names:
-                yield name, archive.read(name)
-    except _DAMAGE as error:
-        raise _damaged(f"{path}, {name}", error) from None
+    for path, group in groupby(files, lambda file: file.path):
+        if not path.name.endswith(ARCHIVES):
+            yield read_whole(path, most)
+            continue
+        where = str(path)
+        try:
+            with _open(path) as archive:
+                for file in group:
+                    where = file.where
+                    yield archive.read(file.name)
+        except _DAMAGE as error:
+            raise _damaged(where, error) from None
 
 
 def members(path: Path, raw: Path) -> list[Member]:
@@ -88,7 +104,7 @@ def members(path: Path, raw: Path) -> list[Member]:
             files or ``LARGEST_ARCHIVE`` bytes.
     """
     key = path.relative_to(raw).as_posix()
-    if not path.name.endswith(_ARCHIVES):
+    if not path.name.endswith(ARCHIVES):
         return [Member(key, path)]
     try:
         with _open(path) as archive:
@@ -97,43 +113,30 @@ def members(path: Path, raw: Path) -> list[Member]:
         raise _damaged(str(path), error) from None
     names = sorted(name for name in names if _is_ours(name))
     if nested := [name for name in names if name.lower().endswith(_NESTED)]:
-        raise InputError(
-            path,
-            expected="files, not an archive in an archive",
-            found=nested[0],
-            todo="use the file as published; if it was packed once more, unpack the outer archive",
-        )
+        todo = "use the file as published; if it was packed once more, unpack the outer archive"
+        raise RawError(path, "files, not an archive in an archive", nested[0], todo)
     return [Member(f"{key}/{name}", path, name) for name in names]
 
 
-_DAMAGE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    # What zipfile and tarfile let through: a file without a name, an invalid number or date.
-    IndexError,
-    KeyError,
-    ValueError,
-    OverflowError,
-)
+def existing(raw: Path, names: Iterable[str], corpus: Corpus) -> list[Member]:
+    """Return those of some files of a folder that exist; for an archive the files in it.
 
+    Args:
+        raw: the folder of the raw corpus.
+        names: of the files, relative to it.
+        corpus: the entry.
 
-class _Archive(Protocol):
-    """An open archive."""
-
-    def names(self) -> list[str]:
-        """Return the names of its files, in its order."""
-
-    def read(self, name: str) -> bytes:
-        """Return the contents of a file."""
+    Raises:
+        InputError: none exists; or see ``members``.
+    """
+    paths = [raw / name for name in names if (raw / name).is_file()]
+    if not paths:
+        raise no_files(corpus, raw, " or ".join(names))
+    return [member for path in paths for member in members(path, raw)]
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[_Archive]:
+def _open(path: Path) -> Iterator["_Zip | _Tar"]:
     with path.open("rb") as file:
         if path.suffix == ".zip":
             # zipfile holds all records of the directory in memory.
@@ -186,12 +189,12 @@ class _Tar:
     tar: tarfile.TarFile
 
     def names(self) -> list[str]:
-        found = []
+        names = []
         for number, info in enumerate(self.tar, 1):
             _check_number(self.path, number)
             if info.isfile():
-                found.append(info.name)
-        return found
+                names.append(info.name)
+        return names
 
     def read(self, name: str) -> bytes:
         info = self.tar.getmember(name)
@@ -234,22 +237,13 @@ def _check_size(path: Path, name: str, size: int) -> None:
 
 def _check_number(path: Path, number: int) -> None:
     if number > MOST_MEMBERS:
-        raise InputError(
-            path,
-            expected=f"an archive of at most {MOST_MEMBERS:,} files",
-            found="more",
-            todo="use the file as published",
-        )
+        raise RawError(path, f"an archive of at most {MOST_MEMBERS:,} files", "more")
 
 
 def _check_total(path: Path, size: int) -> None:
     if size > LARGEST_ARCHIVE:
-        raise InputError(
-            path,
-            expected=f"files of at most {LARGEST_ARCHIVE:,} bytes together, unpacked",
-            found=f"{size:,} or more",
-            todo="use the file as published",
-        )
+        expected = f"files of at most {LARGEST_ARCHIVE:,} bytes together, unpacked"
+        raise RawError(path, expected, f"{size:,} or more")
 
 
 def _is_ours(name: str) -> bool:
@@ -257,10 +251,5 @@ def _is_ours(name: str) -> bool:
     return not any(part.startswith(".") or part in _NOT_OURS for part in parts)
 
 
-def _damaged(where: str, error: Exception) -> InputError:
-    return InputError(
-        where,
-        expected="an archive that can be unpacked",
-        found=f"{type(error).__name__}: {error}",
-        todo="fetch the file again",
-    )
+def _damaged(where: str, error: Exception) -> RawError:
+    return RawError(where, "an archive that can be unpacked", f"{type(error).__name__}: {error}")

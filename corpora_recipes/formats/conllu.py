@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from corpora_recipes.formats.examples import INVISIBLE
+from corpora_recipes.formats.tables import INVISIBLE
 from corpora_recipes.recipe import Dropped
 from corpora_recipes.records import Token, Word, text_of
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import LARGEST_SENTENCE, MOST_WORDS, whole_lines
 from corpora_recipes.text.cleaning import nfc
 
@@ -34,26 +34,15 @@ _HEADS = {str(number): number for number in range(MOST_WORDS + 1)}
 
 
 class Piece(NamedTuple):
-    """The lines of a sentence, with the comments above it.
-
-    Attributes:
-        lines: each with its line end.
-        first: number of the first of them in the file, from 1.
-        offset: of the first of them in the file, in bytes.
-    """
+    """The lines of a sentence, with the comments above it and each with its line end."""
 
     lines: Sequence[bytes]
-    first: int
-    offset: int
+    first: int  # the number of the first line in the file, from 1
+    offset: int  # of the first line in the file, in bytes
 
 
 class Parse(NamedTuple):
-    """What the lines of a sentence say.
-
-    Attributes:
-        words: the words in their order; one is the root, and there are no cycles.
-        tokens: the tokens of the text in their order; they cover each word once.
-    """
+    """The words of a sentence, of which one is the root, and its tokens, which cover each once."""
 
     words: tuple[Word, ...]
     tokens: tuple[Token, ...]
@@ -83,13 +72,8 @@ def pieces(path: Path, offset: int = 0, end: int | None = None, line: int = 1) -
                 held.append(raw)
                 size += len(raw)
                 if size > LARGEST_SENTENCE:
-                    raise InputError(
-                        f"{path}, line {line}",
-                        expected=f"sentences of at most {LARGEST_SENTENCE:,} bytes, with an empty "
-                        "line after each",
-                        found="a longer one",
-                        todo="check that the file is CoNLL-U",
-                    )
+                    expected = f"at most {LARGEST_SENTENCE:,} bytes between two empty lines"
+                    raise RawError(f"{path}, line {line}", expected, "a longer one")
                 continue
             if held:
                 yield Piece(held, line, offset)
@@ -108,13 +92,13 @@ def comments(piece: Piece, path: Path) -> dict[str, str]:
     Raises:
         InputError: one is not in UTF-8.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for number, raw in enumerate(piece.lines, piece.first):
         if not raw.startswith(b"#"):
             break
         name, _, value = _decoded(raw[1:], path, number).partition("=")
-        found.setdefault(name.strip(), " ".join(value.split()))
-    return found
+        values.setdefault(name.strip(), " ".join(value.split()))
+    return values
 
 
 def parse(piece: Piece, path: Path) -> Parse:
@@ -122,10 +106,6 @@ def parse(piece: Piece, path: Path) -> Parse:
 
     Its text, in NFC and without invisible characters, is that of the comment ``text``; without
     one, it is put together from the tokens.
-
-    Args:
-        piece: its lines.
-        path: the file, for messages.
 
     Raises:
         InputError: a line has not ten columns; ids are not those of the words in their order; a
@@ -150,10 +130,10 @@ def parse(piece: Piece, path: Path) -> Parse:
         columns = line.split("\t")
         if len(columns) != _COLUMNS:
             raise _error(path, number, f"{_COLUMNS} columns, with a tab between them", len(columns))
-        own, form, lemma, upos, _, features, head, relation, _, misc = columns
+        word_id, form, lemma, upos, _, features, head, relation, _, misc = columns
         if not form:
             reason = reason or "empty_form"
-        if own == str(len(words) + 1):
+        if word_id == str(len(words) + 1):
             if (known := _HEADS.get(head)) is None:
                 raise _error(path, number, "the number of a word as the head", head)
             if features == "_":
@@ -168,14 +148,14 @@ def parse(piece: Piece, path: Path) -> Parse:
             if len(words) > covered:
                 covered += 1
                 tokens.append(Token(form, 1, _space_after(misc)))
-        elif bounds := _RANGE.fullmatch(own):
+        elif bounds := _RANGE.fullmatch(word_id):
             first, last = int(bounds[1]), int(bounds[2])
             if not covered == len(words) == first - 1 < last - 1:
-                raise _error(path, number, f"a range that begins with {len(words) + 1}", own)
+                raise _error(path, number, f"a range that begins with {len(words) + 1}", word_id)
             covered = last
             tokens.append(Token(form, last - first + 1, _space_after(misc)))
-        elif not _EMPTY_NODE.fullmatch(own):
-            raise _error(path, number, f"the id {len(words) + 1}", own)
+        elif not _EMPTY_NODE.fullmatch(word_id):
+            raise _error(path, number, f"the id {len(words) + 1}", word_id)
         if len(words) > MOST_WORDS:
             raise _error(path, number, f"a sentence of at most {MOST_WORDS:,} words", "more")
     if covered > len(words):
@@ -215,17 +195,11 @@ def _decoded(raw: bytes, path: Path, number: int) -> str:
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
-        found = f"byte 0x{raw[error.start]:02X} at column {error.start}"
-        raise _error(path, number, "text in UTF-8", found) from None
+        raise _error(path, number, "text in UTF-8", raw[error.start : error.end]) from None
 
 
-def _error(path: Path, line: int, expected: str, found: object) -> InputError:
-    return InputError(
-        f"{path}, line {line}",
-        expected=expected,
-        found=repr(found) if isinstance(found, str) else str(found),
-        todo="correct the file, or take it as its publisher gives it",
-    )
+def _error(path: Path, line: int, expected: str, found: object) -> RawError:
+    return RawError(f"{path}, line {line}", expected, repr(found))
 
 
 @lru_cache(maxsize=10_000)

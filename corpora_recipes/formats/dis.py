@@ -24,7 +24,7 @@ from pathlib import Path
 
 from corpora_recipes.formats.treebanks import read_text
 from corpora_recipes.records import DiscourseNode, DiscourseTree
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import DEEPEST_TREE, is_number
 from corpora_recipes.text.cleaning import nfc
 
@@ -33,30 +33,20 @@ _MARK = re.compile(r"<[sSpP]>")
 _ROLES = ("Root", "Nucleus", "Satellite")
 
 
-class IrregularError(InputError):
+class IrregularError(RawError):
     """The parts of a node are neither nuclei of one relation nor one nucleus with satellites."""
 
 
 @dataclass(slots=True)
 class _Node:
-    """A node of the file.
+    """A node of the file, with its children in text order."""
 
-    Attributes:
-        line: of its parenthesis, for messages.
-        role: one of ``_ROLES``.
-        first: number of its first EDU, from 1; 0 as long as it is unknown.
-        last: number of its last EDU.
-        relation: its rel2par, "" in the root.
-        text: of a leaf, "" in an inner node.
-        children: in text order.
-    """
-
-    line: int
-    role: str
-    first: int = 0
+    line: int  # of its parenthesis
+    role: str  # one of _ROLES
+    first: int = 0  # number of its first EDU, from 1; 0 as long as it is unknown
     last: int = 0
-    relation: str = ""
-    text: str = ""
+    relation: str = ""  # its rel2par
+    text: str = ""  # of a leaf
     children: list["_Node"] = field(default_factory=list)
 
 
@@ -66,9 +56,6 @@ def read_dis(path: Path) -> DiscourseTree:
     Nuclei of a multinuclear relation become the children of one node. Several satellites of one
     nucleus attach one after the other, as in ``read_rs3``: first those to its right, then those to
     its left, the nearest first.
-
-    Args:
-        path: a .dis file in UTF-8 or, if it is not UTF-8, in windows-1252.
 
     Returns:
         The tree with the name of the file as its id and without a split. EDUs are in NFC, with
@@ -197,27 +184,20 @@ def _joined(node: _Node, made: dict[int, DiscourseNode], path: Path) -> Discours
         or not satellites
         or {"", "span"} & set(satellites)
     ):
-        raise IrregularError(
-            f"{path}:{node.line}",
-            expected="nuclei of one relation, or one nucleus by `span` and satellites",
-            found=", ".join(f"{child.role} {child.relation}" for child in node.children),
-            todo="correct the relations; such a file is otherwise dropped as `irregular`",
-        )
-    place = node.children.index(nuclei[0])
-    joined = parts[place]
-    for right in range(place + 1, len(parts)):
-        relation = node.children[right].relation
+        expected = "nuclei of one relation, or one nucleus by `span` and satellites"
+        found = ", ".join(f"{child.role} {child.relation}" for child in node.children)
+        raise IrregularError(f"{path}:{node.line}", expected, found)
+    nucleus = node.children.index(nuclei[0])
+    joined = parts[nucleus]
+    for i in [*range(nucleus + 1, len(parts)), *reversed(range(nucleus))]:
+        on_left = i < nucleus
         joined = DiscourseNode(
-            relation=relation, children=(joined, parts[right]), nuclei=(True, False)
-        )
-    for left in reversed(range(place)):
-        relation = node.children[left].relation
-        joined = DiscourseNode(
-            relation=relation, children=(parts[left], joined), nuclei=(False, True)
+            relation=node.children[i].relation,
+            children=(parts[i], joined) if on_left else (joined, parts[i]),
+            nuclei=(not on_left, on_left),
         )
     return joined
 
 
-def _error(path: Path, line: int, expected: str, found: str) -> InputError:
-    todo = "take the file as its publisher gives it, or correct it"
-    return InputError(f"{path}:{line}", expected=expected, found=found, todo=todo)
+def _error(path: Path, line: int, expected: str, found: str) -> RawError:
+    return RawError(f"{path}:{line}", expected, found)

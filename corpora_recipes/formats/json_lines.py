@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import whole_lines
 
 # Large enough to hide the cost of a task, small enough for any worker's memory.
@@ -15,19 +15,12 @@ BLOCK_BYTES = 8 << 20
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """A block: the lines that begin in a range of a file's bytes.
+    """A block: the lines that begin in a range of a file's bytes."""
 
-    Attributes:
-        key: the file's name in the corpus and ``start``.
-        path: the file.
-        start: the range's first byte.
-        end: the byte after it.
-    """
-
-    key: str
+    key: str  # the file's name in the corpus and ``start``
     path: Path
     start: int
-    end: int
+    end: int  # the byte after the last
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +39,14 @@ class Line:
     start: int = 0
     todo: str | None = None
 
-    def error(self, expected: str, found: str, todo: str = "correct the line") -> InputError:
+    def error(self, expected: str, found: str, todo: str = "correct the line") -> RawError:
         """Return the error that names this line."""
         before = 0
         if self.start:
             with self.path.open("rb") as file:
                 before = sum(1 for _ in _until(whole_lines(file, self.path), self.start))
         where = f"{self.path}, line {before + self.number}"
-        return InputError(where, expected=expected, found=found, todo=self.todo or todo)
+        return RawError(where, expected, found, self.todo or todo)
 
 
 def line_ranges(path: Path, name: str) -> list[LineRange]:
@@ -104,11 +97,8 @@ def parse_lines(
         except UnicodeDecodeError as error:
             raise where.error("UTF-8", str(error), "convert the file to UTF-8") from None
         except (ValueError, RecursionError) as error:
-            raise where.error(
-                "a line that is one JSON object",
-                f"{text[:60]!r} … ({error})",
-                "correct the JSON of this line; each document is on one line",
-            ) from None
+            found = f"{text[:60]!r} … ({error})"
+            raise where.error("a line that is one JSON object", found) from None
         yield where, value
 
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from lxml import etree
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import LARGEST_XML, read_whole
 
 OAI = "{http://www.openarchives.org/OAI/2.0/}"
@@ -37,36 +37,20 @@ def parse_response(data: bytes, where: Path | str) -> etree._Element:
         InputError: it is not XML, incomplete, not OAI-PMH, or defines entities.
     """
     # Without huge_tree, libxml2 refuses texts above 10 MB, and elements in more than 255 others.
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
-    )
+    parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
     try:
         try:
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError:
             root = etree.fromstring(_FORBIDDEN.sub(b"", data), parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(
-            where,
-            expected="a complete response of an OAI-PMH server (XML)",
-            found=f"{error.msg}; it begins with {data[:60]!r}",
-            todo="remove the file and fetch again",
-        ) from None
+        found = f"{error.msg}; it begins with {data[:60]!r}"
+        raise RawError(where, "a complete response of an OAI-PMH server (XML)", found) from None
     if root.tag != f"{OAI}OAI-PMH":
-        raise InputError(
-            where,
-            expected="a response of an OAI-PMH server, with the root element OAI-PMH",
-            found=f"the root element {root.tag}",
-            todo="check the server's address; it ends in /oai/request for DSpace",
-        )
+        todo = "check the server's address; it ends in /oai/request for DSpace"
+        raise RawError(where, "the root element OAI-PMH", root.tag, todo)
     doctype: str = cast("Any", root.getroottree().docinfo).doctype
     if doctype:
-        # Entities can read other files or grow without bound, and leave gaps if they are not
-        # resolved.
-        raise InputError(
-            where,
-            expected="a response of an OAI-PMH server, which has no DOCTYPE",
-            found=f"{doctype}, which can define entities",
-            todo="remove the file and fetch again",
-        )
+        # Entities can read other files or grow without bound; unresolved, they leave gaps.
+        raise RawError(where, "a response of an OAI-PMH server, which has no DOCTYPE", doctype)
     return root

@@ -32,14 +32,14 @@ from pathlib import Path
 from lxml import etree
 
 from corpora_recipes.records import DiscourseNode, DiscourseTree
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import DEEPEST_TREE, LARGEST_XML, MOST_NODES, read_whole
 from corpora_recipes.text.cleaning import nfc
 
 _DECLARATION = re.compile(rb"\s*<\?xml[^>]*?\sencoding\s*=\s*[\"']([^\"']+)[\"']")
 
 
-class CrossingError(InputError):
+class CrossingError(RawError):
     """A relation of the file connects parts of text that are not adjacent."""
 
 
@@ -53,26 +53,14 @@ _CHARSET = re.compile(
 
 @dataclass(slots=True, eq=False)
 class _Node:
-    """A segment or group of the file.
+    """A segment or group of the file; its children, in document order, are of two kinds."""
 
-    Attributes:
-        where: file, line and element, for messages.
-        type: "segment", "span" or "multinuc".
-        parent_id: as written, or None.
-        relation: its relname, "" without a parent.
-        text: text of a segment, "" in a group.
-        parent: the node with the id ``parent_id``.
-        children: the nodes with this parent, in document order.
-        nuclei: the children that are nuclei of this group.
-        satellites: the other children.
-    """
-
-    where: str
-    type: str
+    where: str  # file, line and element, for messages
+    type: str  # "segment", "span" or "multinuc"
     id: str
     parent_id: str | None
-    relation: str
-    text: str
+    relation: str  # its relname, "" without a parent
+    text: str  # of a segment, "" in a group
     parent: "_Node | None" = None
     children: list["_Node"] = field(default_factory=list)
     nuclei: list["_Node"] = field(default_factory=list)
@@ -89,7 +77,7 @@ class _Span:
     depth: int = 0
 
 
-def read_rs3(path: Path) -> DiscourseTree:
+def read_rs3(path: Path) -> tuple[DiscourseTree, int]:
     """Read one RSTTool file.
 
     The tree is in constituent form. Several satellites of one nucleus attach one after the other:
@@ -110,19 +98,15 @@ def read_rs3(path: Path) -> DiscourseTree:
             is not UTF-8, windows-1252.
 
     Returns:
-        The tree with the name of the file as its id and without a split. EDUs are in NFC, with
-        single spaces; C1 control characters are replaced by the windows-1252 characters of the same
-        code (they come from windows-1252 text that was decoded as ISO-8859-1).
+        The tree with the name of the file as its id and without a split, and the number of titles
+        that were left out, 0 or 1. EDUs are in NFC, with single spaces; C1 control characters are
+        replaced by the windows-1252 characters of the same code (they come from windows-1252 text
+        that was decoded as ISO-8859-1).
 
     Raises:
         CrossingError: a nucleus and its satellite, or neighbouring nuclei, are not adjacent.
         InputError: the file is not one tree for any other reason.
     """
-    return read_rs3_and_titles(path)[0]
-
-
-def read_rs3_and_titles(path: Path) -> tuple[DiscourseTree, int]:
-    """Return the tree of ``read_rs3`` and the number of segments left out as titles, 0 or 1."""
     types, nodes = _parse(path)
     _link(nodes, types)
     roots = [node for node in nodes if node.parent is None]
@@ -134,12 +118,9 @@ def read_rs3_and_titles(path: Path) -> tuple[DiscourseTree, int]:
         nodes.remove(title)
         roots.remove(title)
     if len(roots) > 1:
-        raise InputError(
-            roots[1].where,
-            expected="one node without a parent",
-            found=f"another one: {roots[0].where}",
-            todo="join the parts of the text in RSTTool, or delete the remaining parts",
-        )
+        todo = "join the parts of the text in RSTTool, or delete the remaining parts"
+        found = f"another one: {roots[0].where}"
+        raise RawError(roots[1].where, "one node without a parent", found, todo)
     order = _from_root(roots, nodes)
     tree = _constituents(order, {id(node): edu for edu, node in enumerate(segments)})
     return DiscourseTree(path.stem, [node.text for node in segments], tree), titles
@@ -158,12 +139,8 @@ def _decode(path: Path) -> str:
             found = f"byte 0x{data[error.start]:02X} at offset {error.start}"
         except LookupError:
             found = "an encoding of that name does not exist, or is not one of XML files"
-    raise InputError(
-        path,
-        expected=f"text in {' or '.join(encodings)}",
-        found=found,
-        todo="save the file as UTF-8, or correct the encoding that it declares",
-    )
+    todo = "save the file as UTF-8, or correct the encoding that it declares"
+    raise RawError(path, f"text in {' or '.join(encodings)}", found, todo)
 
 
 def _parse(path: Path) -> tuple[dict[str, set[str]], list[_Node]]:
@@ -171,44 +148,24 @@ def _parse(path: Path) -> tuple[dict[str, set[str]], list[_Node]]:
     text = _decode(path)
     if "<!DOCTYPE" in text:
         # Entities can read other files or grow without bound.
-        raise InputError(
-            path, expected="no DOCTYPE", found="a DOCTYPE", todo="delete it: RSTTool writes none"
-        )
+        raise RawError(path, "no DOCTYPE", "a DOCTYPE", "delete it: RSTTool writes none")
     parser = etree.XMLParser(
-        encoding="utf-8",
-        resolve_entities=False,
-        no_network=True,
-        remove_comments=True,
-        remove_pis=True,
+        encoding="utf-8", resolve_entities=False, remove_comments=True, remove_pis=True
     )
     try:
         root = etree.fromstring(text.encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise InputError(
-            f"{path}:{error.lineno}",
-            expected="well-formed XML",
-            found=str(error.msg),
-            todo="correct the file, or save it again with RSTTool",
-        ) from None
+        raise RawError(f"{path}:{error.lineno}", "well-formed XML", str(error.msg)) from None
     types: dict[str, set[str]] = {}
     for relation in root.iter("rel"):
         name = _clean(relation.get("name", ""), path)
         types.setdefault(name, set()).add(relation.get("type", ""))
     nodes = [_node(element, path) for element in root.iter("segment", "group")]
     if len(nodes) > MOST_NODES:
-        raise InputError(
-            path,
-            expected=f"at most {MOST_NODES:,} segments and groups",
-            found=f"{len(nodes):,}",
-            todo="check that this is the file of one text",
-        )
+        raise RawError(path, f"at most {MOST_NODES:,} segments and groups", f"{len(nodes):,}")
     if not any(node.type == "segment" for node in nodes):
-        raise InputError(
-            path,
-            expected="<rst> with a <body> of segments",
-            found=f"<{root.tag}> without a segment",
-            todo="check that this is an RSTTool file",
-        )
+        found = f"<{root.tag}> without a segment"
+        raise RawError(path, "<rst> with a <body> of segments", found)
     return types, nodes
 
 
@@ -217,14 +174,8 @@ def _node(element: etree._Element, path: Path) -> _Node:
     kind = element.get("type", "") if element.tag == "group" else "segment"
     text = "".join(map(str, element.itertext())) if kind == "segment" else ""
     parent_id = element.get("parent")
-    node = _Node(
-        where=where,
-        type=kind,
-        id=element.get("id", ""),
-        parent_id=parent_id,
-        relation="" if parent_id is None else _clean(element.get("relname", ""), where),
-        text=_clean(text, where),
-    )
+    relation = "" if parent_id is None else _clean(element.get("relname", ""), where)
+    node = _Node(where, kind, element.get("id", ""), parent_id, relation, _clean(text, where))
     for fits, expected, found in (
         (node.id, "an id", "none"),
         (kind in ("segment", "span", "multinuc"), "type span or multinuc", repr(kind)),
@@ -232,7 +183,7 @@ def _node(element: etree._Element, path: Path) -> _Node:
         (node.relation or parent_id is None, "a relname beside the parent", "none"),
     ):
         if not fits:
-            raise InputError(where, expected=expected, found=found, todo="correct it in RSTTool")
+            raise RawError(where, expected, found)
     return node
 
 
@@ -241,12 +192,8 @@ def _clean(text: str, where: Path | str) -> str:
     try:
         repaired = re.sub("[\x80-\x9f]", lambda c: c[0].encode("latin-1").decode("cp1252"), text)
     except UnicodeDecodeError as error:
-        raise InputError(
-            where,
-            expected="text without control characters",
-            found=f"U+{error.object[error.start]:04X}",
-            todo="correct the text; windows-1252 has no character with this code either",
-        ) from None
+        found = f"U+{error.object[error.start]:04X}, which windows-1252 has not either"
+        raise RawError(where, "text without control characters", found) from None
     return nfc(" ".join(repaired.split()))
 
 
@@ -266,23 +213,16 @@ def _link(nodes: Sequence[_Node], types: dict[str, set[str]]) -> None:
             (node.nuclei if nucleus else node.satellites).append(child)
 
 
-def _parent(node: _Node, found: Sequence[_Node], types: dict[str, set[str]]) -> _Node:
-    """Return the only node among those found by id that can be the parent."""
-    if node.relation == "span":
-        fitting: tuple[str, ...] = ("span", "multinuc")
-    elif types.get(node.relation) == {"multinuc"}:
-        fitting = ("multinuc",)
-    else:
-        fitting = ("segment", "span", "multinuc")
-    parents = [candidate for candidate in found if candidate.type in fitting]
+def _parent(node: _Node, candidates: Sequence[_Node], types: dict[str, set[str]]) -> _Node:
+    """Return the only node among those of an id that can be the parent."""
+    fitting = ["multinuc"]
+    if types.get(node.relation) != {"multinuc"}:
+        fitting = ["span", *fitting] if node.relation == "span" else ["segment", "span", *fitting]
+    parents = [candidate for candidate in candidates if candidate.type in fitting]
     if len(parents) != 1:
-        raise InputError(
-            node.where,
-            expected=f"for relname {node.relation!r} one parent {node.parent_id!r} of type "
-            + " or ".join(fitting),
-            found=", ".join(f"{n.where} ({n.type})" for n in found) or "no such node",
-            todo="correct the parent, or give each node a unique id",
-        )
+        what = f"one parent {node.parent_id!r} of type {' or '.join(fitting)}"
+        found = ", ".join(f"{n.where} ({n.type})" for n in candidates) or "no such node"
+        raise RawError(node.where, f"for relname {node.relation!r} {what}", found)
     return parents[0]
 
 
@@ -312,12 +252,8 @@ def _from_root(roots: Sequence[_Node], nodes: Sequence[_Node]) -> list[_Node]:
             assert node.parent is not None  # only the root has no parent, and it was reached
             node = node.parent
         cycle = list(seen.values())[list(seen).index(id(node)) :]
-        raise InputError(
-            node.where,
-            expected="parents that lead to one root",
-            found=f"a cycle of {' → '.join(n.id for n in [*cycle, node])}",
-            todo="correct the parents",
-        )
+        found = f"a cycle of {' → '.join(n.id for n in [*cycle, node])}"
+        raise RawError(node.where, "parents that lead to one root", found)
     return order
 
 
@@ -341,12 +277,9 @@ def _core(node: _Node, spans: dict[int, _Span], edus: dict[int, int]) -> _Span:
     if relations == {"span": 1}:
         return spans[id(node.nuclei[0])]
     if len(relations) != 1 or relations["span"] or len(node.nuclei) < 2:
-        raise InputError(
-            node.where,
-            expected="one nucleus by `span`, or two or more by one multinuclear relation",
-            found=", ".join(f"{n} × {name}" for name, n in sorted(relations.items())) or "none",
-            todo="correct the group in RSTTool",
-        )
+        expected = "one nucleus by `span`, or two or more by one multinuclear relation"
+        found = ", ".join(f"{n} × {name}" for name, n in sorted(relations.items())) or "none"
+        raise RawError(node.where, expected, found)
     nuclei = [(spans[id(nucleus)], True) for nucleus in node.nuclei]
     return _join(node, node.nuclei[0].relation, nuclei)
 
@@ -363,21 +296,12 @@ def _join(node: _Node, relation: str, parts: list[tuple[_Span, bool]]) -> _Span:
     parts = sorted(parts, key=lambda part: part[0].first)
     for (left, _), (right, _) in pairwise(parts):
         if left.last + 1 != right.first:
-            raise CrossingError(
-                node.where,
-                expected=f"adjacent parts for {relation}",
-                found=f"EDUs {left.first + 1}–{left.last + 1} and {right.first + 1}–"
-                f"{right.last + 1}",
-                todo="correct the structure; such a file is otherwise dropped as `crossing`",
-            )
+            edus = f"EDUs {left.first + 1}–{left.last + 1} and {right.first + 1}–{right.last + 1}"
+            raise CrossingError(node.where, f"adjacent parts for {relation}", edus)
     depth = 1 + max(span.depth for span, _ in parts)
     if depth > DEEPEST_TREE:
-        raise InputError(
-            node.where,
-            expected=f"a tree of at most {DEEPEST_TREE} relations in each other",
-            found="a deeper one",
-            todo="correct the structure",
-        )
+        expected = f"a tree of at most {DEEPEST_TREE} relations in each other"
+        raise RawError(node.where, expected, "a deeper one")
     children = tuple(span.tree for span, _ in parts)
     nuclei = tuple(nucleus for _, nucleus in parts)
     joined = DiscourseNode(relation=relation, children=children, nuclei=nuclei)

@@ -1,11 +1,22 @@
-"""Tables of plain text: tab-separated fields, without quoting."""
+"""Tables of plain text without quoting, and the examples that recipes make of their rows."""
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import LONGEST_ROW, MOST_LINES
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
+from corpora_recipes.records import Example
+from corpora_recipes.running.errors import RawError
+from corpora_recipes.running.limits import LONGEST_ROW, MOST_LINES, MOST_RECORDS
+from corpora_recipes.text.cleaning import nfc
+
+# Invisible: zero-width spaces and word joiners, soft hyphens, marks of direction; not the joiners
+# in emoji (U+200C, U+200D).
+INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]")
+
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +38,25 @@ class Row:
         """The file and the line, for messages."""
         return f"{self.file}, line {self.line}" if self.line else self.file
 
-    def error(self, expected: str, found: str, todo: str = "correct the row") -> InputError:
+    def error(self, expected: str, found: str, *todo: str) -> RawError:
         """Return the error that names this row."""
-        return InputError(self.where, expected=expected, found=found, todo=todo)
+        return RawError(self.where, expected, found, *todo)
+
+    def filled(self, column: str) -> str:
+        """Return a value that must not be empty, without white space around it."""
+        if not (value := self.fields[column].strip()):
+            raise self.error(f"a value in the column {column}", "none")
+        return value
 
 
-def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
+def decoded_lines(data: bytes | Iterable[bytes], where: str) -> Iterator[tuple[int, str]]:
     """Yield each line that is not empty, without its line end, with its number.
 
     Only a line feed ends a line, with or without a carriage return before it. A byte order mark
     at the beginning is removed. A line of spaces is skipped, a line of tabs is not.
 
     Args:
-        data: the lines as bytes.
+        data: the file, whole or by its lines.
         where: the file, for messages.
 
     Yields:
@@ -49,39 +66,26 @@ def decoded_lines(data: Iterable[bytes], where: str) -> Iterator[tuple[int, str]
         InputError: a line is not in UTF-8, holds a carriage return or is longer than
             ``LONGEST_ROW``, or the file is empty.
     """
-    count = 0
-    for number, line in enumerate(data, 1):
+    is_empty = True
+    for number, line in enumerate(io.BytesIO(data) if isinstance(data, bytes) else data, 1):
+        here = f"{where}, line {number}"
         if len(line) > LONGEST_ROW or number > MOST_LINES:
-            raise InputError(
-                f"{where}, line {number}",
-                expected=f"at most {MOST_LINES:,} lines of at most {LONGEST_ROW:,} bytes",
-                found=f"one of {len(line):,} bytes" if number <= MOST_LINES else "more",
-                todo="check that it is the right file, and use it as published",
-            )
+            expected = f"at most {MOST_LINES:,} lines of at most {LONGEST_ROW:,} bytes"
+            found = f"a line of {len(line):,} bytes" if number <= MOST_LINES else "more"
+            raise RawError(here, expected, found)
         try:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise InputError(
-                f"{where}, line {number}",
-                expected="UTF-8 throughout the file",
-                found=str(error),
-                todo="convert the file, or this line of it, to UTF-8",
-            ) from None
+            raise RawError(here, "UTF-8", str(error), "convert the file to UTF-8") from None
         text = text.removesuffix("\n").removesuffix("\r")
         if "\r" in text:
-            raise InputError(
-                f"{where}, line {number}",
-                expected="lines that end in a line feed, with or without a carriage return",
-                found="a carriage return inside the line",
-                todo="convert the line ends of the file",
-            )
+            found = "a carriage return inside the line"
+            raise RawError(here, "lines that end in a line feed", found, "convert the line ends")
         if text.strip(" "):
-            count += 1
+            is_empty = False
             yield number, text
-    if not count:
-        raise InputError(
-            where, expected="one line or more", found="an empty file", todo="fetch the file again"
-        )
+    if is_empty:
+        raise RawError(where, "one line or more", "an empty file")
 
 
 def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool) -> Iterator[Row]:
@@ -100,28 +104,83 @@ def table_rows(data: bytes, where: str, columns: Sequence[str], *, header: bool)
         InputError: a column is missing or named twice, a row has another number of fields, or the
             lines are not as ``decoded_lines`` wants them.
     """
-    lines = decoded_lines(io.BytesIO(data), where)
+    lines = decoded_lines(data, where)
     names = list(columns)
     if header:
         number, text = next(lines)
-        first = Row(where, number, {})
         names = [name.strip() for name in text.split("\t")]
-        if twice := sorted({name for name in columns if names.count(name) > 1}):
-            found = f"{', '.join(twice)} more than once"
-            raise first.error("each column once", found, "take the file as its publisher gives it")
-        if missing := [column for column in columns if column not in names]:
-            raise first.error(
-                f"the names of the columns, with {', '.join(columns)} among them",
-                f"no {', '.join(missing)} in {text[:200]!r}",
-                "take the file as its publisher gives it, or restore the header line",
-            )
+        for count, fault in ((0, "no"), (2, "more than one")):
+            if wrong := [name for name in columns if min(names.count(name), 2) == count]:
+                expected = f"each of the columns {', '.join(columns)} once"
+                found = f"{fault} {', '.join(wrong)} in {text[:200]!r}"
+                raise RawError(f"{where}, line {number}", expected, found)
     for number, text in lines:
         fields = text.split("\t")
         row = Row(where, number, dict(zip(names, fields, strict=False)))
         if len(fields) != len(names):
-            raise row.error(
-                f"{len(names)} fields between tabs: {', '.join(names)}",
-                f"{len(fields)} in {text[:200]!r}",
-                "take the file as its publisher gives it, or correct the line",
-            )
+            expected = f"{len(names)} fields between tabs: {', '.join(names)}"
+            raise row.error(expected, f"{len(fields)} in {text[:200]!r}")
         yield row
+
+
+def natural(text: str) -> str:
+    """Return a text on one line, in NFC, with single spaces and without invisible characters.
+
+    Raises:
+        Dropped: "empty_text" if nothing is left.
+    """
+    line = " ".join(nfc(INVISIBLE.sub("", text)).split())
+    if not line:
+        raise Dropped("empty_text")
+    return line
+
+
+def class_of(raw: str, collection: str, corpus: Corpus, row: Row) -> str:
+    """Return the name of the class that a source spells ``raw``; white space around it is ignored.
+
+    Raises:
+        InputError: the collection has no such class.
+    """
+    labels = corpus.facts.collections[collection].labels
+    spelling = raw.strip()
+    name = labels.get(spelling) if labels else spelling
+    if not name:
+        raise row.error(f"a label among {', '.join(labels)}" if labels else "a label", repr(raw))
+    return name
+
+
+def score_of(raw: str, collection: str, corpus: Corpus, row: Row) -> float:
+    """Return the score of an example.
+
+    Raises:
+        InputError: it is not a number, or outside the collection's scale.
+    """
+    scale = corpus.facts.collections[collection].scale
+    assert scale is not None, f"{collection} has no scores"
+    lowest, highest = scale
+    score = number_of(raw)
+    if not lowest <= score <= highest:
+        raise row.error(f"a score from {lowest} to {highest}", repr(raw))
+    return score
+
+
+def number_of(raw: str) -> float:
+    """Return the decimal number in a field, ignoring white space around it; NaN if not a number."""
+    # Not float() alone: it takes "inf", and "0_3" for 3.
+    number = float(raw) if _NUMBER.fullmatch(raw.strip()) else math.nan
+    return number if math.isfinite(number) else math.nan
+
+
+def collect(rows: Iterable[Row], make: Callable[[Row], Example]) -> BlockResult:
+    """Return the examples of a block's rows; those that ``make`` drops are counted by reason.
+
+    Raises:
+        InputError: they are more than ``MOST_RECORDS``.
+    """
+    result = BlockResult()
+    for row in rows:
+        if len(result.records) == MOST_RECORDS:
+            raise row.error(f"at most {MOST_RECORDS:,} examples in a file", "more")
+        with result.counting("examples"):
+            result.records.append(make(row))
+    return result

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from corpora_recipes.facts import ANY_TREEBANK, Source, TreebankFacts
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import read_whole
 
 FILES_A_BLOCK = 32
@@ -59,37 +61,27 @@ def treebank_sources(corpus: Corpus) -> list[Source]:
 def find_treebank(raw: Path, corpus: Corpus) -> tuple[str, list[str]]:
     """Find the first treebank that an entry can mean and that is in a folder.
 
-    Args:
-        raw: the folder of the raw corpus.
-        corpus: the entry.
-
     Returns:
         Its name, and the paths in the folder of the files that match its patterns, sorted within
         each pattern.
-
-    Raises:
-        InputError: none is there.
     """
     possible = possible_treebanks(corpus)
     for name, facts in possible.items():
         patterns = [source.file for source in facts.sources if source.is_pattern]
         found = [sorted(path.relative_to(raw).as_posix() for path in raw.glob(p)) for p in patterns]
         if any(found):
-            return name, [path for paths in found for path in paths]
-    listed = {name: [source.file for source in facts.sources] for name, facts in possible.items()}
-    raise InputError(
-        raw,
-        expected="; or ".join(f"{name}: {', '.join(files)}" for name, files in listed.items())
-        or f"a treebank in {corpus.language}",
-        found="none of them",
-        todo=" ".join(corpus.facts.manual.split()),
-    )
+            return name, list(chain.from_iterable(found))
+    files = {
+        name: ", ".join(source.file for source in facts.sources) for name, facts in possible.items()
+    }
+    expected = "; or ".join(f"{name}: {names}" for name, names in files.items())
+    raise no_files(corpus, raw, expected or f"a treebank in {corpus.language}")
 
 
 def in_blocks(
     raw: Path, treebank: str, names: Sequence[str], splits: Mapping[str, Split]
 ) -> list[Texts]:
-    """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its own."""
+    """Return texts as blocks of ``FILES_A_BLOCK``, each with the splits of its texts."""
     chunks = (tuple(names[i : i + FILES_A_BLOCK]) for i in range(0, len(names), FILES_A_BLOCK))
     return [
         Texts(some[0], raw, treebank, some, {name: splits[name] for name in some if name in splits})
@@ -98,14 +90,7 @@ def in_blocks(
 
 
 def held_out(keys: Collection[str], number: int, corpus: Corpus, part: str) -> frozenset[str]:
-    """Choose texts for a part of a corpus by keyed hash; one text less changes one at most.
-
-    Args:
-        keys: of the texts.
-        number: how many are chosen.
-        corpus: the entry.
-        part: what they are for, such as "validation".
-    """
+    """Choose ``number`` texts for a part by keyed hash; one text less changes one at most."""
     order = sorted(keys, key=lambda key: keyed_hash(corpus.seed, corpus.name, key, part))
     return frozenset(order[:number])
 
@@ -126,26 +111,18 @@ def carved(keys: Collection[str], corpus: Corpus) -> dict[str, Split]:
 
 
 def listed_splits(path: Path) -> dict[str, Split]:
-    """Read a list of the texts of each split, in Markdown, as GUM has it (splits.md).
+    """Return the split of each text in a list in Markdown, as GUM has it (splits.md).
 
-    Args:
-        path: a file with the headings ``## train``, ``## dev`` and ``## test``, each with a list
-            of names below; texts below other headings belong to no split.
-
-    Returns:
-        Name of a text to its split.
+    It has the headings ``## train``, ``## dev`` and ``## test``, each with a list of names below;
+    texts below other headings belong to no split.
 
     Raises:
         InputError: one of the headings has no text.
     """
     splits = dict(_items(path))
     if missing := [name for name, split in _SPLITS.items() if split not in splits.values()]:
-        raise InputError(
-            path,
-            expected=f"a list of texts below each of {', '.join(f'## {name}' for name in _SPLITS)}",
-            found=f"none below {', '.join(missing)}",
-            todo="take the file as its publisher gives it",
-        )
+        expected = f"a list of texts below each of ## {', ## '.join(_SPLITS)}"
+        raise RawError(path, expected, f"none below {', '.join(missing)}")
     return splits
 
 
@@ -173,12 +150,8 @@ def read_text(path: Path) -> str:
         try:
             text = data.decode("cp1252")
         except UnicodeDecodeError as error:
-            raise InputError(
-                path,
-                expected="text in UTF-8 or windows-1252",
-                found=f"byte 0x{data[error.start]:02X} at offset {error.start}",
-                todo="convert the file to UTF-8",
-            ) from None
+            found = f"byte 0x{data[error.start]:02X} at offset {error.start}"
+            raise RawError(path, "text in UTF-8 or windows-1252", found) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -64,16 +64,16 @@ def clean(text: str) -> str:
 def _quoted(text: str) -> str:
     """Return the text with ''words'' as "words"; between them are no two apostrophes."""
     pieces = []
-    written = place = 0
+    written = position = 0
     # Not one expression: without an end, it would keep 130 bytes for each character.
-    while opening := _OPENING.search(text, place):
-        place = opening.end()
-        end = text.find("''", place)
+    while opening := _OPENING.search(text, position):
+        position = opening.end()
+        end = text.find("''", position)
         if end < 0:
             break
         if not text.startswith("'''", end):
-            pieces += [text[written : opening.start()], '"', text[place:end], '"']
-            written = place = end + 2
+            pieces += [text[written : opening.start()], '"', text[position:end], '"']
+            written = position = end + 2
     return "".join([*pieces, text[written:]])
 
 

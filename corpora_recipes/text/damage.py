@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
-from corpora_recipes.text.abbreviations import table
+from corpora_recipes.text.sentences import abbreviations
 
 Kind = Literal["sentence", "turn", "fragment", "example"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -125,11 +125,11 @@ def _words(language: str) -> dict[str, str]:
         name: "|".join(re.split(r",\s+", listed.strip()))
         for name, listed in _TABLE["words"].get(language, {}).items()
     }
-    splitter = table().get(language)
+    splitter = abbreviations().get(language)
     if splitter is not None:
-        abbreviations = re.split(r",\s+", str(splitter["never_ends"]).strip())
+        forms = re.split(r",\s+", str(splitter["never_ends"]).strip())
         words["abbreviations"] = "|".join(
-            rf"[{form[0]}{form[0].upper()}]{re.escape(form[1:])}" for form in abbreviations
+            rf"[{form[0]}{form[0].upper()}]{re.escape(form[1:])}" for form in forms
         )
         words["starters"] = "|".join(
             word.capitalize() for word in str(splitter["starters"]).split() if len(word) > 1

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 _UNIT = r"(?:km|cm|mm|m|kg|g|ha|h|seg|s|min|ml|l)[²³]?"
 _APOSTROPHE = "['’´]"
@@ -113,17 +112,12 @@ _FUNCTION_WORD = re.compile(
 _CONJUNCTION = re.compile("e|ni|o|u|y")
 
 
-class _Patterns(NamedTuple):
-    """Patterns of a language: each begins with one of few characters, so the search is fast."""
-
-    parted: re.Pattern[str]
-    before_closing: re.Pattern[str]
-    after_opening: re.Pattern[str]
-
-
 @cache
-def _patterns(language: str) -> _Patterns:
-    """Return the patterns of a parted line, of a blank before a closing mark and after opening."""
+def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """Return the patterns of a parted line, of a blank before a closing mark and after opening.
+
+    Each begins with one of few characters, so the search is fast.
+    """
     closing, opening = r",)\]}", r"(\[{‘"
     if language != "fr":  # which sets these apart
         closing, opening = closing + ";?!", opening + "¿¡"
@@ -132,7 +126,7 @@ def _patterns(language: str) -> _Patterns:
     if language != "de":  # where it opens, or closes, the other way round
         closing, opening = closing + "”", opening + "“"
     colon = "" if language == "fr" else "|:(?![()-])"  # let faces be
-    return _Patterns(
+    return (
         re.compile(rf" (?:[{closing}._]{colon}|\.+(?= \Z)|{_QUOTE}) |[{opening}] "),
         re.compile(rf" (?=(?:[{closing}]+|\.+|…{colon})(?!\w))"),
         re.compile(rf"([{opening}]) (?=\S)"),
@@ -159,8 +153,8 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
         The natural text, or the same text if no tokeniser parted it. To do it again changes
         nothing.
     """
-    patterns = _patterns(language.partition("-")[0])
-    if not tokens and (not patterns.parted.search(f" {text} ") or _NATURAL.search(text)):
+    parted, before_closing, after_opening = _patterns(language.partition("-")[0])
+    if not tokens and (not parted.search(f" {text} ") or _NATURAL.search(text)):
         return text
     joined = _BLANKS.sub(" ", text).strip(" ")
     rules_of_tokens = _TOKENS.get(language.partition("-")[0], []) if tokens else []
@@ -172,7 +166,7 @@ def detokenize(text: str, language: str, *, tokens: bool = False) -> str:
         joined = pattern.sub(put, joined)
     if _ALONE.search(joined):
         joined = _join_quotes(joined)
-    joined = patterns.after_opening.sub(r"\1", patterns.before_closing.sub("", joined))
+    joined = after_opening.sub(r"\1", before_closing.sub("", joined))
     return joined if joined == text else detokenize(joined, language, tokens=tokens)
 
 
@@ -191,12 +185,7 @@ def _join_quotes(text: str) -> str:
 
 
 def _opening(words: Sequence[str], places: Sequence[int]) -> list[bool]:
-    """Tell of each quotation mark whether it opens: the choice for all that costs least.
-
-    Args:
-        words: the tokens of a line.
-        places: where the marks are, all of a kind.
-    """
+    """Tell of each quotation mark of a kind whether it opens: the cheapest choice for all."""
     # By how many quotations are open: the cost, and a bit for each mark, 1 if it opens.
     best: dict[int, tuple[int, int]] = {0: (0, 0)}
     before = None

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -58,12 +58,8 @@ def is_language(text: str, language: str) -> bool:
     code = language.partition("-")[0]
     identifier = _identifier()
     if code not in identifier.labels:
-        raise InputError(
-            f"language {language!r}",
-            expected="a language that py3langid can identify: " + ", ".join(identifier.labels),
-            found=repr(code),
-            todo="correct the code of the language, or disable its identification for this corpus",
-        )
+        expected = f"a language that py3langid can identify: {', '.join(identifier.labels)}"
+        raise ParamsError(f"language {language!r}", expected, repr(code))
     if is_too_short(text):
         return True
     words = _words(text)

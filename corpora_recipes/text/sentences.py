@@ -1,11 +1,16 @@
-"""Splits running text into sentences."""
+"""Splits running text into sentences, by rules and the abbreviations of a language."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
 
-from corpora_recipes.text.abbreviations import Rules, rules_of
+from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.cleaning import is_single_spaced
 
+_ABBREVIATIONS = Path(__file__).with_name("abbreviations.yaml")
 _STOPS = ".!?…؟۔।։"
 _DASHES = "—–―-•"
 _OPENING = "¿¡«‹“„‘‚\"'([{<*" + _DASHES
@@ -24,6 +29,57 @@ _QUOTES = (("«", "»"), ("“", "”"))
 _PAIRS = (*_BRACKETS, *_QUOTES, ('"', '"'))
 _REACH = 30  # words to each side in which a bracket or a quotation must open and close
 _LONGEST_PLAIN = 2_000  # characters: looking for all marks of longer sentences would cost more
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The splitter's rules of one language; abbreviations.yaml explains the fields."""
+
+    never_ends: frozenset[str]
+    in_names: frozenset[str]
+    may_end: frozenset[str]
+    pairs: frozenset[tuple[str, str]]
+    words: frozenset[str]
+    starters: frozenset[str]
+    ordinals: bool
+
+
+@cache
+def abbreviations() -> dict[str, dict[str, str | bool]]:
+    """Return abbreviations.yaml: language to its lists."""
+    lists: dict[str, dict[str, str | bool]] = load_yaml(_ABBREVIATIONS)
+    return lists
+
+
+@cache
+def rules_of(language: str) -> Rules:
+    """Return the rules of a language; one that abbreviations.yaml lacks has no abbreviations."""
+    entry = abbreviations().get(language.partition("-")[0], {})
+    spaced = {
+        key: {form for item in str(entry.get(key, "")).split(",") for form in _cases(item.strip())}
+        for key in ("never_ends", "in_names", "may_end")
+    }
+    forms = {
+        key: frozenset(spaced[key] | {form.replace(" ", "") for form in spaced[key]})
+        for key in spaced
+    }
+    parts = [form.split() for key in spaced for form in spaced[key]]
+    return Rules(
+        **forms,
+        pairs=frozenset(pair for words in parts for pair in pairwise(words)),
+        words=frozenset(
+            word.removesuffix(".") for words in [*parts, *forms.values()] for word in words
+        ),
+        starters=frozenset(str(entry.get("starters", "")).split()),
+        ordinals=bool(entry.get("ordinals", False)),
+    )
+
+
+def _cases(abbreviation: str) -> set[str]:
+    """Return the entry, and capitalised too if it is lower case and more than one letter."""
+    if len(abbreviation) > 2 and abbreviation.islower():
+        return {abbreviation, abbreviation[0].upper() + abbreviation[1:]}
+    return {abbreviation}
 
 
 def ends_in_abbreviation(sentence: str, language: str) -> bool:
@@ -154,7 +210,8 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
     after = after.lstrip(_OPENING + _STOPS)
     if not after or (after[0].islower() and not after[1:2].isupper()):
         return False
-    if tail[1] == "." and not _full_stop_ends(words, start, i, word, tail, after, rules):
+    before = words[i - 1] if i > start else ""
+    if tail[1] == "." and not _full_stop_ends(words, i, before, tail, after, rules):
         return False
     return not _inside(
         " ".join(words[max(start, i + 1 - _REACH) : i + 1]),
@@ -163,20 +220,18 @@ def _is_boundary(words: Sequence[str], start: int, i: int, rules: Rules) -> bool
 
 
 def _full_stop_ends(
-    words: Sequence[str],
-    start: int,
-    i: int,
-    word: str,
-    tail: re.Match[str],
-    after: str,
-    rules: Rules,
+    words: Sequence[str], i: int, before: str, tail: re.Match[str], after: str, rules: Rules
 ) -> bool:
-    """Return whether the single full stop of ``word`` can end a sentence before ``after``."""
-    core = re.split("['’]", word[: tail.start()].lstrip(_OPENING))[-1]
+    """Return whether the single full stop in ``tail`` can end a sentence before ``after``.
+
+    ``before`` is the word before words[i], "" if the sentence begins with words[i].
+    """
+    core = re.split("['’]", tail.string[: tail.start()].lstrip(_OPENING))[-1]
     following = words[i + 1]
     if (core + ".", following.partition(".")[0] + ".") in rules.pairs:
         return False
-    before = words[i - 1].lstrip(_OPENING) if i > start else ""
+    is_first = not before
+    before = before.lstrip(_OPENING)
     names = {core + ".", f"{before} {core}."}
     first = _FIRST_WORD.match(after)
     # "A." alone is not a preposition: it is an initial, or the end of "S. p. A.".
@@ -191,7 +246,7 @@ def _full_stop_ends(
         return abbreviation_may_end
     if names & rules.in_names or _ACRONYM.fullmatch(core):
         return abbreviation_may_end and starter
-    if i == start and (core.isdigit() or len(core) == 1 or _ROMAN_NUMERAL.fullmatch(core)):
+    if is_first and (core.isdigit() or len(core) == 1 or _ROMAN_NUMERAL.fullmatch(core)):
         return len(core) > 3  # the number of a list item or a heading; a year is not one
     if core.isdigit():
         return starter or not rules.ordinals or len(core) > 2

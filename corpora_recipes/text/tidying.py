@@ -4,9 +4,8 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from corpora_recipes.text.abbreviations import rules_of
 from corpora_recipes.text.cleaning import damage, has_markup
-from corpora_recipes.text.sentences import split_sentences
+from corpora_recipes.text.sentences import rules_of, split_sentences
 
 # Texts that tidy() may have to correct, which are few. The pattern begins with a set of rare
 # characters, so that the search is fast.
@@ -174,13 +173,12 @@ def tidy_sentences(text: str, language: str) -> list[str]:
         The sentences, as ``split_sentences`` splits them, with one full stop for two,
         tidied (see ``tidy``) and with their straight quotation marks paired (see ``pair_quotes``).
     """
-    found = split_sentences(tidy(text, language), language)
     return [
         # Without these marks there is nothing left to do.
         pair_quotes(tidy(single_stops(sentence), language))
         if ".." in sentence or '"' in sentence
         else sentence
-        for sentence in found
+        for sentence in split_sentences(tidy(text, language), language)
     ]
 
 

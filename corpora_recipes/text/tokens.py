@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 
 if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
@@ -24,12 +24,9 @@ def _tokenizer(language: str) -> "Tokenizer":
     try:
         return spacy.blank(language if has_rules(language) else _SHARED).tokenizer
     except ImportError as error:
-        raise InputError(
-            f"language {language!r}",
-            expected="a language that spaCy can tokenise here",
-            found=str(error),
-            todo="install the package named above",
-        ) from error
+        expected = "a language that spaCy can tokenise here"
+        todo = "install the package named above"
+        raise ParamsError(f"language {language!r}", expected, str(error), todo) from error
 
 
 def tokenize(sentence: str, language: str) -> list[str]:
@@ -47,8 +44,8 @@ def tokenize(sentence: str, language: str) -> list[str]:
 @cache
 def has_rules(language: str) -> bool:
     """Return whether spaCy has rules for a language, importing it only if no folder says so."""
-    found = find_spec("spacy")
-    folders = (found and found.submodule_search_locations) or []
+    spacy = find_spec("spacy")
+    folders = (spacy and spacy.submodule_search_locations) or []
     code = language.partition("-")[0]
     if any((Path(folder, "lang", code) / "__init__.py").is_file() for folder in folders):
         return True

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from builders.tasks import TASKS, treebank
+from builders.tasks import TASKS
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Counts, Flags, Floats
 from evaluation.data.texts import text_columns, texts_of
@@ -61,20 +61,13 @@ PAIR_FEATURES: dict[PairFeatures, Combine] = {
 FEATURES: dict[str, Combine | Mapping[PairFeatures, Combine]] = {
     "sentence_position": differences_from_first,
     "sentence_ordering": two_and_difference,
-    "discourse_coherence": side_by_side,
-    "section_prediction": side_by_side,
     "discourse_relations": four_parts,
     "explicit_relations": four_parts,
     "implicit_relations": four_parts,
-    "sentence_classification": side_by_side,
-    "linguistic_probing": side_by_side,
-    **{task.name: side_by_side for task in treebank.TASKS},
     "pair_classification": PAIR_FEATURES,
     "relatedness": difference_product,
-    # Its cosine answers.
-    "similarity": side_by_side,
 }
-"""Features of each task that has a label or a score; several where ``pair_features`` chooses."""
+"""Features of tasks; several where ``pair_features`` chooses. The others have ``side_by_side``."""
 
 
 def features(
@@ -87,7 +80,7 @@ def features(
     """Return the features of the instances in a table.
 
     Args:
-        task: a key of ``FEATURES``.
+        task: a key of ``TASKS``.
         table: instances with the columns ``text_columns(task, form)``, of lists of texts or of
             single texts.
         form: which form of the text.
@@ -105,7 +98,7 @@ def features(
         _vectors(task, table, column, count, lookup)
         for column, count in zip(text_columns(task, form), counts, strict=True)
     ]
-    combine = FEATURES[task]
+    combine = FEATURES.get(task, side_by_side)
     if isinstance(combine, Mapping):
         combine = combine[pair_features]
     return combine(x[0] if len(x) == 1 else np.concatenate(x, axis=1))

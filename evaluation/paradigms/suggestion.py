@@ -13,7 +13,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from builders.tasks.paradigms import FEWEST_TERMS
+from builders.tasks.examples import FEWEST_TERMS
 from evaluation.paradigms.neighbours import Neighbours
 
 ITERATIONS = 3

@@ -1,13 +1,12 @@
 """The report: from results to a page, tables and figures.
 
-inputs      the results of a report, checked to be comparable
-long        all scores in one table, a row each
+inputs      the results of a report, checked to be comparable, and all scores in one table
+averages    the datasets that scores are averaged over, means and mean ranks
 instances   the instances that the page shows, with each encoder's answer
-published   scores that papers report
-layout      tables independent of a format, by their columns; notes: their marks
-            tables.yaml: their titles and explanations
-tables/     the tables: one module per subject
+layout      tables independent of a format, by their columns
+            tables.yaml: all that is written about them
+tables/     the tables: one module per subject; marks: of their cells
 sections    the one list of sections, which all formats follow
-markdown, latex, html, figures      the formats
-writing     the command
+formats     Markdown, LaTeX, the page; figures
+writing     the files of a report
 """

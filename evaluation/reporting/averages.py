@@ -32,8 +32,7 @@ class Average:
     Attributes:
         benchmark: its name, or ``OWN``.
         group: of the tasks; None for all groups together.
-        datasets: those of the report.
-        missing: those of the benchmark that the report lacks.
+        missing: datasets of the benchmark that the report lacks.
         withdrawn: those that were part of the benchmark once, with the reason.
     """
 
@@ -44,34 +43,29 @@ class Average:
     withdrawn: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def what(self) -> str:
-        """A name that is unique in a report: "spanish_discoeval SP", or "spanish_discoeval"."""
+    def name(self) -> str:
+        """Unique in a report: "spanish_discoeval SP", or "spanish_discoeval"."""
         return f"{self.benchmark} {self.group.abbreviation}" if self.group else self.benchmark
 
     @property
     def heading(self) -> str:
         """The name of its column: "SP (3)", "SP (2 of 3)", or "All (11)"."""
-        count, missing = len(self.datasets), len(self.missing)
-        number = f"{count} of {count + missing}" if missing else str(count)
+        known, missing = len(self.datasets), len(self.missing)
+        number = f"{known} of {known + missing}" if missing else str(known)
         return f"{self.group.abbreviation if self.group else 'All'} ({number})"
 
     @property
     def title(self) -> str:
         """What it is, in words."""
-        of = self.group.title if self.group else "All groups"
-        lacking = f"; not in this report: {', '.join(self.missing)}" if self.missing else ""
-        withdrawn = f"; withdrawn: {', '.join(self.withdrawn)}" if self.withdrawn else ""
-        return f"{of}: {', '.join(self.datasets)}{lacking}{withdrawn}"
+        title = f"{self.group.title if self.group else 'All groups'}: {', '.join(self.datasets)}"
+        if self.missing:
+            title += f"; not in this report: {', '.join(self.missing)}"
+        return f"{title}; withdrawn: {', '.join(self.withdrawn)}" if self.withdrawn else title
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean over the datasets of an average.
-
-    Attributes:
-        value: of the scores, -1 … 1, or of the ranks, 1 for the best encoder.
-        interval: its interval, of ``intervals.COVERAGE``.
-    """
+    """A mean over the datasets of an average, of scores or of ranks, with its interval."""
 
     value: float
     interval: tuple[float, float]
@@ -80,37 +74,24 @@ class Mean:
 def averages_of(tasks: Mapping[str, str], benchmarks: Mapping[str, str]) -> list[Average]:
     """Return all averages: benchmark by benchmark, its groups first, then all; own datasets last.
 
-    There are those of groups with a dataset.
-
-    Args:
-        tasks: dataset to its task, in the order of the report.
-        benchmarks: dataset to its benchmark; "" or nothing for the user's own.
+    There are those of groups with a dataset. ``tasks`` has all datasets, in the order of the
+    report; ``benchmarks`` may lack those of the user.
     """
     averages = []
     for benchmark in (*BENCHMARKS, OWN):
-        members = [name for name in tasks if (benchmarks.get(name) or OWN) == benchmark]
-        if not members:
-            continue
-        groups = sorted({TASKS[tasks[name]].group for name in members}, key=place)
-        for group in (*groups, None):
-            missing = _lacking(BENCHMARKS.get(benchmark, {}), members, group)
-            gone = _lacking(WITHDRAWN.get(benchmark, {}), members, group)
-            withdrawn = {name: entry["withdrawn"] for name, entry in gone.items()}
-            datasets = [name for name in members if group in (None, TASKS[tasks[name]].group)]
-            average = Average(benchmark, group, tuple(datasets), tuple(missing), withdrawn)
-            averages.append(average)
+        members = {
+            name: tasks[name] for name in tasks if (benchmarks.get(name) or OWN) == benchmark
+        }
+        listed = {**BENCHMARKS.get(benchmark, {}), **WITHDRAWN.get(benchmark, {})}
+        lacking = {name: entry for name, entry in listed.items() if name not in members}
+        groups = sorted({TASKS[task].group for task in members.values()}, key=place)
+        for group in (*groups, None) if members else ():
+            names = [n for n, task in members.items() if group in (None, TASKS[task].group)]
+            gone = {n: e for n, e in lacking.items() if group in (None, TASKS[e["task"]].group)}
+            missing = tuple(name for name, entry in gone.items() if "withdrawn" not in entry)
+            withdrawn = {n: e["withdrawn"] for n, e in gone.items() if "withdrawn" in e}
+            averages.append(Average(benchmark, group, tuple(names), missing, withdrawn))
     return averages
-
-
-def _lacking(
-    entries: Mapping[str, Mapping[str, str]], members: Sequence[str], group: Group | None
-) -> dict[str, Mapping[str, str]]:
-    """Return the entries of a group, or of all, that are not members."""
-    return {
-        name: entry
-        for name, entry in entries.items()
-        if name not in members and group in (None, TASKS[entry["task"]].group)
-    }
 
 
 def place(group: Group) -> tuple[int, str]:
@@ -145,10 +126,7 @@ def mean_ranks(
     that covers the rank by the true scores in .92 to .99 of the cases where tests have 400 rows or
     more, be the encoders equal or 2 points apart; with 50 rows, which cannot tell 2 points, in .64.
 
-    Args:
-        measured: encoder to dataset to its score.
-        datasets: encoders that lack one of them are left out; without any, nobody has a rank.
-        seed: the run's seed.
+    Encoders that lack one of the datasets are left out; without any dataset, nobody has a rank.
     """
     names = sorted(name for name, scores in measured.items() if scores.keys() >= set(datasets))
     if not names or not datasets:

@@ -49,18 +49,18 @@ def run(options: argparse.Namespace) -> None:
         InputError: no encoder of the run has results; and see ``write_report``.
     """
     if options.results:
-        _write(options.results, options.rankings, options.paradigms, options.instances, options.out)
+        from evaluation.reporting.writing import write_report
+
+        given = options.rankings, options.paradigms
+        write_report(options.results, options.instances, options.out, *given)
         print(f"report: {options.out / 'index.html'}")
         return
     names = list(encoders_params(load_params(options.params), options.params))
     results = [PROBED / name for name in names if (PROBED / name).is_dir()]
     if not results:
-        raise InputError(
-            PROBED,
-            expected="the results of an encoder of params.yaml",
-            found="none",
-            todo="read the messages of the stages before, or add an encoder",
-        )
+        expected = "the results of an encoder of params.yaml"
+        todo = "read the messages of the stages before, or add an encoder"
+        raise InputError(PROBED, expected, "none", todo)
     rankings = [RANKED / name for name in names if (RANKED / name).is_dir()]
     paradigms = [file for name in names if (file := COMPLETED / f"{name}.json").is_file()]
     left_out = {
@@ -78,30 +78,8 @@ def run(options: argparse.Namespace) -> None:
         }
         memo = Memo("report")
         if memo.kept("all", key) is None:
-            _write(results, rankings, paradigms, PACKAGE, REPORT, left_out)
+            from evaluation.reporting.writing import write_report
+
+            write_report(results, PACKAGE, REPORT, rankings, paradigms, left_out)
             memo.keep("all", key, [REPORT])
     say(f"report: {REPORT / 'index.html'}")
-
-
-def _write(
-    results: list[Path],
-    rankings: list[Path],
-    paradigms: list[Path],
-    instances: Path,
-    out: Path,
-    left_out: dict[str, str] | None = None,
-) -> None:
-    from evaluation.reporting.writing import write_report
-    from evaluation.results.paradigms import read_paradigms
-    from evaluation.results.probes import read_results
-    from evaluation.results.rankings import read_rankings
-
-    write_report(
-        [(read_results(folder), folder) for folder in results],
-        instances,
-        instances / "audit.json",
-        out,
-        rankings=[(read_rankings(folder), folder) for folder in rankings],
-        paradigms=[read_paradigms(file) for file in paradigms],
-        left_out=left_out,
-    )

@@ -7,9 +7,11 @@ from io import BytesIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-from evaluation.reporting.inputs import Datasets, Inputs
+import numpy as np
+
+from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import COVERED
-from evaluation.reporting.tables.layers import Profile, best_layers
+from evaluation.reporting.tables.encoders import Profile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,30 +33,23 @@ FARTHEST = 2.5
 
 
 def draw_scores(inputs: Inputs) -> "Figure":
-    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines.
-
-    Returns:
-        A figure of one column, or of two if there are more than ``LONGEST`` datasets.
-    """
+    """Draw the scores: one line per dataset, one dot per encoder, with intervals and baselines."""
     from matplotlib.figure import Figure
 
-    encoders, datasets, names = inputs.names, inputs.datasets, list(inputs.datasets)
-    trivial = {name: inputs.best_trivial(name)[1] for name in names}
+    names = list(inputs.datasets)
     count = 1 if len(names) <= LONGEST else 2
     lines = max(1, -(-len(names) // count))
-    height = 0.3 + 0.2 * len(encoders)
+    height = 0.3 + 0.2 * len(inputs.names)
     figure = Figure(figsize=(7 * count + 1, 1.6 + height * lines), layout="constrained")
     for column, axes in enumerate(figure.subplots(1, count, squeeze=False)[0]):
-        drawn = names[column * lines : (column + 1) * lines]
-        explained = _draw_column(
-            axes, encoders, {name: datasets[name] for name in drawn}, trivial, lines
-        )
+        handles = _draw_column(axes, inputs, names[column * lines : (column + 1) * lines])
+        axes.set_ylim(lines - 0.5, -0.5)
     if inputs.samples:
         figure.supxlabel(SAMPLE)
     # Without handles, matplotlib drops names that begin with an underscore.
     figure.legend(
-        [drawn for _, drawn in explained],
-        [_plain(name) for name, _ in explained],
+        list(handles.values()),
+        [_plain(name) for _, name in handles],
         loc="outside upper center",
         ncols=5,
         frameon=False,
@@ -68,48 +63,36 @@ def _plain(name: str) -> str:
 
 
 def _draw_column(
-    axes: "Axes",
-    encoders: Sequence[str],
-    datasets: Datasets,
-    trivial: dict[str, float],
-    height: int,
-) -> list[tuple[str, Any]]:
-    """Draw the scores on some datasets; return the handles of a legend, with their names."""
-    explained: list[tuple[str, Any]] = []
-    any_score = [next(iter(scores.values())) for scores in datasets.values()]
+    axes: "Axes", inputs: Inputs, datasets: Sequence[str]
+) -> dict[tuple[str, str], Any]:
+    """Draw the scores on some datasets; return kind and name to the handles of a legend."""
+    handles: dict[tuple[str, str], Any] = {}
+    any_score = [inputs.any_score(name) for name in datasets]
     ticks: list[tuple[str, list[float | None], str, Literal["solid", "dotted", "dashed"]]] = [
         ("majority", [score.majority for score in any_score], "#666666", "solid"),
         ("chance", [score.chance for score in any_score], "#666666", "dotted"),
-        ("best trivial", [trivial[dataset] for dataset in datasets], "#000000", "dashed"),
+        ("best trivial", [inputs.best_trivial(n)[1] for n in datasets], "#000000", "dashed"),
     ]
     for label, values, colour, style in ticks:
         # Correlations have neither majority nor chance.
-        there = [(line, 100 * value) for line, value in enumerate(values) if value is not None]
-        lines = axes.vlines(
-            [value for _, value in there],
-            [line - 0.4 for line, _ in there],
-            [line + 0.4 for line, _ in there],
-            colour,
-            style,
-            linewidth=1.5,
-            label=label,
+        known = [(line, value) for line, value in enumerate(values) if value is not None]
+        lines, places = np.array(known, float).reshape(-1, 2).T
+        handles["baseline", label] = axes.vlines(
+            100 * places, lines - 0.4, lines + 0.4, colour, style, linewidth=1.5, label=label
         )
-        explained.append((label, lines))
-    for i, encoder in enumerate(encoders):
-        offset = 0.6 * ((i + 0.5) / len(encoders) - 0.5)
-        on_lines = [
-            (line, scores[encoder])
-            for line, scores in enumerate(datasets.values())
-            if encoder in scores
+    for i, encoder in enumerate(inputs.names):
+        offset = 0.6 * ((i + 0.5) / len(inputs.names) - 0.5)
+        scores = [
+            (line, score.value, *score.interval)
+            for line, name in enumerate(datasets)
+            if (score := inputs.datasets[name].get(encoder))
         ]
+        lines, reached, low, high = np.array(scores, float).reshape(-1, 4).T
         dots = axes.errorbar(
-            [100 * score.value for _, score in on_lines],
-            [line + offset for line, _ in on_lines],
+            100 * reached,
+            lines + offset,
             # The score can be just outside its interval.
-            xerr=[
-                [100 * max(0.0, score.value - score.interval[0]) for _, score in on_lines],
-                [100 * max(0.0, score.interval[1] - score.value) for _, score in on_lines],
-            ],
+            xerr=100 * np.maximum(0.0, [reached - low, high - reached]),
             # With more encoders than colours, those with the same colour differ by their markers.
             fmt=MARKERS[(i + i // len(COLOURS)) % len(MARKERS)],
             color=COLOURS[i % len(COLOURS)],
@@ -121,18 +104,14 @@ def _draw_column(
         )
         for artist in dots.get_children():
             # An encoder without scores here must not take up space.
-            artist.set_in_layout(bool(on_lines))
-        explained.append((encoder, dots))
-    named = [
-        f"{_plain(score.dataset)}\n({'in folds' if score.folds else 'test'}: {score.asked:,})"
-        for score in any_score
-    ]
-    axes.set_yticks(range(len(datasets)), named)
-    axes.set_ylim(height - 0.5, -0.5)
+            artist.set_in_layout(bool(scores))
+        handles["encoder", encoder] = dots
+    ways = [f"{'in folds' if score.folds else 'test'}: {score.asked:,}" for score in any_score]
+    labels = [f"{_plain(name)}\n({way})" for name, way in zip(datasets, ways, strict=True)]
+    axes.set_yticks(range(len(datasets)), labels)
     # Correlations can be negative.
-    ends = (score.interval[0] for scores in datasets.values() for score in scores.values())
-    lowest = min(ends, default=0.0)
-    axes.set_xlim(min(0, 100 * lowest), 100)
+    ends = (score.interval[0] for n in datasets for score in inputs.datasets[n].values())
+    axes.set_xlim(min(0, 100 * min(ends, default=0.0)), 100)
     metrics = {score.metric for score in any_score}
     words = {"accuracy": "accuracy (%)", "pearson": "Pearson correlation (× 100)"}
     shown = " or ".join(words[metric] for metric in words if metric in metrics)
@@ -141,7 +120,7 @@ def _draw_column(
     axes.set_axisbelow(True)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    return explained
+    return handles
 
 
 def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure":
@@ -150,10 +129,6 @@ def draw_layers(profiles: Sequence[Profile], *, sample: bool = False) -> "Figure
     As Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): each column is
     standardised over the layers. A dot marks its best layer, or all that share the best
     score; the layers' average is a separate row below.
-
-    Args:
-        profiles: of one encoder or more.
-        sample: whether some of the datasets are of samples.
     """
     from matplotlib.figure import Figure
 
@@ -210,7 +185,7 @@ def _draw_profile(axes: "Axes", profile: Profile) -> "QuadMesh":
             axes.axvline(start, color="black", linewidth=1)
         start += width
     axes.set_ylabel("layer")
-    title = _plain(f"{profile.encoder}. {best_layers(profile)}")
+    title = _plain(f"{profile.encoder}. {profile.best_layers()}")
     axes.set_title(title, fontsize=10, loc="left", pad=18)
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
@@ -231,12 +206,7 @@ def image(figure: "Figure", kind: str) -> bytes:
 
 
 def inline(figure: "Figure", described: str) -> str:
-    """Return the figure as an SVG element for a page: text is text, black is the page's colour.
-
-    Args:
-        figure: to draw.
-        described: what it shows, for those who do not see it.
-    """
+    """Return the figure as an SVG element for a page: text is text, black is the page's colour."""
     import matplotlib
 
     stream = BytesIO()

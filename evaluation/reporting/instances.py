@@ -18,7 +18,7 @@ from evaluation.measures.metrics import average_ranks
 from evaluation.reporting.inputs import Inputs
 from evaluation.reporting.layout import Table, lay_out
 from evaluation.reporting.tables.marks import dataset_cell
-from evaluation.results.probes import Predictions, read_predictions
+from evaluation.results.probes import Predictions, Score, read_predictions
 
 # Most rows of a dataset, and most characters of a text, that are shown: the page stays small.
 LIMIT = 50
@@ -33,13 +33,9 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """A text of an instance, as the page shows it.
+    """A text of an instance in one or more units; ``tag``: its position or role, in a word.
 
-    Attributes:
-        units: its units, one after the other; a single one if it is not divided.
-        tag: its position or its role, in a word.
-        note: a remark on it.
-        marked: whether it was moved, swapped or replaced.
+    ``marked``: whether it was moved, swapped or replaced.
     """
 
     units: tuple[str, ...]
@@ -71,44 +67,45 @@ def browsed(inputs: Inputs, datasets: Sequence[Dataset], card: str = "") -> list
             other rows.
     """
     by_name = {dataset.name: dataset for dataset in datasets}
-    return [
-        _dataset(inputs, by_name.get(name), name)
-        | {"title": dataset_cell(inputs, name).title, "card": card and f"{card}#{name}"}
-        for name in inputs.datasets
-    ]
+    contents = []
+    for name in inputs.datasets:
+        expected, found = inputs.any_score(name).digest, "no such dataset"
+        if name in by_name:
+            found = by_name[name].digest()
+        if found != expected:
+            raise InputError(
+                f"instances of {name}",
+                f"the instances that were probed, SHA-256 {expected}",
+                found,
+                "pass the instances that were probed, or probe these: `probeta repro`",
+            )
+        content = _content(inputs, by_name[name])
+        title = dataset_cell(inputs, name).title
+        contents.append(content | {"title": title, "card": card and f"{card}#{name}"})
+    return contents
 
 
-def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, Any]:
-    score = inputs.any_score(name)
-    digest = dataset.digest() if dataset else "no such dataset"
-    if dataset is None or digest != score.digest:
-        raise InputError(
-            f"instances of {name}",
-            expected=f"the instances that were probed, SHA-256 {score.digest}",
-            found=digest,
-            todo="pass the instances that were probed, or probe these: `probeta repro`",
-        )
+def _content(inputs: Inputs, dataset: Dataset) -> dict[str, Any]:
+    name, task = dataset.name, TASKS[dataset.task]
     rows = _rows(dataset)
-    predictions = {
-        results.name: _read_checked(
-            inputs.folders[results.name], name, results.encoder["layer"], rows
-        )
-        for results in inputs.encoders
-        if results.name in inputs.datasets[name]
-    }
-    seed = inputs.encoders[0].seed
-    drawn = draw(rows["id"].to_pylist(), seed, name)
-    answers = [_answers(dataset, predicted, drawn) for predicted in predictions.values()]
+    drawn = draw(rows["id"].to_pylist(), inputs.encoders[0].seed, name)
+    answers = [
+        _answers(dataset, _read_checked(inputs.folders[encoder], score, rows), drawn)
+        for encoder, score in inputs.datasets[name].items()
+    ]
     told = _told(dataset, rows, drawn)
-    columns = _provenance(dataset)
+    # Those that are shown nowhere else.
+    other = {"id", "split", "also_in", dataset.target}
+    other |= {column for text in task.texts for column in (text.natural, text.tokens)}
+    columns = [column for column in dataset.columns if column not in other]
     shown = rows.take(np.array(drawn, np.int64)).to_pylist()
     content: dict[str, Any] = {
         "name": name,
-        "group": TASKS[dataset.task].group.abbreviation,
-        "language": score.language,
-        "question": TASKS[dataset.task].question,
+        "group": task.group.abbreviation,
+        "language": inputs.any_score(name).language,
+        "question": task.question,
         "labels": list(dataset.labels) if dataset.target == "label" else [],
-        "encoders": list(predictions),
+        "encoders": list(inputs.datasets[name]),
         "count": len(rows),
         "columns": columns,
         "rows": [
@@ -116,11 +113,11 @@ def _dataset(inputs: Inputs, dataset: Dataset | None, name: str) -> dict[str, An
                 "id": row["id"],
                 "parts": [asdict(part) for part in shown_texts(dataset, row)],
                 "gold": row[dataset.target],
-                "told": told[place],
+                "told": told[number],
                 "values": [_written(dataset, column, row[column]) for column in columns],
-                "answers": [of_encoder[place] for of_encoder in answers],
+                "answers": [of_encoder[number] for of_encoder in answers],
             }
-            for place, row in enumerate(shown)
+            for number, row in enumerate(shown)
         ],
     }
     if "left_first" in dataset.columns:
@@ -142,9 +139,8 @@ def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
     for column in TASKS[dataset.task].texts:
         value = row[column.natural]
         texts += [value] if column.kind == "string" else value
-    shown = [ShownText((_cut(text),), str(number)) for number, text in enumerate(texts, start=1)]
-    if len(shown) == 1:
-        shown = [replace(shown[0], tag="")]
+    tags = map(str, range(1, len(texts) + 1)) if len(texts) > 1 else [""]
+    shown = [ShownText((_cut(text),), tag) for text, tag in zip(texts, tags, strict=True)]
     column_of_change, note = _CHANGES.get(dataset.task, ("", ""))
     if column_of_change and row[column_of_change] is not None:
         return [replace(shown[0], note=note.format(**row), marked=True)]
@@ -154,11 +150,11 @@ def shown_texts(dataset: Dataset, row: Values) -> list[ShownText]:
 def _position(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     """The first sentence was moved to the front from the position that the class names."""
     first, *others = shown
-    places = [place for place in range(len(shown)) if place != row["label"]]
+    tags = [str(number + 1) for number in range(len(shown)) if number != row["label"]]
     note = "moved to the front" if row["label"] else "at the front from the beginning"
     return [
         replace(first, tag=str(row["label"] + 1), note=note, marked=True),
-        *(replace(text, tag=str(place + 1)) for place, text in zip(places, others, strict=True)),
+        *(replace(text, tag=tag) for tag, text in zip(tags, others, strict=True)),
     ]
 
 
@@ -169,29 +165,22 @@ def _ordering(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[Sho
 
 
 def _coherence(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
-    if (place := row["replaced_position"]) is not None:
-        put_in = replace(shown[place - 1], note=f"put in from {row['donor_id']}", marked=True)
-        shown[place - 1] = put_in
+    if (number := row["replaced_position"]) is not None:
+        note = f"put in from {row['donor_id']}"
+        shown[number - 1] = replace(shown[number - 1], note=note, marked=True)
     return shown
 
 
 def _relation(dataset: Dataset, row: Values, shown: list[ShownText]) -> list[ShownText]:
     """The two spans in the order of the text, which ``order`` has the roles of."""
+    parts = []
     sides = sorted(("left", "right"), key=lambda side: row[f"{side}_first"])
-    satellite = row["order"].find("S")
-    return [
-        ShownText(
-            tuple(map(_cut, row[side])),
-            "satellite" if place == satellite else "nucleus",
-            _units(row, side),
-        )
-        for place, side in enumerate(sides)
-    ]
-
-
-def _units(row: Values, side: str) -> str:
-    first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
-    return f"unit {first}" if first == last else f"units {first} to {last}"
+    for number, side in enumerate(sides):
+        first, last = row[f"{side}_first"] + 1, row[f"{side}_last"] + 1
+        units = f"unit {first}" if first == last else f"units {first} to {last}"
+        tag = "satellite" if number == row["order"].find("S") else "nucleus"
+        parts.append(ShownText(tuple(map(_cut, row[side])), tag, units))
+    return parts
 
 
 _SHOWN: Mapping[str, Callable[[Dataset, Values, list[ShownText]], list[ShownText]]] = {
@@ -221,13 +210,6 @@ def _told(dataset: Dataset, rows: pa.Table, drawn: Sequence[int]) -> list[list[s
     return [[words.format(dataset.labels[gold[i]]), ""] for i in drawn]
 
 
-def _provenance(dataset: Dataset) -> list[str]:
-    """Return the columns that are shown nowhere else."""
-    shown = {"id", "split", "also_in", dataset.target}
-    shown |= {name for text in TASKS[dataset.task].texts for name in (text.natural, text.tokens)}
-    return [name for name in dataset.columns if name not in shown]
-
-
 def _rows(dataset: Dataset) -> pa.Table:
     """Return the test rows with all columns except tokens, and with nulls."""
     files = dataset.files["train" if dataset.folds else "test"]
@@ -237,45 +219,31 @@ def _rows(dataset: Dataset) -> pa.Table:
     return pa.concat_tables(table.replace_schema_metadata() for table in tables)
 
 
-def _read_checked(folder: Path, name: str, layer: str, rows: pa.Table) -> Predictions:
-    predictions = read_predictions(folder, name, layer)
+def _read_checked(folder: Path, score: Score, rows: pa.Table) -> Predictions:
+    predictions = read_predictions(folder, score.dataset, score.layer)
     if rows["id"].to_pylist() != predictions.ids.tolist():
-        raise InputError(
-            folder,
-            expected=f"predictions for the {len(rows)} rows of {name}, in their order",
-            found=f"{len(predictions.ids)} rows, not the same ones",
-            todo="run `probeta probe` again for this encoder",
-        )
+        expected = f"predictions for the {len(rows)} rows of {score.dataset}, in their order"
+        found = f"{len(predictions.ids)} rows, not the same ones"
+        raise InputError(folder, expected, found, "run `probeta probe` again for this encoder")
     return predictions
 
 
 def _answers(dataset: Dataset, predictions: Predictions, drawn: Sequence[int]) -> list[list[Any]]:
     """Return for each drawn row the answer, whether it is wrong, and a remark beside it."""
-    if dataset.target == "label":
-        starts = len(predictions.predicted)
-        votes = np.stack(
-            [(predictions.predicted == label).sum(axis=0) for label in range(len(dataset.labels))]
-        )
-        # Ties go to the first label.
-        answers = votes.argmax(axis=0)
+    gold, predicted = predictions.gold, predictions.predicted
+    if dataset.target == "score":
+        mean = predicted.mean(axis=0)
+        ranks = _ranks(mean)
+        far = np.abs(_ranks(gold) - ranks) > FAR
         return [
-            [
-                int(answers[i]),
-                bool(answers[i] != predictions.gold[i]),
-                f"{votes[answers[i], i]} of {starts} starts" if starts > 1 else "",
-            ]
-            for i in drawn
+            [round(float(mean[i]), 3), bool(far[i]), f"above {100 * ranks[i]:.0f} %"] for i in drawn
         ]
-    predicted = predictions.predicted.mean(axis=0)
-    asked, given = _ranks(predictions.gold), _ranks(predicted)
-    return [
-        [
-            round(float(predicted[i]), 3),
-            bool(abs(asked[i] - given[i]) > FAR),
-            f"above {100 * given[i]:.0f} %",
-        ]
-        for i in drawn
-    ]
+    starts = len(predicted)
+    votes = np.stack([(predicted == label).sum(axis=0) for label in range(len(dataset.labels))])
+    # Ties go to the first label.
+    answers = votes.argmax(axis=0)
+    most = [f"{count} of {starts} starts" if starts > 1 else "" for count in votes.max(axis=0)]
+    return [[int(answers[i]), bool(answers[i] != gold[i]), most[i]] for i in drawn]
 
 
 def _ranks(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -314,5 +282,4 @@ def _written(dataset: Dataset, column: str, value: Any) -> str:
 
 def browser(inputs: Inputs) -> list[Table]:
     """Return the heading of the browser of instances."""
-    words = {"limit": LIMIT, "longest": LONGEST, "far": 100 * FAR}
-    return [lay_out("instances", (), (), words=words)]
+    return [lay_out("instances", limit=LIMIT, longest=LONGEST, far=100 * FAR)]

@@ -1,7 +1,7 @@
-"""Tables independent of a format: their cells, and the format of numbers."""
+"""Tables independent of a format: their cells, their marks, and the format of numbers."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
@@ -10,13 +10,14 @@ from typing import Any, Literal, TypeVar
 
 from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.measures.intervals import COVERAGE
-from evaluation.results.comparison import Difference
 
 NONE = "–"
 # The coverage of all intervals.
 COVERED = f"{100 * COVERAGE:.0f} %"
-TABLES: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
-"""What is written above tables, by their names, and "notes": mark to its explanation."""
+TEXTS: dict[str, dict[str, Any]] = load_yaml(Path(__file__).with_name("tables.yaml"))
+"""What is written above tables, by their names; "notes": mark to its explanation; "sentences"."""
+SMALL, NOT_SHOWN, FEW, OTHERS, LEAKS = "*", "†", "‡", "§", "¶"
+TIED, SAMPLE, DIFFERENT = "≈", "(s)", "(d)"
 
 Kind = Literal["fact", "encoder", "published"]
 Tone = Literal["", "better", "worse", "tie", "pass", "chance", "inherited", "undeclared", "miss"]
@@ -29,7 +30,7 @@ class Cell:
     Attributes:
         text: its content.
         detail: further content, shown less visibly beside it.
-        marks: of ``evaluation.reporting.notes.NOTES``.
+        marks: of the notes in tables.yaml.
         value: the sort key of rows; None to sort by the text.
         strong: whether it is bold.
         tone: its meaning as a colour; the text says the same.
@@ -53,13 +54,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table.
-
-    Attributes:
-        cells: the first one names the row.
-        kind: a row of an encoder, of published scores, or of other facts.
-        group: abbreviation of its group of tasks, if it has one.
-    """
+    """A row of a table, the first cell of which names it; ``group``: of tasks, abbreviated."""
 
     cells: tuple[Cell, ...]
     kind: Kind = "fact"
@@ -96,12 +91,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
-
-    Attributes:
-        heading: its name.
-        cell: returns its content in the row about a subject.
-    """
+    """A column of a table; ``cell`` returns its content in the row about a subject."""
 
     heading: Cell | str
     cell: Callable[[Any], Content]
@@ -131,15 +121,16 @@ def rows_of(
 
 def lay_out(
     key: str,
-    subjects: Iterable[Any],
-    columns: Sequence[Column],
+    subjects: Iterable[Any] = (),
+    columns: Sequence[Column] = (),
     *,
     name: str = "",
     texts: int = 0,
     more: Sequence[str] = (),
     kind: Kind = "fact",
     group: Callable[[Any], str] = lambda subject: "",
-    words: Mapping[str, object] | None = None,
+    last: Iterable[Row] = (),
+    **words: object,
 ) -> Table:
     """Return a table with a row about each subject.
 
@@ -150,33 +141,32 @@ def lay_out(
         name: of the table, if it is not ``key``.
         texts: the number of text columns, if tables.yaml does not say it.
         more: further paragraphs that explain it.
-        kind: of its rows.
-        group: returns the group of a row.
+        kind: of the rows about subjects.
+        group: returns their group.
+        last: further rows.
         words: what stands in the braces of tables.yaml.
     """
-    declared = TABLES[key]
     return Table(
         name or key,
-        declared["title"].format(**(words or {})),
-        headings(columns),
-        rows_of(subjects, columns, kind, group),
-        (*paragraphs(key, words), *more),
-        texts or declared.get("texts", 1),
-        paragraphs(key, words, "caption"),
+        TEXTS[key].get("title", "").format(**words),
+        tuple(cell_of(column.heading) for column in columns),
+        (*rows_of(subjects, columns, kind, group), *last),
+        (*paragraphs(key, **words), *more),
+        texts or TEXTS[key].get("texts", 1),
+        paragraphs(key, "caption", **words),
     )
 
 
-def paragraphs(
-    key: str, words: Mapping[str, object] | None, what: str = "about"
-) -> tuple[str, ...]:
+def paragraphs(key: str, part: str = "about", /, **words: object) -> tuple[str, ...]:
     """Return what explains a table by tables.yaml, "about" it or as its "caption"."""
-    written = (text.format(covered=COVERED, **(words or {})) for text in TABLES[key].get(what, ()))
+    written = (text.format(covered=COVERED, **words) for text in TEXTS[key].get(part, ()))
     return tuple(filter(None, written))
 
 
-def headings(columns: Iterable[Column]) -> tuple[Cell, ...]:
-    """Return the names of columns."""
-    return tuple(cell_of(column.heading) for column in columns)
+def sentence(key: str, /, **words: object) -> str:
+    """Return a sentence of tables.yaml, with words in its braces."""
+    text: str = TEXTS["sentences"][key]
+    return text.format(**words)
 
 
 def cell_of(content: Content) -> Cell:
@@ -214,34 +204,9 @@ def percent_cell(
     return Cell(percent(value), detail, marks, value, strong)
 
 
-def difference_cell(difference: Difference | None) -> Cell:
-    """Return the cell of a difference of two encoders; None if there is no difference."""
-    if difference is None:
-        return Cell(NONE)
-    return Cell(
-        signed(difference.value),
-        bracketed(difference.interval, signed) + (" tie" if difference.tie else ""),
-        (),
-        difference.value,
-        not difference.tie,
-        tone(difference),
-    )
-
-
-def tone(difference: Difference) -> Tone:
-    """Return how the first of two encoders compares to the second."""
-    if difference.tie:
-        return "tie"
-    return "better" if difference.value > 0 else "worse"
-
-
-def about_differences(unit: str) -> str:
-    """Return an explanation of the differences.
-
-    Args:
-        unit: what is left out, such as "cluster".
-    """
-    return paragraphs("difference", {"unit": unit})[0]
+def counted(value: float, text: str = "{:,}", detail: str = "") -> Cell:
+    """Return the cell of a number, as ``text`` formats it."""
+    return Cell(text.format(value), detail, value=value)
 
 
 def spaced(name: str) -> str:
@@ -254,13 +219,8 @@ def titled(name: str) -> str:
     return spaced(name).capitalize()
 
 
-def unused_name(wanted: str, used: Container[str]) -> str:
-    """Return a name of letters, digits and hyphens, as similar to the wanted one as possible.
-
-    Args:
-        wanted: any text.
-        used: names that are taken.
-    """
-    plain = re.sub("[^A-Za-z0-9]+", "-", wanted).strip("-") or "encoder"
-    numbered = (f"{plain}-{place}" for place in count(2))
+def unused_name(text: str, used: Container[str] = ()) -> str:
+    """Return a name of letters, digits and hyphens like a text, and not one of those in use."""
+    plain = re.sub("[^A-Za-z0-9]+", "-", text).strip("-") or "encoder"
+    numbered = (f"{plain}-{number}" for number in count(2))
     return next(name for name in chain([plain], numbered) if name not in used)

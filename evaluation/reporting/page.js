@@ -9,15 +9,11 @@ const collator = new Intl.Collator("en", { numeric: true });
    A setting is a control with a name; `apply` shows a value, "" for the usual one. */
 
 const settings = new Map();
-let state = new URLSearchParams();
+const state = new URLSearchParams();
 
 function placeOf(hash) {
   const [place, query = ""] = decodeURIComponent(hash.slice(1)).split("?");
   return [place, query];
-}
-
-function setting(name, apply) {
-  settings.set(name, apply);
 }
 
 function remember(name, value) {
@@ -34,8 +30,7 @@ function showState() {
 
 function readState() {
   const [place, query] = placeOf(location.hash);
-  const given = new URLSearchParams(query);
-  for (const [name, value] of given) {
+  for (const [name, value] of new URLSearchParams(query)) {
     state.set(name, value);
     settings.get(name)?.(value);
   }
@@ -48,67 +43,59 @@ function readState() {
 /* Sorting: headers become buttons; a third click gives the first order back. Cells without a value
    stay last, numbers are sorted within their unit. */
 
-function valueOf(row, column) {
-  const cell = row.cells[column];
-  if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
-  const text = cell.textContent.trim();
+function valueOf({ dataset, textContent }) {
+  if (dataset.value !== undefined) return Number(dataset.value);
+  const text = textContent.trim();
   return text === NONE ? null : text;
 }
 
-function compare(left, right) {
-  if (typeof left === "number" && typeof right === "number") return left - right;
-  return collator.compare(String(left), String(right));
+function compare(one, other) {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return collator.compare(String(one), String(other));
 }
 
 function sorted(rows, column, descending) {
-  const found = rows.map((row) => ({
-    row, unit: row.cells[column].dataset.unit ?? "", value: valueOf(row, column),
-  }));
-  found.sort((one, other) => {
-    if (one.value === null || other.value === null) {
-      return (one.value === null) - (other.value === null);
-    }
-    const order = collator.compare(one.unit, other.unit) || compare(one.value, other.value);
+  const keyed = rows.map((row) => {
+    const cell = row.cells[column];
+    return [row, cell.dataset.unit ?? "", valueOf(cell)];
+  });
+  keyed.sort(([, unit, one], [, otherUnit, other]) => {
+    if (one === null || other === null) return (one === null) - (other === null);
+    const order = collator.compare(unit, otherUnit) || compare(one, other);
     return descending ? -order : order;
   });
-  return found.map(({ row }) => row);
+  return keyed.map(([row]) => row);
 }
 
 function makeSortable(table) {
   const headers = [...table.tHead.rows[0].cells];
-  const body = table.tBodies[0];
+  const [body] = table.tBodies;
   const first = [...body.rows];
   const name = `${table.id}.sort`;
   // "2-" is by the second column, descending; "" is the first order.
   const apply = (order) => {
     const column = parseInt(order, 10) - 1;
-    for (const header of headers) header.removeAttribute("aria-sort");
     const descending = order.endsWith("-");
+    for (const header of headers) header.removeAttribute("aria-sort");
     headers[column]?.setAttribute("aria-sort", descending ? "descending" : "ascending");
     body.append(...(headers[column] ? sorted(first, column, descending) : first));
   };
   headers.forEach((header, column) => {
-    const button = document.createElement("button");
-    button.type = "button";
     const link = header.querySelector("a");
-    if (link) {
-      header.append(button);
-      button.ariaLabel = `sort by ${link.textContent}`;
-    } else {
-      button.append(...header.childNodes);
-      header.append(button);
-    }
+    const button = element("button", { type: "button" }, ...(link ? [] : header.childNodes));
+    if (link) button.ariaLabel = `sort by ${link.textContent}`;
+    header.append(button);
     button.addEventListener("click", () => {
       // Numbers are first sorted with the largest on top.
-      const signs = header.classList.contains("number") ? ["-", "+"] : ["+", "-"];
-      const before = header.getAttribute("aria-sort");
-      const place = before ? signs.indexOf(before === "descending" ? "-" : "+") + 1 : 0;
-      const order = place < 2 ? `${column + 1}${signs[place]}` : "";
+      const orders = ["ascending", "descending"];
+      if (header.classList.contains("number")) orders.reverse();
+      const next = orders[orders.indexOf(header.ariaSort) + 1];
+      const order = next ? `${column + 1}${next === "descending" ? "-" : "+"}` : "";
       apply(order);
       remember(name, order);
     });
   });
-  setting(name, apply);
+  settings.set(name, apply);
 }
 
 /* Filters of tables. */
@@ -117,49 +104,50 @@ function folded(text) {
   return text.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
 }
 
+function hasAll(words, text) {
+  return folded(words).split(/\s+/).every((word) => text.includes(word));
+}
+
 function makeFilterable(controls) {
   const table = document.getElementById(controls.dataset.table);
-  const names = ["find", "group", "tone", "pair"];
-  const found = names.map((name) => controls.querySelector("." + name));
-  const [find, group, tone, pair] = found;
-  const rows = [...table.tBodies[0].rows];
-  const texts = new Map(rows.map((row) => [row, folded(row.textContent)]));
-  const pairs = new Map(rows.map((row) => [row, pairOf(row.cells[0])]));
+  const [find, group, tone, pair] = [".find", ".group", ".tone", ".pair"].map(
+    (name) => controls.querySelector(name)
+  );
+  const rows = [...table.tBodies[0].rows].map(
+    (row) => [row, folded(row.textContent), pairOf(row.cells[0])]
+  );
   const clear = element("button", { type: "button" }, "Show all rows");
   const empty = element("p", { className: "empty" }, "No row has all of this. ", clear);
   table.closest(".frame").before(empty);
   const update = () => {
-    const words = folded(find.value).split(/\s+/).filter(Boolean);
-    let count = 0;
-    for (const row of rows) {
+    for (const [row, text, names] of rows) {
       row.hidden =
-        !words.every((word) => texts.get(row).includes(word)) ||
+        !hasAll(find.value, text) ||
         Boolean(group?.value && row.dataset.group !== group.value) ||
         Boolean(tone?.value && !row.querySelector(".tone-" + tone.value)) ||
-        Boolean(pair?.value && pairs.get(row) && !pairs.get(row).includes(pair.value));
-      count += !row.hidden;
+        Boolean(pair?.value && names && !names.includes(pair.value));
     }
+    const count = rows.filter(([row]) => !row.hidden).length;
     controls.querySelector(".count").textContent = `${count} of ${rows.length} rows`;
     empty.hidden = count > 0;
     if (pair) showPairs(table, pair.value);
   };
-  found.forEach((control, index) => {
-    if (!control) return;
-    const name = `${table.id}.${names[index]}`;
+  const present = [find, group, tone, pair].filter(Boolean);
+  for (const control of present) {
+    const name = `${table.id}.${control.className}`;
     // What is chosen at first need not be said; "all" is said in a word of its own.
     const usual = control.value;
     control.addEventListener("input", () => {
       update();
       remember(name, control.value === usual ? "" : control.value || "all");
     });
-    setting(name, (value) => {
+    settings.set(name, (value) => {
       control.value = value === "all" ? "" : value;
       update();
     });
-  });
+  }
   clear.addEventListener("click", () => {
-    for (const control of found) {
-      if (!control) continue;
+    for (const control of present) {
       control.value = "";
       control.dispatchEvent(new Event("input"));
     }
@@ -177,7 +165,7 @@ function showPairs(table, encoder) {
   const pairs = [...table.tHead.rows[0].cells].map(pairOf);
   for (const row of table.rows) {
     [...row.cells].forEach((cell, column) => {
-      cell.hidden = encoder !== "" && pairs[column] !== null && !pairs[column].includes(encoder);
+      cell.hidden = Boolean(encoder && pairs[column] && !pairs[column].includes(encoder));
     });
   }
 }
@@ -187,9 +175,9 @@ function showPairs(table, encoder) {
 function makeHinting(frame) {
   const scroller = frame.firstElementChild;
   const update = () => {
-    const beyond = scroller.scrollWidth - scroller.clientWidth - Math.abs(scroller.scrollLeft);
-    frame.classList.toggle("more-left", Math.abs(scroller.scrollLeft) > 1);
-    frame.classList.toggle("more-right", beyond > 1);
+    const left = Math.abs(scroller.scrollLeft);
+    frame.classList.toggle("more-left", left > 1);
+    frame.classList.toggle("more-right", scroller.scrollWidth - scroller.clientWidth - left > 1);
     const bar = scroller.offsetWidth - scroller.clientWidth - 2 * scroller.clientLeft;
     frame.style.setProperty("--bar", `${bar}px`);
     const content = scroller.firstElementChild;
@@ -203,9 +191,8 @@ function makeHinting(frame) {
 /* The browser of instances. */
 
 function element(name, properties = {}, ...children) {
-  const made = document.createElement(name);
-  Object.assign(made, properties);
-  made.append(...children);
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children.filter((child) => child !== ""));
   return made;
 }
 
@@ -216,114 +203,97 @@ function drawing(name, attributes, ...children) {
   return made;
 }
 
-function classOf(dataset, answer) {
-  return dataset.labels.length ? dataset.labels[answer] : String(answer);
-}
-
 function partElement(part, language) {
   const units = part.units.map((unit) => element("span", { className: "unit" }, unit));
-  const item = element("li", { className: part.marked ? "marked" : part.tag ? "" : "plain" });
-  if (part.tag) item.append(element("span", { className: "tag" }, part.tag));
-  item.append(element("span", { className: "text", lang: language, dir: "auto" }, ...units));
-  if (part.note) item.append(element("span", { className: "note" }, part.note));
-  return item;
+  return element(
+    "li", { className: part.marked ? "marked" : part.tag ? "" : "plain" },
+    part.tag && element("span", { className: "tag" }, part.tag),
+    element("span", { className: "text", lang: language, dir: "auto" }, ...units),
+    part.note && element("span", { className: "note" }, part.note)
+  );
 }
 
-function answerElement(dataset, name, [answer, wrong, beside]) {
-  const item = element("li", { className: wrong ? "wrong" : "right" });
-  item.append(element("span", { className: "sign", ariaHidden: "true" }, wrong ? "✗" : "✓"));
-  item.append(` ${name}: `, element("b", {}, classOf(dataset, answer)));
-  if (wrong) item.append(dataset.labels.length ? ", wrong" : ", far off");
-  if (beside) item.append(" ", element("small", {}, beside));
-  return item;
+function answerElement(className, name, answer, beside, ...after) {
+  const small = beside ? [" ", element("small", {}, beside)] : [];
+  return element("li", { className }, ...name, element("b", {}, answer), ...after, ...small);
+}
+
+function answersElement({ labels, encoders }, row) {
+  const [gold, told] = row.told;
+  const answers = row.answers.map(([answer, wrong, beside], index) => {
+    const sign = element("span", { className: "sign", ariaHidden: "true" }, wrong ? "✗" : "✓");
+    const text = labels.length ? labels[answer] : String(answer);
+    const fault = wrong ? (labels.length ? ", wrong" : ", far off") : "";
+    const named = [sign, ` ${encoders[index]}: `];
+    return answerElement(wrong ? "wrong" : "right", named, text, beside, fault);
+  });
+  const first = answerElement("gold", ["gold: "], gold, told);
+  return element("ul", { className: "answers" }, first, ...answers);
 }
 
 /* A tree of spans: the whole text on top, each node with its nucleus and its satellite. */
 function treeElement(dataset, row) {
-  const nodes = dataset.trees[row.tree];
-  const last = Math.max(...nodes.map((node) => Math.max(node[1], node[3])));
-  const first = Math.min(...nodes.map((node) => Math.min(node[0], node[2])));
-  const width = Math.max(34, Math.min(110, 860 / (last - first + 1)));
-  const height = 26;
-  const open = [];
-  let deepest = 0;
-  const drawn = [];
-  const spans = nodes.map((node) => ({
+  const spans = dataset.trees[row.tree].map((node) => ({
     node, start: Math.min(node[0], node[2]), end: Math.max(node[1], node[3]),
   }));
   spans.sort((one, other) => one.start - other.start || other.end - one.end);
-  for (const { node, start, end } of spans) {
-    while (open.length && open[open.length - 1] < start) open.pop();
-    const depth = open.length;
+  const first = Math.min(...spans.map(({ start }) => start));
+  const count = Math.max(...spans.map(({ end }) => end)) - first + 1;
+  const width = Math.max(34, Math.min(110, 860 / count));
+  const height = 26;
+  const open = [];
+  let deepest = 0;
+  const drawn = spans.map(({ node, start, end }) => {
+    while (open.length && open.at(-1) < start) open.pop();
+    const y = open.length * height;
+    deepest = Math.max(deepest, open.length);
     open.push(end);
-    deepest = Math.max(deepest, depth);
-    const isRow = row.node.every((place, index) => place === node[index]);
+    const isRow = row.node.every((unit, index) => unit === node[index]);
     const label = dataset.labels[node[4]];
-    const title = `${label}, units ${start + 1} to ${end + 1}`;
-    const group = drawing("g", {}, drawing("title", {}, document.createTextNode(title)));
-    [[node[0], node[1], true], [node[2], node[3], label.startsWith("NN")]].forEach(
-      ([from, to, nucleus]) => {
-        group.append(drawing("rect", {
-          x: (from - first) * width, y: depth * height, width: (to - from + 1) * width,
-          height: height - 3, rx: 3,
-          class: isRow ? "own" : nucleus ? "nucleus" : "satellite",
-        }));
-      }
-    );
     const room = Math.floor(((end - start + 1) * width - 10) / 6.4);
     const short = label.length > room ? label.slice(0, Math.max(1, room - 1)) + "…" : label;
-    const text = drawing("text", { x: (start - first) * width + 6, y: depth * height + 16 });
-    text.textContent = short;
-    group.append(text);
-    drawn.push(group);
-  }
-  const units = drawing("g", { class: "units" });
-  for (let unit = first; unit <= last; unit += 1) {
-    const x = (unit - first + 0.5) * width;
-    const text = drawing("text", { x, y: (deepest + 1) * height + 13 });
-    text.textContent = String(unit + 1);
-    units.append(text);
-  }
-  const size = { width: (last - first + 1) * width, height: (deepest + 1) * height + 20 };
-  const described = `Tree of the text, ${nodes.length} relations over ${last - first + 1} units`;
-  const svg = drawing("svg", { ...size, role: "img", "aria-label": described }, ...drawn, units);
+    const box = (from, to, kind) => drawing("rect", {
+      x: (from - first) * width, y, width: (to - from + 1) * width, height: height - 3, rx: 3,
+      class: isRow ? "own" : kind,
+    });
+    return drawing(
+      "g", {},
+      drawing("title", {}, `${label}, units ${start + 1} to ${end + 1}`),
+      box(node[0], node[1], "nucleus"),
+      box(node[2], node[3], label.startsWith("NN") ? "nucleus" : "satellite"),
+      drawing("text", { x: (start - first) * width + 6, y: y + 16 }, short)
+    );
+  });
+  const bottom = (deepest + 1) * height;
+  const units = Array.from({ length: count }, (_, unit) =>
+    drawing("text", { x: (unit + 0.5) * width, y: bottom + 13 }, String(first + unit + 1)));
+  const described = `Tree of the text, ${spans.length} relations over ${count} units`;
+  const size = { width: count * width, height: bottom + 20, role: "img", "aria-label": described };
   return element(
     "div", { className: "tree", tabIndex: 0 },
     element("span", { className: "label" }, "Tree of the text: nuclei in colour, this row framed"),
-    svg
+    drawing("svg", size, ...drawn, drawing("g", { class: "units" }, ...units))
   );
 }
 
 function instanceElement(dataset, row) {
-  const parts = element("ol", { className: "parts" });
-  parts.append(...row.parts.map((part) => partElement(part, dataset.language)));
-  const answers = element("ul", { className: "answers" });
-  const [answer, beside] = row.told;
-  const gold = element("li", { className: "gold" }, "gold: ", element("b", {}, answer));
-  if (beside) gold.append(" ", element("small", {}, beside));
-  answers.append(gold);
-  dataset.encoders.forEach((name, index) => {
-    answers.append(answerElement(dataset, name, row.answers[index]));
-  });
-  const facts = element("dl");
-  [["id", row.id], ...dataset.columns.map((name, index) => [name, row.values[index]])].forEach(
-    ([name, value]) => {
-      // Without documents, the id of a row is its document_id.
-      if (value !== NONE && !(name === "document_id" && value === row.id)) {
-        facts.append(element("div", {}, element("dt", {}, name), element("dd", {}, value)));
-      }
-    }
+  const facts = [["id", row.id], ...dataset.columns.map((name, index) => [name, row.values[index]])]
+    // Without documents, the id of a row is its document_id.
+    .filter(([name, value]) => value !== NONE && !(name === "document_id" && value === row.id))
+    .map(([name, value]) => element("div", {}, element("dt", {}, name), element("dd", {}, value)));
+  const parts = row.parts.map((part) => partElement(part, dataset.language));
+  return element(
+    "li", { className: "instance" },
+    element("ol", { className: "parts" }, ...parts),
+    answersElement(dataset, row),
+    row.tree === undefined ? "" : treeElement(dataset, row),
+    element("div", { className: "provenance" }, element("dl", {}, ...facts))
   );
-  const item = element("li", { className: "instance" }, parts, answers);
-  if (row.tree !== undefined) item.append(treeElement(dataset, row));
-  item.append(element("div", { className: "provenance" }, facts));
-  return item;
 }
 
 function searched(row) {
-  return folded(
-    [row.id, ...row.told, ...row.parts.flatMap((part) => part.units), ...row.values].join(" ")
-  );
+  const texts = row.parts.flatMap((part) => part.units);
+  return folded([row.id, ...row.told, ...texts, ...row.values].join(" "));
 }
 
 function makeBrowser(datasets) {
@@ -333,73 +303,52 @@ function makeBrowser(datasets) {
   const [about, question, list, found, page] = [
     "about-dataset", "question", "rows", "found", "page",
   ].map((id) => document.getElementById(id));
-  const option = (value, text) => element("option", { value }, text);
-  let place = 0;
+  const option = (value, text = value) => element("option", { value }, text);
+  let number = 0;
   let current = datasets[0];
 
-  const groups = new Map();
-  for (const { group, name } of datasets) {
-    if (!groups.has(group)) groups.set(group, element("optgroup", { label: group }));
-    groups.get(group).append(option(name, name));
-  }
-  dataset.append(...groups.values());
-
-  function isWrong(row) {
-    const answers = row.answers.map((answer) => answer[1]);
-    if (encoder.value === "all") return answers.every(Boolean);
-    if (encoder.value === "any") return answers.some(Boolean);
-    return answers[current.encoders.indexOf(encoder.value)];
+  for (const [label, members] of Map.groupBy(datasets, ({ group }) => group)) {
+    dataset.append(element("optgroup", { label }, ...members.map(({ name }) => option(name))));
   }
 
-  function shown() {
-    const words = folded(find.value).split(/\s+/).filter(Boolean);
-    return current.rows.filter((row) =>
+  function isWrong({ answers }) {
+    if (encoder.value === "all") return answers.every(([, isWrong]) => isWrong);
+    if (encoder.value === "any") return answers.some(([, isWrong]) => isWrong);
+    return answers[current.encoders.indexOf(encoder.value)][1];
+  }
+
+  function turn(to) {
+    const rows = current.rows.filter((row) =>
       (!wrong.checked || isWrong(row)) &&
       (gold.value === "" || String(row.gold) === gold.value) &&
-      words.every((word) => searched(row).includes(word))
+      hasAll(find.value, searched(row))
     );
-  }
-
-  function update() {
-    const rows = shown();
     const pages = Math.max(1, Math.ceil(rows.length / PER_PAGE));
-    place = Math.min(place, pages - 1);
-    const some = rows.slice(place * PER_PAGE, (place + 1) * PER_PAGE);
-    list.replaceChildren(...some.map((row) => instanceElement(current, row)));
+    number = Math.min(to, pages - 1);
+    const shown = rows.slice(number * PER_PAGE, (number + 1) * PER_PAGE);
+    list.replaceChildren(...shown.map((row) => instanceElement(current, row)));
     found.textContent =
       `${rows.length} of ${current.rows.length} rows on this page; ${current.count.toLocaleString("en")} test rows in all`;
-    page.textContent = `page ${place + 1} of ${pages}`;
-    previous.disabled = place === 0;
-    next.disabled = place >= pages - 1;
+    page.textContent = `page ${number + 1} of ${pages}`;
+    previous.disabled = number === 0;
+    next.disabled = number >= pages - 1;
   }
 
   function choose() {
     current = datasets.find(({ name }) => name === dataset.value);
+    const { encoders, labels, rows, title, card } = current;
     question.textContent = current.question;
-    about.replaceChildren(current.title);
-    if (current.card) about.append(" · ", element("a", { href: current.card }, "card"));
+    about.replaceChildren(title, ...(card ? [" · ", element("a", { href: card }, "card")] : []));
     const before = encoder.value;
-    encoder.replaceChildren(option("any", "any encoder"));
-    if (current.encoders.length > 1) encoder.append(option("all", "all encoders"));
-    encoder.append(...current.encoders.map((name) => option(name, name)));
+    const all = encoders.length > 1 ? [option("all", "all encoders")] : [];
+    const names = encoders.map((name) => option(name));
+    encoder.replaceChildren(option("any", "any encoder"), ...all, ...names);
     if ([...encoder.options].some(({ value }) => value === before)) encoder.value = before;
-    gold.replaceChildren(option("", "all"));
-    current.labels.forEach((label, index) => {
-      if (current.rows.some((row) => row.gold === index)) gold.append(option(String(index), label));
-    });
-    document.getElementById("gold-label").hidden = current.labels.length === 0;
-    again();
-  }
-
-  function again() {
-    place = 0;
-    update();
-  }
-
-  function turn(by) {
-    place += by;
-    update();
-    document.getElementById("instances-title").scrollIntoView();
+    const asked = labels.map((label, index) => [String(index), label])
+      .filter(([index]) => rows.some((row) => String(row.gold) === index));
+    gold.replaceChildren(option("", "all"), ...asked.map(([index, label]) => option(index, label)));
+    gold.closest("label").hidden = labels.length === 0;
+    turn(0);
   }
 
   dataset.addEventListener("input", () => {
@@ -407,24 +356,28 @@ function makeBrowser(datasets) {
     for (const name of ["gold", "find", "wrong"]) state.delete(name);
     remember("dataset", dataset.value);
   });
-  setting("dataset", (name) => {
-    if (!datasets.some((own) => own.name === name)) return;
-    dataset.value = name;
+  settings.set("dataset", (value) => {
+    if (!datasets.some(({ name }) => name === value)) return;
+    dataset.value = value;
     choose();
   });
   for (const control of [encoder, gold, find, wrong]) {
-    const value = control === wrong ? "checked" : "value";
+    const key = control === wrong ? "checked" : "value";
     control.addEventListener("input", () => {
-      again();
-      remember(control.id, String(control[value] || ""));
+      turn(0);
+      remember(control.id, String(control[key] || ""));
     });
-    setting(control.id, (given) => {
-      control[value] = control === wrong ? given === "true" : given;
-      again();
+    settings.set(control.id, (value) => {
+      control[key] = control === wrong ? value === "true" : value;
+      turn(0);
     });
   }
-  previous.addEventListener("click", () => turn(-1));
-  next.addEventListener("click", () => turn(1));
+  for (const [button, by] of [[previous, -1], [next, 1]]) {
+    button.addEventListener("click", () => {
+      turn(number + by);
+      document.getElementById("instances-title").scrollIntoView();
+    });
+  }
   document.getElementById("browser").hidden = false;
   choose();
 }

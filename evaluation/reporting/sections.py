@@ -7,28 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from evaluation.reporting import instances
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.instances import browser
 from evaluation.reporting.layout import Table, lay_out
-from evaluation.reporting.tables.audit import (
-    inherited,
-    measurements,
-    published,
-    verdicts,
-)
-from evaluation.reporting.tables.averages import averages
-from evaluation.reporting.tables.compared import best_pairs, differences, editions, pairs
-from evaluation.reporting.tables.downstream import downstream, downstream_datasets
-from evaluation.reporting.tables.encoders import encoders, vocabulary
-from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
-from evaluation.reporting.tables.languages import languages, tasks_in_languages
-from evaluation.reporting.tables.layers import heatmaps, layers
-from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
-from evaluation.reporting.tables.scores import (
-    ablations,
-    baselines,
-    correlations,
-    group_tables,
+from evaluation.reporting.tables import (
+    across,
+    audit,
+    averages,
+    compared,
+    encoders,
+    neighbours,
     scores,
 )
 
@@ -42,10 +30,8 @@ class Section:
     """A section of the report.
 
     Attributes:
-        name: unique.
         chapter: the part of the page that it is in, which the page links to.
         tables: makes its tables; an empty list if the results have nothing to show.
-        formats: the formats that show it.
         filters: how the page's tables can be filtered besides by text: "group" of tasks, "tone" of
             a verdict, "pair" of encoders; "text" by text only, "" without filters.
         long: whether the page folds its tables, and Markdown shows only short ones.
@@ -67,55 +53,46 @@ PAGE: tuple[Format, ...] = ("page",)
 TEXTS: tuple[Format, ...] = ("markdown", "latex")
 SCREEN: tuple[Format, ...] = ("page", "markdown")
 SECTIONS = (
-    Section("averages", "Averages", averages),
-    Section("scores", "Scores", scores, PAGE, filters="group"),
-    Section("groups", "Scores", group_tables, TEXTS, figure="scores"),
-    Section("correlations", "Scores", correlations),
-    Section("ablations", "Scores", ablations),
-    Section("figure", "Figure", lambda inputs: [lay_out("figure", (), ())], PAGE),
-    Section("heatmaps", "Layers", heatmaps, PAGE),
-    Section("layers", "Layers", layers, TEXTS, figure="layers"),
-    Section("pairs", "Compared", pairs, PAGE, filters="pair"),
-    Section("best_pairs", "Compared", best_pairs, TEXTS),
-    Section("differences", "Compared", differences, SCREEN, filters="group pair", long=True),
-    Section("editions", "Editions", editions),
-    Section("languages", "Languages", languages),
-    Section("tasks_in_languages", "Languages", tasks_in_languages, filters="group"),
-    Section("baselines", "Baselines", baselines, filters="group", folded=True),
-    Section("evalrank", "EvalRank", evalrank),
-    Section("rank_differences", "EvalRank", rank_differences, SCREEN, "pair", long=True),
-    Section("postprocessing", "EvalRank", postprocessing, filters="text", folded=True),
-    Section("paralex", "ParaLex", paralex, filters="text"),
-    Section("paradigm_differences", "ParaLex", paradigm_differences, SCREEN, "pair", long=True),
-    Section("clusters", "ParaLex", clusters, PAGE, "text", long=True),
-    Section("downstream", "Downstream", downstream),
-    Section("downstream_datasets", "Downstream", downstream_datasets, PAGE, filters="group"),
-    Section("instances", "Instances", browser, PAGE),
-    Section("verdicts", "Audit", verdicts, PAGE, filters="group"),
-    Section("inherited", "Audit", inherited, PAGE),
-    Section("published", "Audit", published, PAGE),
-    Section("measurements", "Audit", measurements, PAGE, "group tone", long=True),
-    Section("encoders", "Encoders", encoders, SCREEN),
-    Section("vocabulary", "Encoders", vocabulary, SCREEN, filters="group"),
+    Section("averages", "Averages", averages.averages),
+    Section("scores", "Scores", scores.scores, PAGE, filters="group"),
+    Section("groups", "Scores", scores.group_tables, TEXTS, figure="scores"),
+    Section("correlations", "Scores", scores.correlations),
+    Section("ablations", "Scores", scores.ablations),
+    Section("figure", "Figure", lambda inputs: [lay_out("figure")], PAGE),
+    Section("heatmaps", "Layers", encoders.heatmaps, PAGE),
+    Section("layers", "Layers", encoders.layers, TEXTS, figure="layers"),
+    Section("pairs", "Compared", compared.pairs, PAGE, filters="pair"),
+    Section("best_pairs", "Compared", compared.best_pairs, TEXTS),
+    Section(
+        "differences", "Compared", compared.differences, SCREEN, filters="group pair", long=True
+    ),
+    Section("editions", "Editions", compared.editions),
+    Section("languages", "Languages", across.languages),
+    Section("tasks_in_languages", "Languages", across.tasks_in_languages, filters="group"),
+    Section("baselines", "Baselines", scores.baselines, filters="group", folded=True),
+    Section("evalrank", "EvalRank", neighbours.evalrank),
+    Section("rank_differences", "EvalRank", neighbours.rank_differences, SCREEN, "pair", long=True),
+    Section("postprocessing", "EvalRank", neighbours.postprocessing, filters="text", folded=True),
+    Section("paralex", "ParaLex", neighbours.paralex, filters="text"),
+    Section("word_differences", "ParaLex", neighbours.word_differences, SCREEN, "pair", long=True),
+    Section("clusters", "ParaLex", neighbours.clusters, PAGE, "text", long=True),
+    Section("downstream", "Downstream", across.downstream),
+    Section("downstream_datasets", "Downstream", across.downstream_datasets, PAGE, filters="group"),
+    Section("instances", "Instances", instances.browser, PAGE),
+    Section("verdicts", "Audit", audit.verdicts, PAGE, filters="group"),
+    Section("inherited", "Audit", audit.inherited, PAGE),
+    Section("published", "Audit", audit.published, PAGE),
+    Section("measurements", "Audit", audit.measurements, PAGE, "group tone", long=True),
+    Section("encoders", "Encoders", encoders.encoders, SCREEN),
+    Section("vocabulary", "Encoders", encoders.vocabulary, SCREEN, filters="group"),
 )
 
 
 def sections_of(inputs: Inputs, form: Format) -> Iterator[tuple[Section, list[Table]]]:
-    """Yield the sections that a format shows, with their tables; a section has one or more.
-
-    Args:
-        inputs: the results.
-        form: the format.
-    """
+    """Yield the sections that a format shows, with their tables; a section has one or more."""
     for section in SECTIONS:
-        if form not in section.formats:
-            continue
-        tables = section.tables(inputs)
+        tables = section.tables(inputs) if form in section.formats else []
         if section.long and form != "page":
-            tables = [table for table in tables if _numbers(table) <= SHORT]
+            tables = [t for t in tables if len(t.rows) * (len(t.header) - t.texts) <= SHORT]
         if tables:
             yield section, tables
-
-
-def _numbers(table: Table) -> int:
-    return len(table.rows) * (len(table.header) - table.texts)

@@ -9,24 +9,18 @@ from urllib.parse import quote
 from corpora_recipes.running.outputs import whole_outputs
 from evaluation.data.instances import find_datasets
 from evaluation.reporting.figures import draw_layers, draw_scores, image
-from evaluation.reporting.html import write_html
+from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.instances import browsed
-from evaluation.reporting.latex import write_latex
-from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.tables.layers import profiles
-from evaluation.results.paradigms import ParadigmResults
-from evaluation.results.probes import Results
-from evaluation.results.rankings import RankingResults
+from evaluation.reporting.tables.encoders import profiles
 
 
 def write_report(
-    results: Sequence[tuple[Results, Path]],
+    results: Sequence[Path],
     instances: Path,
-    audit: Path,
     out: Path,
-    rankings: Sequence[tuple[RankingResults, Path]] = (),
-    paradigms: Sequence[ParadigmResults] = (),
+    rankings: Sequence[Path] = (),
+    paradigms: Sequence[Path] = (),
     left_out: Mapping[str, str] | None = None,
 ) -> None:
     """Write index.html, report.md, tables.tex, two files for DVC, and figures/ into a folder.
@@ -38,13 +32,11 @@ def write_report(
     layers.svg and layers.png. All appear together. The same results give the same bytes.
 
     Args:
-        results: one per encoder, with the folder that it was read from.
-        instances: the folder of the instances that were probed.
-        audit: the audit.json of the package that was probed, for the trivial baselines.
+        results: the folders that ``probe`` wrote, one per encoder.
+        instances: the folder of the instances that were probed, with their audit.json.
         out: the folder; made if it does not exist.
-        rankings: the results of ``probeta rank``, one per encoder, with the folder that they were
-            read from, if they are to be shown.
-        paradigms: the results of ``probeta paradigms``, one per encoder, if they are to be shown.
+        rankings: the folders that ``rank`` wrote, one per encoder, if they are to be shown.
+        paradigms: the files that ``paradigms`` wrote, one per encoder, likewise.
         left_out: what stages have left out for a fault, and the fault.
 
     Raises:
@@ -53,11 +45,12 @@ def write_report(
     """
     datasets = find_datasets(instances)
     samples = {dataset.name for dataset in datasets if dataset.sample}
-    inputs = read_inputs(results, audit, rankings, paradigms, samples, left_out)
-    by_layer = profiles(inputs)
-    browser = browsed(inputs, datasets, _card(instances, out))
+    inputs = read_inputs(results, instances / "audit.json", rankings, paradigms, samples, left_out)
+    card = instances / "README.md"
+    address = quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
+    browser = browsed(inputs, datasets, address)
     figures = {"scores": draw_scores(inputs)}
-    if by_layer:
+    if by_layer := profiles(inputs):
         figures["layers"] = draw_layers(by_layer, sample=bool(inputs.samples))
     files = {
         "index.html": write_html(inputs, browser, figures["scores"]),
@@ -66,34 +59,23 @@ def write_report(
         "metrics.json": json.dumps(metrics(inputs), indent=2) + "\n",
         "scores.json": json.dumps(plotted(inputs), indent=2) + "\n",
     }
-    images = {
-        f"{name}.{kind}": image(figure, kind)
-        for name, figure in figures.items()
-        for kind in ("svg", "png")
-    }
     with whole_outputs([out / name for name in files], [out / "figures"]) as (*pages, folder):
-        for name, content in images.items():
-            (folder / name).write_bytes(content)
+        for name, figure in figures.items():
+            for kind in ("svg", "png"):
+                (folder / f"{name}.{kind}").write_bytes(image(figure, kind))
         for page, text in zip(pages, files.values(), strict=True):
             page.write_text(text, "utf-8")
-
-
-def _card(instances: Path, out: Path) -> str:
-    """Return the address of the card of the datasets, as seen from the page; "" without a card."""
-    card = instances / "README.md"
-    return quote(Path(relpath(card, out)).as_posix()) if card.is_file() else ""
 
 
 def metrics(inputs: Inputs) -> dict[str, dict[str, float]]:
     """Return benchmark to encoder to the mean of its scores, -1 … 1, if it has all of them."""
     return {
-        average.benchmark: {
+        benchmark: {
             name: mean.value
             for name in inputs.names
             if (mean := inputs.mean(average.datasets, name))
         }
-        for average in inputs.averages
-        if average.group is None
+        for benchmark, average in inputs.wholes.items()
     }
 
 
@@ -104,8 +86,8 @@ def plotted(inputs: Inputs) -> list[dict[str, str | float]]:
     as they are), such as "evalrank_es mrr cosine", and for ParaLex such as "paralex_es suggestion
     shared lower".
     """
-    scores = inputs.scores
+    scores = inputs.scores[["encoder", "key", "value"]]
     return [
         {"encoder": encoder, "dataset": key, "score": value}
-        for encoder, key, value in zip(scores.encoder, scores.key, scores.value, strict=True)
+        for encoder, key, value in scores.itertuples(index=False)
     ]

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from builders.tasks.paradigms import FEWEST_TERMS
+from builders.tasks.examples import FEWEST_TERMS
 from evaluation.results.stored import read_stored, write_stored
 from evaluation.results.typed import typed
 

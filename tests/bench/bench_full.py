@@ -155,7 +155,7 @@ def _scale_rows(params: dict[str, Any], scale: float) -> None:
     """Give the constructed datasets fewer rows."""
     from builders.plan.datasets import PAPER_ROWS
     from builders.tasks import TASKS
-    from builders.tasks.passage_task import PassageTask
+    from builders.tasks.task import PassageTask
 
     for corpus in params["corpora"].values():
         for dataset in corpus.get("datasets", {}).values():

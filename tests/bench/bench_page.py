@@ -16,13 +16,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
 from evaluation.measures.metrics import measure
 from evaluation.reporting.writing import write_report
-from evaluation.results.paradigms import read_paradigms
+from evaluation.results.paradigms import read_paradigms, write_paradigms
 from evaluation.results.probes import (
     Results,
     predictions_table,
@@ -50,7 +49,7 @@ SORT = """() => {
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 
-def copies(count: int, folder: Path) -> Iterator[tuple[Any, Any, Any]]:
+def copies(count: int, folder: Path) -> Iterator[tuple[Path, Path, Path]]:
     """Yield the results, the rankings and the paradigms of so many encoders."""
     generator = np.random.default_rng(1)
     names = sorted(path.name for path in Path("data/results").iterdir())
@@ -61,7 +60,7 @@ def copies(count: int, folder: Path) -> Iterator[tuple[Any, Any, Any]]:
 
 def copy_of(
     name: str, new: str, noise: float, generator: np.random.Generator, folder: Path
-) -> tuple[Any, Any, Any]:
+) -> tuple[Path, Path, Path]:
     """Write the results of an encoder, with a share of its answers changed."""
     path = Path("data/results", name)
     probed = read_results(path)
@@ -88,7 +87,8 @@ def copy_of(
         pairs.append(ranks_table(replace(ranks, ranks=ranks.ranks * worse)))
     write_rankings(rankings, pairs, folder / "rankings" / new)
     paradigms = replace(read_paradigms(Path("data/paradigms", f"{name}.json")), name=new)
-    return (results, folder / "results" / new), (rankings, folder / "rankings" / new), paradigms
+    write_paradigms(paradigms, folder / f"{new}.json")
+    return folder / "results" / new, folder / "rankings" / new, folder / f"{new}.json"
 
 
 def open_page(page: Path, pictures: Path | None) -> None:
@@ -122,14 +122,7 @@ def main() -> None:
         folder = Path(temporary)
         probed, ranked, clustered = map(list, zip(*copies(count, folder), strict=True))
         begin = time.process_time()
-        write_report(
-            probed,
-            Path("dist/hub"),
-            Path("dist/hub/audit.json"),
-            folder / "report",
-            ranked,
-            clustered,
-        )
+        write_report(probed, Path("dist/hub"), folder / "report", ranked, clustered)
         page = folder / "report" / "index.html"
         print(f"report: {time.process_time() - begin:.1f} CPU-s")
         print(f"page: {page.stat().st_size / 1e6:.2f} MB")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from builders.plan.benchmarks import benchmark_of
 from builders.plan.datasets import Dataset, check_tokens
 from builders.plan.groups import load_groups
+from builders.plan.making import benchmark_of
 from builders.tasks.benchmarks import BENCHMARKS
 from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.params import load_params

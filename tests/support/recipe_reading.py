@@ -4,7 +4,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from corpora_recipes.recipe import Corpus
+from corpora_recipes.reading.blocks import read_corpus
+from corpora_recipes.recipe import Corpus, load_recipe
 from corpora_recipes.records import Drops
 
 
@@ -17,3 +18,15 @@ def read_all(recipe: ModuleType, raw: Path, corpus: Corpus) -> tuple[list[Any], 
         records += result.records
         drops.add(result.drops)
     return records, drops.as_dict()
+
+
+def read_settled(raw: Path, corpus: Corpus) -> tuple[dict[str, Any], Drops]:
+    """Return the records as `read` settles them, by their ids, and what was dropped."""
+    records: dict[str, Any] = {}
+    total = Drops()
+    for batch, drops in read_corpus(
+        load_recipe(corpus.recipe).blocks(raw, corpus), corpus, None, 1
+    ):
+        records.update({record.id: record for record in batch})
+        total.add(drops)
+    return records, total

@@ -15,10 +15,15 @@ from builders.tasks import TASKS
 from builders.tasks.benchmarks import BENCHMARKS
 from builders.tasks.task import Column
 from evaluation.data.instances import find_datasets
-from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.inputs import Inputs, read_inputs
 from evaluation.reporting.layout import Table
 from evaluation.results.paradigms import FORMAT as PARADIGMS
-from evaluation.results.paradigms import ClusterScore, ParadigmResults, ParadigmScore
+from evaluation.results.paradigms import (
+    ClusterScore,
+    ParadigmResults,
+    ParadigmScore,
+    write_paradigms,
+)
 from evaluation.results.probes import FORMAT as PROBES
 from evaluation.results.probes import (
     Predictions,
@@ -267,72 +272,80 @@ def of_encoder(
 def many_datasets(inputs: Inputs, count: int) -> Inputs:
     """Return inputs as if the encoder ``ONE`` had been probed on so many datasets."""
     names = [f"sp_{number:03}" for number in range(count)]
-    return replace(
-        inputs,
-        datasets={name: {"char_hash": replace(SP, dataset=name)} for name in names},
-        baselines={name: {"length": 0.5} for name in names},
-    )
+    scores = tuple(replace(SP, dataset=name) for name in names)
+    checks = [{"gate": "baselines", "what": "length", "value": 0.5}]
+    report = {"datasets": {name: {"checks": checks} for name in names}}
+    return replace(inputs, encoders=(replace(ONE, scores=scores),), report=report)
 
 
-def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None) -> Any:
-    """Keep results in folders of their own, with predictions for 20 rows a score.
-
-    Args:
-        folder: of the folders.
-        results: to be kept.
-        right: encoder to how many of them are right, by default 10.
-
-    Returns:
-        What ``write_report`` takes.
-    """
-    found = []
-    for number, own in enumerate(results):
-        tables = []
-        for score in own.scores:
-            gold = np.arange(20.0) % 4
-            count = (right or {}).get(own.name, 10)
-            answers = np.where(np.arange(20) < count, gold, gold + 1)
-            ids = np.array([f"i{place}" for place in range(20)], dtype=object)
-            predictions = Predictions(ids, ids, gold, answers[None])
-            tables.append(predictions_table(score.dataset, score.layer, predictions))
-        path = folder / "results" / f"{number}-{own.name}"
-        write_results(own, tables, path)
-        found.append((own, path))
-    return found
+def kept(folder: Path, *results: Results, right: Mapping[str, int] | None = None) -> list[Path]:
+    """Keep results in folders, each score with 20 predictions, ``right`` or 10 of them right."""
+    gold, ids = np.arange(20.0) % 4, np.array([f"i{number}" for number in range(20)], object)
+    folders = [folder / "results" / f"{number}-{item.name}" for number, item in enumerate(results)]
+    for item, path in zip(results, folders, strict=True):
+        answers = np.where(np.arange(20) < (right or {}).get(item.name, 10), gold, gold + 1)
+        predictions = Predictions(ids, ids, gold, answers[None])
+        tables = [
+            predictions_table(score.dataset, score.layer, predictions) for score in item.scores
+        ]
+        write_results(item, tables, path)
+    return folders
 
 
 PAIRS = RANK.pairs
 
 
 def kept_ranks(
-    folder: Path,
-    *rankings: RankingResults,
-    first: Mapping[str, int] | None = None,
-) -> Any:
-    """Keep rankings in folders of their own, with ranks of ``PAIRS`` pairs, a group each.
-
-    Args:
-        folder: of the folders.
-        rankings: to be kept.
-        first: encoder to how many pairs, of the first ones, have rank 1, by default half; the
-            others have rank 4.
-
-    Returns:
-        What ``write_report`` takes.
-    """
-    found = []
+    folder: Path, *rankings: RankingResults, first: Mapping[str, int] | None = None
+) -> list[Path]:
+    """Keep rankings of ``PAIRS`` pairs: the ``first`` or half have rank 1, the others 4."""
     places = np.arange(PAIRS)
     ids = np.array([f"p{place:04}" for place in places])
-    for number, own in enumerate(rankings):
-        ranks = np.where(places < (first or {}).get(own.name, PAIRS // 2), 1.0, 4.0)
-        path = folder / "rankings" / f"{number}-{own.name}"
+    folders = [
+        folder / "rankings" / f"{number}-{item.name}" for number, item in enumerate(rankings)
+    ]
+    for item, path in zip(rankings, folders, strict=True):
+        ranks = np.where(places < (first or {}).get(item.name, PAIRS // 2), 1.0, 4.0)
         pairs = [
             ranks_table(PairRanks(score.dataset, score.similarity, ids, ids, ids, ranks))
-            for score in own.plain
+            for score in item.plain
         ]
-        write_rankings(own, pairs, path)
-        found.append((own, path))
-    return found
+        write_rankings(item, pairs, path)
+    return folders
+
+
+def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
+    paths = [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
+    for results, path in zip(paradigms, paths, strict=True):
+        write_paradigms(results, path)
+    return paths
+
+
+def inputs_of(
+    folder: Path,
+    *results: Results,
+    rankings: Sequence[RankingResults] = (),
+    paradigms: Sequence[ParadigmResults] = (),
+    **how: Any,
+) -> Inputs:
+    """Keep results, and read them with ``audit`` or ``baselines``; ``right``: see ``kept``."""
+    others = {score.dataset for item in (*rankings, *paradigms) for score in item.scores}
+    audit = how.get("audit") or audit_file(folder, how.get("baselines", ALL_BASELINES), others)
+    return read_inputs(
+        kept(folder, *results, right=how.get("right")),
+        audit,
+        kept_ranks(folder, *rankings, first=how.get("first")),
+        kept_paradigms(folder, *paradigms),
+        how.get("samples", ()),
+    )
+
+
+def cells(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def names(table: Table) -> list[str]:
+    return [cell.text for cell in table.header]
 
 
 def audit_file(
@@ -485,8 +498,8 @@ def write_instances(folder: Path) -> Path:
         elif task != "similarity":
             splits |= {"train": rows, "validation": rows}
         (folder / name).mkdir(parents=True)
-        for split, own in splits.items():
-            filled = [_filled(row, f"{name}-{i}", split) for i, row in enumerate(own)]
+        for split, item in splits.items():
+            filled = [_filled(row, f"{name}-{i}", split) for i, row in enumerate(item)]
             table = pa.Table.from_pylist(filled, schema=schema)
             pq.write_table(table, folder / name / f"{split}-00000-of-00001.parquet")
     return folder
@@ -537,16 +550,16 @@ def whole_report(folder: Path) -> dict[str, Any]:
                 predictions_table(dataset.name, layer, Predictions(ids, ids, gold, starts))
             )
     found = []
-    for own, its in ((ONE, scores), (DEEP, deep)):
-        path = folder / "results" / own.name
-        results = replace(own, scores=tuple(its))
-        write_results(results, tables[own.name], path)
-        found.append((results, path))
+    for item, its in ((ONE, scores), (DEEP, deep)):
+        path = folder / "results" / item.name
+        results = replace(item, scores=tuple(its))
+        write_results(results, tables[item.name], path)
+        found.append(path)
     trivial = {
         score.dataset: ({"majority": 0.2} if score.metric == "accuracy" else {}) | {"length": 0.4}
         for score in scores
     }
-    audit = write_audit(folder, {score.dataset: score.rows for score in scores}, trivial)
+    audit = write_audit(instances, {score.dataset: score.rows for score in scores}, trivial)
     change_audit(audit, "mc_x", gate="leakage", verdict="inherited")
     change_audit(audit, "sts_x", gate="size", verdict="pass", value=0.3, correlation=True)
     # As if they were of one task.
@@ -556,7 +569,6 @@ def whole_report(folder: Path) -> dict[str, Any]:
     return {
         "results": found,
         "instances": instances,
-        "audit": audit,
         "rankings": kept_ranks(folder, ranked, RANKED),
-        "paradigms": [clustered, CLUSTERED],
+        "paradigms": kept_paradigms(folder, clustered, CLUSTERED),
     }

@@ -1,4 +1,9 @@
-"""Texts of .rs3 files for tests, and trees as short texts."""
+"""Texts of .rs3 files for tests, and trees: as short texts, and made of any form."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hypothesis import strategies as st
 
 from corpora_recipes.records import DiscourseNode
 
@@ -7,6 +12,28 @@ HEADER = (
     '<rel name="Preparación" type="rst"/><rel name="Causa" type="rst"/>'
     '<rel name="Lista" type="multinuc"/><rel name="Contraste" type="multinuc"/>'
 )
+
+# None is an EDU, a pair joins nuclei, a triple a nucleus and a satellite.
+FORMS = st.recursive(
+    st.just(None),
+    lambda child: st.one_of(
+        st.tuples(st.sampled_from(["Lista", "Contraste"]), st.lists(child, min_size=2, max_size=5)),
+        st.tuples(
+            st.sampled_from(["Elaboración", "Causa"]), st.tuples(child, child), st.booleans()
+        ),
+    ),
+    max_leaves=25,
+)
+
+
+def grow(form: Any, edus: Iterator[int]) -> DiscourseNode:
+    """Make a tree of a form; each EDU takes the next of the numbers."""
+    if form is None:
+        return DiscourseNode(edu=next(edus))
+    relation, parts, *first = form
+    nuclei = (first[0], not first[0]) if first else (True,) * len(parts)
+    children = tuple(grow(part, edus) for part in parts)
+    return DiscourseNode(relation=relation, children=children, nuclei=nuclei)
 
 
 def shape(node: DiscourseNode) -> str:

@@ -23,8 +23,7 @@ from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.origins import origins_of
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from builders.tasks.task import Column
-from builders.tasks.treebank_task import TreebankTask
+from builders.tasks.task import Column, TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.commands import main

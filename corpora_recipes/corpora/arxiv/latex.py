@@ -100,7 +100,7 @@ def plain(text: str) -> str:
 
 def _running_text(text: str) -> str:
     """Return a text without the LaTeX outside of formulae."""
-    text = _LETTER.sub(lambda found: _LETTERS[found[1]], text)
+    text = _LETTER.sub(lambda match: _LETTERS[match[1]], text)
     before = ""
     while before != text:
         before, text = text, _FONT.sub(lambda f: f[1] if f[1] is not None else f[2], text)
@@ -110,20 +110,20 @@ def _running_text(text: str) -> str:
     return _CAPITALS.sub(r"\1", text)
 
 
-def _accented(found: re.Match[str]) -> str:
-    mark = _ACCENTS[found[1] or found[2]]
-    letter = next(group for group in found.groups()[2:] if group)
+def _accented(match: re.Match[str]) -> str:
+    mark = _ACCENTS[match[1] or match[2]]
+    letter = next(group for group in match.groups()[2:] if group)
     return unicodedata.normalize("NFC", letter + mark)
 
 
-def _dash(found: re.Match[str]) -> str:
+def _dash(match: re.Match[str]) -> str:
     """Return a dash; but an arrow, an option of a program or the minus of a number as it is."""
-    before = found.string[found.start() - 1 : found.start()]
-    after = found.string[found.end() : found.end() + 1]
+    before = match.string[match.start() - 1 : match.start()]
+    after = match.string[match.end() : match.end() + 1]
     spaced = (before in " \n") == (after in " \n")
-    if len(found[0]) > 3 or not spaced or before == "<" or after == ">":
-        return found[0]
-    return "—" if len(found[0]) == 3 else "–"
+    if len(match[0]) > 3 or not spaced or before == "<" or after == ">":
+        return match[0]
+    return "—" if len(match[0]) == 3 else "–"
 
 
 # --- formulae ------------------------------------------------------------------------------------
@@ -161,10 +161,10 @@ _TWO_BLANKS = re.compile(r"\s{2,}")
 _OPERATOR = re.compile(r"\s*([<>])\s*|(?<=[^\s(,])\s*=\s*(?=\S)")
 
 
-def _formula(found: re.Match[str]) -> str:
-    inner = next(group for group in found.groups() if group)
+def _formula(match: re.Match[str]) -> str:
+    inner = next(group for group in match.groups() if group)
     if _WORDS.search(inner) and "\\" not in inner:
-        return found[0]  # what is left of the dollar signs decides
+        return match[0]  # what is left of the dollar signs decides
     text = _BLANK.sub(" ", _NOTHING.sub("", inner.replace("\n", " ")))
     text = _LAYOUT.sub("", text)
     text = _OVER_LETTER.sub(
@@ -190,25 +190,25 @@ def _formula(found: re.Match[str]) -> str:
     return text.replace("{", "❴").replace("}", "❵")
 
 
-def _symbol(found: re.Match[str]) -> str:
-    name = found[1]
+def _symbol(match: re.Match[str]) -> str:
+    name = match[1]
     if name in _FUNCTIONS:
-        before = " " if found.string[found.start() - 1 : found.start()].isalnum() else ""
-        after = " " if found.string[found.end() : found.end() + 1].isalnum() else ""
+        before = " " if match.string[match.start() - 1 : match.start()].isalnum() else ""
+        after = " " if match.string[match.end() : match.end() + 1].isalnum() else ""
         return before + name + after
-    return _SYMBOLS.get(name, found[0])
+    return _SYMBOLS.get(name, match[0])
 
 
-def _script(found: re.Match[str]) -> str:
-    inner = (found[2] if found[2] is not None else found[3]).strip()
-    if found[1] == "^":
+def _script(match: re.Match[str]) -> str:
+    inner = (match[2] if match[2] is not None else match[3]).strip()
+    if match[1] == "^":
         if inner in ("°", "′", "*", "†", "⋆"):
             return inner
         if _RAISABLE.fullmatch(inner):
             return inner.translate(_RAISED)
     elif _LOWERABLE.fullmatch(inner):
         return inner.translate(_LOWERED)
-    return _DONE[found[1]] + _grouped(inner) if inner else ""
+    return _DONE[match[1]] + _grouped(inner) if inner else ""
 
 
 def _grouped(text: str) -> str:

@@ -24,9 +24,10 @@ from corpora_recipes.formats.json_lines import (
     range_lines,
 )
 from corpora_recipes.formats.oai import OAI, parse_page
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, split_at_drops
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.tidying import flaw, tidy_sentences
@@ -34,6 +35,7 @@ from corpora_recipes.text.tidying import flaw, tidy_sentences
 RAW = "{http://arxiv.org/OAI/arXivRaw/}"
 KEYS = ("id", "title", "categories", "abstract")
 PACKED = (".zip", ".gz", ".bz2", ".xz", ".7z")
+_DELETED = object()
 
 _WITHDRAWN = re.compile(
     r"\bwithdrawn (?:by|due|because|from|since|for|pending|as)\b"
@@ -58,19 +60,14 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """The place of a record in a page, for messages."""
+class _Place:
+    """The place of a record in a page, for messages, as ``Line`` is of one in a file."""
 
     path: Path
     number: int
 
-    def error(self, expected: str, found: str, todo: str = "fetch the page again") -> InputError:
-        """Return the error that names this record."""
-        where = f"{self.path}, record {self.number}"
-        return InputError(where, expected=expected, found=found, todo=todo)
-
-
-Where = Line | Place
+    def error(self, expected: str, found: str) -> InputError:
+        return RawError(f"{self.path}, record {self.number}", expected, found)
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
@@ -79,43 +76,33 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
     Raises:
         InputError: no such file was found, or only a packed one.
     """
-    found: list[LineRange | Page] = []
+    listed: list[LineRange | Page] = []
     for path in sorted(raw.rglob("[!.]*")):
         name = path.relative_to(raw).as_posix()
         if path.suffix == ".json":
-            found += line_ranges(path, name)
+            listed += line_ranges(path, name)
         elif path.suffix == ".xml":
-            found.append(Page(name, path))
+            listed.append(Page(name, path))
         elif path.suffix in PACKED:
-            raise InputError(
-                path,
-                expected="the snapshot unpacked, so that several processes can read it",
-                found="a packed file",
-                todo=f"unpack it (`unzip {path.name}`, or gunzip, …) and put the .json file there",
-            )
-    if not found:
-        raise InputError(
-            raw,
-            expected="arxiv-metadata-oai-snapshot.json, or pages of records in the form arXivRaw",
-            found="no such file, or an empty one",
-            todo=" ".join(corpus.facts.manual.split()),
-        )
-    return found
+            expected = "the snapshot unpacked, so that several processes can read it"
+            todo = f"unpack it (`unzip {path.name}`, or gunzip, …) and put the .json file there"
+            raise InputError(path, expected, "a packed file", todo)
+    if not listed:
+        expected = "arxiv-metadata-oai-snapshot.json, or pages of records in the form arXivRaw"
+        raise no_files(corpus, raw, expected, "no such file, or an empty one")
+    return listed
 
 
 def read_block(block: LineRange | Page, corpus: Corpus) -> BlockResult:
-    """Read one range or page.
-
-    Raises:
-        InputError: a line is not a record of the form above, or the page is damaged.
-    """
+    """Read one range or page; raises InputError if a record is not of the form above."""
     result = BlockResult()
     drops = result.drops
     language = corpus.language.partition("-")[0]
-    records = _lines(block) if isinstance(block, LineRange) else _page(block, drops)
-    for where, row in records:
+    for where, row in _lines(block) if isinstance(block, LineRange) else _page(block):
         drops.seen["documents"] += 1
         try:
+            if row is _DELETED:
+                raise Dropped("deleted")
             result.records.append(_document(_fields(row, where), language, drops))
         except Dropped as dropped:
             drops.dropped["documents", dropped.reason] += 1
@@ -127,26 +114,22 @@ def _lines(block: LineRange) -> Iterator[tuple[Line, Any]]:
     return parse_lines(range_lines(block), block.path, block.start, todo)
 
 
-def _page(block: Page, drops: Drops) -> Iterator[tuple[Place, Any]]:
+def _page(block: Page) -> Iterator[tuple[_Place, Any]]:
+    """Yield the place and the fields of each record, or that it is deleted."""
     records = parse_page(block.path).iterfind(f"*/{OAI}record")
     for number, record in enumerate(records, 1):
-        where = Place(block.path, number)
+        where = _Place(block.path, number)
         header = record.find(f"{OAI}header")
-        if header is not None and header.get("status") == "deleted":
-            drops.seen["documents"] += 1
-            drops.dropped["documents", "deleted"] += 1
-            continue
         raw = record.find(f"{OAI}metadata/{RAW}arXivRaw")
-        if raw is None:
-            raise where.error(
-                "a record in the form arXivRaw",
-                "another form",
-                "fetch the pages with metadataPrefix=arXivRaw",
-            )
-        yield where, {child.tag.removeprefix(RAW): child.text or "" for child in raw}
+        if header is not None and header.get("status") == "deleted":
+            yield where, _DELETED
+        elif raw is None:
+            raise where.error("a record with metadataPrefix=arXivRaw", "another form")
+        else:
+            yield where, {child.tag.removeprefix(RAW): child.text or "" for child in raw}
 
 
-def _fields(row: Any, where: Where) -> Mapping[str, Any]:
+def _fields(row: Any, where: Line | _Place) -> Mapping[str, Any]:
     if not isinstance(row, dict):
         raise where.error(f"an object with the keys {', '.join(KEYS)}", repr(row)[:60])
     for key in KEYS:
@@ -202,16 +185,12 @@ def _body(abstract: str) -> str:
 def _checked(sentence: str, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
     drops.seen["sentences"] += 1
-    reason = _reason(sentence)
+    reason = flaw(sentence)
+    if LOST in sentence:
+        reason = "latex"
+    elif sentence.count("(") != sentence.count(")") or sentence.count("[") != sentence.count("]"):
+        reason = "broken_bracket"
     if reason is None:
         return sentence
     drops.dropped["sentences", reason] += 1
     return None
-
-
-def _reason(sentence: str) -> str | None:
-    if LOST in sentence:
-        return "latex"
-    if sentence.count("(") != sentence.count(")") or sentence.count("[") != sentence.count("]"):
-        return "broken_bracket"
-    return flaw(sentence)

@@ -13,15 +13,12 @@ not changed, because the evaluation is defined on them.
 """
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import collect, natural, score_of
-from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, score_of
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
@@ -30,16 +27,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     Raises:
         InputError: no file was found.
     """
-    names = [facts.file for facts in corpus.facts.collections.values()]
-    found = [member for n in names if (raw / n).is_file() for member in members(raw / n, raw)]
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"at least one of {', '.join(names)}",
-            found="none of them",
-            todo="fetch them, or put them there under these names",
-        )
-    return found
+    return existing(raw, [facts.file for facts in corpus.facts.collections.values()], corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -76,5 +64,5 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             document_id=key,
         )
 
-    lines = decoded_lines(BytesIO(block.read()), block.where)
+    lines = decoded_lines(block.read(), block.where)
     return collect((Row(block.where, number, {"line": line}) for number, line in lines), example)

@@ -6,16 +6,14 @@ pages and errors of the published preprocessing are repaired by ``natural_text``
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import class_of, collect, natural
-from corpora_recipes.formats.tables import Row, table_rows
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import clean, damage, unescape
 from corpora_recipes.text.detokenizing import detokenize
 
@@ -35,16 +33,11 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     Raises:
         InputError: one is missing (each holds one class).
     """
-    paths = [raw / source.file for source in corpus.facts.sources]
-    for path in paths:
-        if not path.is_file():
-            raise InputError(
-                path,
-                expected="the file with the texts of one class",
-                found="no such file",
-                todo="fetch it again",
-            )
-    return [member for path in paths for member in members(path, raw)]
+    names = [source.file for source in corpus.facts.sources]
+    for name in names:
+        if not (raw / name).is_file():
+            raise no_files(corpus, raw / name, "the file with the texts of one class")
+    return existing(raw, names, corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -54,9 +47,9 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         InputError: a line is not in UTF-8, or holds a tab.
     """
     first_of: dict[str, str] = {}
+    spelling = block.path.suffix.removeprefix(".")
 
     def example(row: Row) -> Example:
-        spelling = row.fields["class"]
         text = natural_text(row.fields["text"], corpus.language)
         key = f"texts/{spelling}/{row.line}"
         return Example(
@@ -69,7 +62,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
             document_id=first_of.setdefault(text, key),
         )
 
-    return collect(_rows(block), example)
+    return collect(table_rows(block.read(), block.where, ["text"], header=False), example)
 
 
 def natural_text(line: str, language: str) -> str:
@@ -98,10 +91,3 @@ def _quotations(text: str) -> str:
     """
     text = _CLOSED_TWICE.sub(r"\1\2", text)
     return text if text.count("'") == 2 else " ".join(text.replace("'", " ").split())
-
-
-def _rows(block: Member) -> Iterator[Row]:
-    """Yield the file's lines with their class, which is the suffix of the file name."""
-    spelling = block.path.suffix.removeprefix(".")
-    for row in table_rows(block.read(), block.where, ["text"], header=False):
-        yield replace(row, fields=row.fields | {"class": spelling})

@@ -30,19 +30,15 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from corpora_recipes.corpora.gutenberg.speech import (
-    LONGEST_TURN,
-    Style,
-    Turn,
-    conversations,
-)
+from corpora_recipes.corpora.gutenberg.speech import LONGEST_TURN, Style, Turn, conversations
 from corpora_recipes.facts import Pin, Source
 from corpora_recipes.fetching.downloads import download
 from corpora_recipes.fetching.manifest import note_digests
 from corpora_recipes.hashing import keyed_hash
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.missing import no_files
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, MOST_RECORDS, read_whole
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.language import identify
@@ -108,9 +104,8 @@ def sources(corpus: Corpus) -> list[Source]:
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
     """Download the book lists, and the public-domain books in the corpus's language.
 
-    Existing files are not downloaded again. A book that no mirror gives as text is left out and
-    counted. The mirrors change their files from time to time: the manifest of the folder has the
-    SHA-256 of each book.
+    A book that no mirror gives as text is left out and counted. The mirrors change their files from
+    time to time: the manifest of the folder has the SHA-256 of each book.
 
     Raises:
         InputError: a list cannot be had; more than one book and more than MOST_MISSING of all are
@@ -133,7 +128,7 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             continue
         urls = [mirror.format(id=number) for mirror in mirrors]
         try:
-            got = download(urls, target, check=_check_book)
+            url = download(urls, target, check=_check_book).url
         except InputError as error:
             found = " ".join(error.found.split())
             tqdm.write(f"book {number} is left out: {found}", file=sys.stderr)
@@ -143,15 +138,14 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
                 raise
         else:
             in_a_row = 0
-            mirrors.insert(0, mirrors.pop(urls.index(got.url)))
+            mirrors.insert(0, mirrors.pop(urls.index(url)))
         time.sleep(corpus.options["delay_seconds"])
     if len(missing) > max(1, MOST_MISSING * len(ids)):
         raise InputError(
             ", ".join(corpus.options["books_urls"]),
-            expected=f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists",
-            found=f"{len(missing):,} missing: {', '.join(map(str, missing[:10]))}"
-            + (" …" if len(missing) > 10 else ""),
-            todo="run fetch again later, which asks for these only; or add one to `books_urls`",
+            f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists",
+            f"{len(missing):,} missing: {', '.join(map(str, missing))}",
+            "run fetch again later, which asks for these only; or add one to `books_urls`",
         )
     if missing:
         tqdm.write(f"{len(missing):,} of {len(ids):,} books are missing", file=sys.stderr)
@@ -161,42 +155,28 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
 def _ids_in_language(path: Path, language: str) -> list[int]:
     """Read the dataset's list of ``number:language:1``, with 0 for books under copyright."""
     ids = []
-    for number, line in enumerate(_read_list(path).split("\n"), 1):
+    for number, line in enumerate(_read_text(path).split("\n"), 1):
         if line and not re.fullmatch(r"[0-9]{1,9}:[\w-]+:[01]", line):
-            raise InputError(
-                f"{path}, line {number}",
-                expected="number:language:1, or 0 at the end for a book under copyright",
-                found=repr(line[:60]),
-                todo="remove the file and fetch again",
-            )
+            expected = "number:language:1, or 0 at the end for a book under copyright"
+            raise RawError(f"{path}, line {number}", expected, repr(line[:60]))
         if line.endswith(f":{language}:1"):
             ids.append(int(line.partition(":")[0]))
     return ids
 
 
-def _read_list(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
-        return read_whole(path).decode("utf-8-sig")
+        return re.sub("\r\n?", "\n", read_whole(path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}, byte {error.start}",
-            expected="a list of books in UTF-8",
-            found=str(error),
-            todo="remove the file and fetch again",
-        ) from None
+        raise RawError(f"{path}, byte {error.start}", "a text in UTF-8", str(error)) from None
 
 
 def _check_book(path: Path) -> None:
     with path.open("rb") as file:
         begin = file.read(200)
     if begin.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"<", b""):
-        raise InputError(
-            path,
-            expected="the text of a book",
-            found=f"{begin[:60]!r}",
-            todo="the server may be limiting requests: fetch again later, or set "
-            "`books_urls` to other mirrors",
-        )
+        todo = "the server may limit requests: fetch again later, or set other `books_urls`"
+        raise InputError(path, "the text of a book", f"{begin[:60]!r}", todo)
 
 
 # --- which books, and their splits ---------------------------------------------------------------
@@ -220,19 +200,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
         if (path := raw / f"{name}.txt").is_file()
     ]
     if not files and not released:
-        raise InputError(
-            raw,
-            expected="books (pg<number>.txt, <number>-0.txt or <number>-8.txt), or train.txt, "
-            "dev.txt and test.txt",
-            found="none",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
+        expected = "books (pg<number>.txt, <number>-0.txt …), or train.txt, dev.txt and test.txt"
+        raise no_files(corpus, raw, expected)
     if files and corpus.language.partition("-")[0] != "es":
-        raise InputError(
+        raise ParamsError(
             f"{corpus.where}.corpus.language",
-            expected="es: the rules that separate speech from narration are for Spanish books",
-            found=corpus.language,
-            todo="for other languages use the released files, train.txt, dev.txt and test.txt",
+            "es: the rules that separate speech from narration are for Spanish books",
+            corpus.language,
+            "for other languages use the released files, train.txt, dev.txt and test.txt",
         )
     splits = assign_splits(sorted(files), _read_lists(raw / FOLDER), corpus)
     books = [Book(i, paths[0], splits[i], len(paths) - 1) for i, paths in sorted(files.items())]
@@ -242,30 +217,24 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
 def assign_splits(
     books: Sequence[str], lists: dict[Split, set[str]], corpus: Corpus
 ) -> dict[str, Split | None]:
-    """Return the split of each book.
+    """Return the split of each available book, None for a book in no list.
 
-    Args:
-        books: the numbers of the available books.
-        lists: split to the numbers of its books; empty if there are no lists.
-        corpus: its seed and name key the choice of books for an empty split.
-
-    Returns:
-        Book to split, None for a book in no list. If the lists name no available book for
-        validation or test, a fifth of the train books (at least two, but never the last) are used.
+    If the lists name no available book for validation or test, a fifth of the train books (at
+    least two, but never the last) are used, by the keyed hash of their numbers.
     """
-    found: dict[str, Split | None] = {
+    splits: dict[str, Split | None] = {
         book: next((split for split, ids in lists.items() if book in ids), None) for book in books
     }
     train = sorted(
-        (book for book in books if found[book] == "train"),
+        (book for book in books if splits[book] == "train"),
         key=lambda book: keyed_hash(corpus.seed, corpus.name, book, "fill up"),
     )
     share = max(FEWEST, len(train) // FILL_UP)
     for split in lists:
-        if split not in found.values():
+        if split not in splits.values():
             for _ in range(min(share, len(train) - 1)):
-                found[train.pop(0)] = split
-    return found
+                splits[train.pop(0)] = split
+    return splits
 
 
 def _read_lists(folder: Path) -> dict[Split, set[str]]:
@@ -274,16 +243,12 @@ def _read_lists(folder: Path) -> dict[Split, set[str]]:
     lists = {}
     for name, split in LISTS.items():
         path = folder / f"{name}_indices.txt"
-        lines = _read_list(path).split("\n") if path.is_file() else ["no such file"]
+        lines = _read_text(path).split("\n") if path.is_file() else ["no such file"]
         for number, line in enumerate(lines, 1):
             if line.strip() and not re.fullmatch(r"[0-9]{1,9}", line.strip()):
-                raise InputError(
-                    f"{path}, line {number}",
-                    expected="the number of a book",
-                    found=line[:60],
-                    todo=f"put the dataset's three lists there, or remove {folder.name} to split "
-                    "the books by keyed hash",
-                )
+                todo = f"put the dataset's three lists there, or remove {folder.name} to split "
+                todo += "the books by keyed hash"
+                raise RawError(f"{path}, line {number}", "the number of a book", line[:60], todo)
         lists[split] = {str(int(line)) for line in lines if line.strip()}
     return lists
 
@@ -307,24 +272,27 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
     if block.others:
         result.drops.dropped["documents", "duplicate_book"] += block.others
     try:
+        result.records.append(_book(block, corpus.language.partition("-")[0], result.drops))
+    except Dropped as dropped:
+        result.drops.dropped["documents", dropped.reason] += 1
+    return result
+
+
+def _book(block: Book, language: str, drops: Drops) -> Dialogue:
+    try:
         text = decode(block.path)
     except InputError as error:
         tqdm.write(str(error), file=sys.stderr)
-        result.drops.dropped["documents", "undecodable"] += 1
-        return result
+        raise Dropped("undecodable") from None
     body = find_body(text)
     if body is None:
-        result.drops.dropped["documents", "no_markers"] += 1
-        return result
-    found, is_language = _read_body(body, corpus.language.partition("-")[0], result.drops)
-    share = result.drops.seen["turns"] / max(1, len(body.split()))
+        raise Dropped("no_markers")
+    turns, is_language = _read_body(body, language, drops)
     if not is_language:
-        result.drops.dropped["documents", "other_language"] += 1
-    elif not found or share < FEWEST_TURNS / 10_000:
-        result.drops.dropped["documents", "no_dialogue"] += 1
-    else:
-        result.records.append(Dialogue(block.key, _title(text), found, block.split))
-    return result
+        raise Dropped("other_language")
+    if not turns or drops.seen["turns"] / max(1, len(body.split())) < FEWEST_TURNS / 10_000:
+        raise Dropped("no_dialogue")
+    return Dialogue(block.key, _title(text), turns, block.split)
 
 
 def decode(path: Path) -> str:
@@ -346,23 +314,16 @@ def decode(path: Path) -> str:
         if _LATIN_1.fullmatch(charset):
             charset = "cp1252" if re.search(rb"[\x80-\x9f]", data) else "latin-1"
         elif not _CHARSET.fullmatch(charset):
-            raise InputError(
-                path,
-                expected="a text in UTF-8, or the name of a character set such as ISO-8859-1 after "
-                "`Character set encoding:`",
-                found=f"byte {error.start} is not UTF-8, and {name[:60]!r}",
-                todo="correct the header, or save the file as UTF-8",
-            ) from None
+            expected = "a text in UTF-8, or a character set after `Character set encoding:`"
+            found = f"byte {error.start} is not UTF-8, and {name[:60]!r}"
+            raise RawError(path, expected, found) from None
         try:
             text = data.decode(charset)
         except (UnicodeError, LookupError) as reason:
             at = reason.start if isinstance(reason, UnicodeDecodeError) else error.start
-            raise InputError(
-                f"{path}, byte {at}",
-                expected=f"text in {charset}" if stated else "text in UTF-8, ISO-8859-1 or cp1252",
-                found=f"{data[at : at + 8]!r} ({reason})",
-                todo="fetch the file again, or save it as UTF-8",
-            ) from None
+            expected = f"text in {charset}" if stated else "text in UTF-8, ISO-8859-1 or cp1252"
+            found = f"{data[at : at + 8]!r} ({reason})"
+            raise RawError(f"{path}, byte {at}", expected, found) from None
     return re.sub(r"\r\n?", "\n", text)
 
 
@@ -383,13 +344,13 @@ def _title(text: str) -> str:
 def _read_body(body: str, language: str, drops: Drops) -> tuple[list[list[str]], bool]:
     """Return the conversations, and whether any part of the book is in the corpus's language."""
     style = Style.of(body)
-    found: list[list[str]] = []
+    runs: list[list[str]] = []
     is_language = False
     for matches, stretch in groupby(_stretches(body), lambda text: identify(text) == language):
         is_language = is_language or matches
         for conversation in conversations("\n\n".join(stretch), style):
-            found.extend(_without_drops(conversation, matches, drops))
-    return found, is_language
+            runs.extend(_without_drops(conversation, matches, drops))
+    return runs, is_language
 
 
 def _stretches(body: str) -> Iterator[str]:
@@ -440,26 +401,13 @@ def _reason(turn: str) -> str | None:
 
 def _released(block: Released, drops: Drops) -> Iterator[Dialogue]:
     """Yield one record per dialogue."""
-    try:
-        text = re.sub("\r\n?", "\n", read_whole(block.path).decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{block.path}, byte {error.start}",
-            expected="released dialogues in UTF-8",
-            found=str(error),
-            todo="fetch the file again",
-        ) from None
-    for number, lines in enumerate(re.split(r"\n(?:[ \t]*\n)+", text.strip()), 1):
+    text = _read_text(block.path).strip()
+    for number, lines in enumerate(re.split(r"\n(?:[ \t]*\n)+", text), 1):
         if number > MOST_RECORDS:
-            raise InputError(
-                block.path,
-                expected=f"at most {MOST_RECORDS:,} dialogues in a file",
-                found="more",
-                todo="check that it is the right file",
-            )
+            raise RawError(block.path, f"at most {MOST_RECORDS:,} dialogues in a file", "more")
         drops.seen["documents"] += 1
         turns = [Turn(line) for line in lines.split("\n") if line.strip()]
-        if found := list(_without_drops(turns, True, drops)):
-            yield Dialogue(f"{block.key}-{number}", "", found, block.split)
+        if runs := list(_without_drops(turns, True, drops)):
+            yield Dialogue(f"{block.key}-{number}", "", runs, block.split)
         else:
             drops.dropped["documents", "no_dialogue"] += 1

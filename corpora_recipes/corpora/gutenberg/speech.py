@@ -184,21 +184,27 @@ class Style:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn of a conversation; ``reason`` says why it cannot be used, None if it can."""
+
+    text: str
+    reason: str | None = None
+
+
 @dataclass(slots=True)
 class Spoken:
     """The content of a paragraph that opens with a turn.
 
     Attributes:
-        turns: the speech, one turn per speaker.
-        gaps: number of characters of narration before each turn except the first.
-        reasons: for each turn why it cannot be used, None if it can: "thought" (not spoken), or
+        turns: the speech, one turn per speaker; its ``reason`` is "thought" (not spoken), or
             "narration_inside" if narration and speech cannot be separated.
+        gaps: number of characters of narration before each turn except the first.
         tail: the narration after the last turn.
     """
 
-    turns: list[str] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
     gaps: list[int] = field(default_factory=list)
-    reasons: list[str | None] = field(default_factory=list)
     tail: str = ""
 
 
@@ -210,19 +216,13 @@ def split_paragraphs(text: str) -> Iterator[list[str]]:
     """
     paragraph: list[str] = []
     for line in [*text.split("\n"), ""]:
-        if not line.strip():
-            if paragraph:
-                yield paragraph
-            paragraph = []
-            continue
-        if (
-            paragraph
-            and re.match(r"\s*(?:-{1,2}|[—–])\s*[¿¡«A-ZÁÉÍÓÚÑ.]", line)
-            and _ended_early(paragraph[-1], line)
-        ):
+        is_empty = not line.strip()
+        opens = re.match(r"\s*(?:-{1,2}|[—–])\s*[¿¡«A-ZÁÉÍÓÚÑ.]", line)
+        if paragraph and (is_empty or (opens and _ended_early(paragraph[-1], line))):
             yield paragraph
             paragraph = []
-        paragraph.append(line.rstrip())
+        if not is_empty:
+            paragraph.append(line.rstrip())
 
 
 def _ended_early(line: str, following: str) -> bool:
@@ -254,13 +254,8 @@ def join_lines(lines: Sequence[str], style: Style) -> str:
 
 
 def parse_turn(paragraph: str, style: Style) -> Spoken:
-    """Parse a paragraph that opens with a dash, or with a quotation mark used like one.
-
-    Args:
-        paragraph: as ``join_lines`` returns it.
-        style: of the book.
-    """
-    found = Spoken()
+    """Parse a paragraph (of ``join_lines``) that opens with a dash, or a mark used like one."""
+    spoken = Spoken()
     opened = re.sub(rf"\A[«»]*\s*{_DASH}?\s*»?", _DASH, paragraph)
     opened = re.sub(rf"(?<=\s)«{_DASH}\s?", "«", opened)
     pieces = [piece for piece in re.split(rf"\s*{_DASH}\s*", opened) if piece]
@@ -279,8 +274,8 @@ def parse_turn(paragraph: str, style: Style) -> Spoken:
                 continue
             thought = thought or _THOUGHT.search(narration) is not None
             if style.closing and narration[-1] in ".!?…" and piece[0] not in ".,;:":
-                _finish(found, speech, narration, _reason(thought=thought, unclear=unclear), style)
-                found.gaps.append(len(narration))
+                _finish(spoken, speech, narration, _reason(thought, unclear), style)
+                spoken.gaps.append(len(narration))
                 speech, thought, unclear = piece, False, False
             else:
                 joined = _continue(speech, narration, piece)
@@ -298,16 +293,15 @@ def parse_turn(paragraph: str, style: Style) -> Spoken:
                 speech += _DASH + piece
                 state = "aside" if kind == "aside" and state == "speech" else "speech"
             else:
-                tail = _finish(found, speech, "", _reason(thought=thought, unclear=unclear), style)
-                found.gaps.append(len(tail))
+                _finish(spoken, speech, "", _reason(thought, unclear), style)
+                spoken.gaps.append(len(spoken.tail))
                 speech, thought, unclear = piece, False, False
     thought = thought or _THOUGHT.search(narration) is not None
-    reason = _reason(thought=thought, unclear=unclear)
-    found.tail = _finish(found, speech, narration, reason, style)
-    return found
+    _finish(spoken, speech, narration, _reason(thought, unclear), style)
+    return spoken
 
 
-def _reason(*, thought: bool, unclear: bool) -> str | None:
+def _reason(thought: bool, unclear: bool) -> str | None:
     return "thought" if thought else "narration_inside" if unclear else None
 
 
@@ -324,12 +318,9 @@ def _goes_on(narration: str, piece: str) -> bool:
 
 
 def _after_speech(speech: str, piece: str, following: str) -> str:
-    """Return the kind of a piece after a dash in speech: "narration", a "turn", or an "aside".
+    """Return the kind of a piece between dashes in speech: "narration", a "turn", or an "aside".
 
-    Args:
-        speech: the text before the dash.
-        piece: the text between this dash and the next.
-        following: the text after the next dash, or "".
+    ``speech`` is the text before the dash, ``following`` that after the next dash, or "".
     """
     ended = _SENTENCE_END.search(speech[-10:]) is not None
     if piece[0].islower():
@@ -345,11 +336,7 @@ def _after_speech(speech: str, piece: str, following: str) -> str:
 
 
 def _cut(speech: str, style: Style) -> tuple[str, str]:
-    """Separate speech from narration without a dash between them.
-
-    Returns:
-        The speech, and the narration or "".
-    """
+    """Return speech, and the narration ("" if none) that follows it without a dash."""
     speech = _IN_BRACKETS.sub("", speech)
     match = _AFTER_QUOTATION.search(speech)
     if match and speech.count("«", 0, match.start()) <= speech.count("»", 0, match.start()):
@@ -378,9 +365,8 @@ def _is_narrative(sentence: str) -> bool:
 def _continue(speech: str, narration: str, piece: str) -> str | None:
     """Join a speaker's speech before and after narration; the stops may be at either end.
 
-    Returns:
-        The speech; None if there is no stop and it is unclear whether the narration separates two
-        clauses (with a comma) or interrupts one.
+    It is None if there is no stop and it is unclear whether the narration separates two clauses
+    (with a comma) or interrupts one.
     """
     marks = re.match(r"[.,;:…!?»)]*", piece)
     mark = marks[0] if marks else ""
@@ -421,8 +407,8 @@ def _missing_stop(speech: str, rest: str) -> str | None:
     return None
 
 
-def _finish(found: Spoken, speech: str, narration: str, reason: str | None, style: Style) -> str:
-    """Add a turn to those found, and return the narration after it."""
+def _finish(spoken: Spoken, speech: str, narration: str, reason: str | None, style: Style) -> None:
+    """Add a turn; the narration after it becomes the tail."""
     if not narration:
         speech, narration = _cut(speech, style)
         if _THOUGHT.search(narration):
@@ -431,9 +417,8 @@ def _finish(found: Spoken, speech: str, narration: str, reason: str | None, styl
             reason = "narration_inside"
     elif not re.search(r"[.!?…»\"]\Z", speech):
         speech = speech.rstrip(",;: ") + "."
-    found.turns.append(_tidy(speech))
-    found.reasons.append(reason)
-    return narration
+    spoken.turns.append(Turn(_tidy(speech), reason))
+    spoken.tail = narration
 
 
 def _tidy(speech: str) -> str:
@@ -449,14 +434,6 @@ def _tidy(speech: str) -> str:
     if text.count("»") > text.count("«"):
         text = re.sub(r"(?<=[.!?…])»[.,;]?\Z|»(?=[.,;]?\Z)", "", text)
     return text.strip()
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A turn of a conversation; ``reason`` says why it cannot be used, None if it can."""
-
-    text: str
-    reason: str | None = None
 
 
 def conversations(text: str, style: Style) -> list[list[Turn]]:
@@ -498,13 +475,14 @@ def conversations(text: str, style: Style) -> list[list[Turn]]:
             if gap > LONGEST_GAP:
                 end()
             same = bool(current) and _SAME_SPEAKER.search(narration) is not None
-            for i, (turn, reason) in enumerate(zip(spoken.turns, spoken.reasons, strict=True)):
+            for i, turn in enumerate(spoken.turns):
                 if i and spoken.gaps[i - 1] > LONGEST_GAP:
                     end()
                 if i == 0 and same:
-                    current[-1] = Turn(f"{current[-1].text} {turn}", current[-1].reason or reason)
+                    last = current[-1]
+                    current[-1] = Turn(f"{last.text} {turn.text}", last.reason or turn.reason)
                 else:
-                    current.append(Turn(turn, reason))
+                    current.append(turn)
             narration = spoken.tail
             gap = len(narration)
             quoting = paragraph[0] == "»"

@@ -26,19 +26,11 @@ _SHORTEST = 3
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A line of a log.
+    """A line of a log."""
 
-    Attributes:
-        speakers: whose message it is; in a line of the server those who came, left or changed
-            their names.
-        text: what was said.
-        is_action: whether the text tells what the speaker does ("* lena42 tries again").
-        is_of_server: whether the server wrote the line.
-    """
-
-    speakers: tuple[str, ...]
+    speakers: tuple[str, ...]  # of the server's lines: those who came, left or changed their names
     text: str
-    is_action: bool = False
+    is_action: bool = False  # "* lena42 tries again"
     is_of_server: bool = False
 
 
@@ -48,10 +40,10 @@ def parse_message(line: str) -> Message | None:
         joined = _JOINED.match(line)
         names = tuple(name for name in joined.groups() if name) if joined else ()
         return Message(names, "", is_of_server=True)
-    if found := _SAID.fullmatch(line) or _NOTICE.fullmatch(line):
-        return Message((found[1],), found[2])
-    if found := _ACTION.fullmatch(line):
-        return Message((found[1],), found[2], is_action=True)
+    if parts := _SAID.fullmatch(line) or _NOTICE.fullmatch(line):
+        return Message((parts[1],), parts[2])
+    if parts := _ACTION.fullmatch(line):
+        return Message((parts[1],), parts[2], is_action=True)
     return None
 
 
@@ -70,19 +62,19 @@ class Nicknames:
         self._words = Counter(
             word.lower() for message in messages for word in _WORD.findall(message.text)
         )
-        meant: Counter[str] = Counter()
-        said: Counter[str] = Counter()
+        as_names: Counter[str] = Counter()
+        as_words: Counter[str] = Counter()
         for message in messages:
             if message.is_of_server:
                 continue
             name, rest = self._address(message)
-            meant.update(speaker.lower() for speaker in message.speakers)
-            meant[name] += 1
-            said.update(word.lower() for word in _WORD.findall(rest))
+            as_names.update(speaker.lower() for speaker in message.speakers)
+            as_names[name] += 1
+            as_words.update(word.lower() for word in _WORD.findall(rest))
         self._mentioned = {
             name
             for name in self._names
-            if len(name) >= _SHORTEST and (not name.isalpha() or meant[name] >= said[name])
+            if len(name) >= _SHORTEST and (not name.isalpha() or as_names[name] >= as_words[name])
         }
 
     def hide(self, message: Message, drops: Drops) -> str:
@@ -96,9 +88,9 @@ class Nicknames:
         if start:
             self._count("actor" if message.is_action else "addressed", drops)
 
-        def hidden(found: re.Match[str]) -> str:
-            if found[0].lower() not in self._mentioned:
-                return found[0]
+        def hidden(word: re.Match[str]) -> str:
+            if word[0].lower() not in self._mentioned:
+                return word[0]
             self._count("mentioned", drops)
             return USER
 
@@ -113,12 +105,12 @@ class Nicknames:
         text = message.text
         if message.is_action:
             return "", text
-        if (found := _ADDRESS.match(text)) and found[1].lower() in self._names:
-            return found[1].lower(), text[found.end() :]
-        if found := _UNKNOWN.match(text):
-            name = found[0].lower()
+        if (start := _ADDRESS.match(text)) and start[1].lower() in self._names:
+            return start[1].lower(), text[start.end() :]
+        if start := _UNKNOWN.match(text):
+            name = start[0].lower()
             if self._words[name] == 1 or not name.replace("-", "").isalpha():
-                return name, text[found.end() :]
+                return name, text[start.end() :]
         return "", text
 
     def _count(self, place: str, drops: Drops) -> None:

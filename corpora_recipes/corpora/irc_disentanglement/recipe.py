@@ -15,24 +15,20 @@ The files are in ``data/{train,dev,test}``, in a folder or in the repository's a
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from corpora_recipes.corpora.irc_disentanglement.messages import (
-    Message,
-    Nicknames,
-    parse_message,
-)
-from corpora_recipes.formats.archives import Member, members, read_members
+from corpora_recipes.corpora.irc_disentanglement.messages import Message, Nicknames, parse_message
+from corpora_recipes.formats.archives import ARCHIVES, Member, contents, members
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import LARGEST_TEXT, is_number
 from corpora_recipes.text.cleaning import clean, damage, has_markup
 from corpora_recipes.text.language import is_language
 
-ARCHIVES = (".tar.gz", ".tgz", ".tar", ".zip")
 LOG, LINKS = ".ascii.txt", ".annotation.txt"
 # A mail address, or the number of a machine that is not in a private or a local network.
 _PERSONAL = re.compile(
@@ -43,15 +39,9 @@ PARTS = ("train", "dev", "test")
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A log and its annotation.
+    """A log and its annotation."""
 
-    Attributes:
-        name: of the file, without its ending, such as 2004-12-25.train-c.
-        text: the log.
-        links: its annotation.
-    """
-
-    name: str
+    name: str  # of the file, without its ending, such as 2004-12-25.train-c
     text: Member
     links: Member
 
@@ -73,18 +63,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Logs]:
     paths = sorted(path for path in raw.rglob("*") if path.is_file())
     archives = [path for path in paths if path.name.endswith(ARCHIVES)]
     plain = [member for path in paths if path not in archives for member in members(path, raw)]
-    found = [
+    listed = [
         *(Logs(log.name, (log,)) for log in _pairs(plain)),
         *(Logs(path.name, tuple(_pairs(members(path, raw)))) for path in archives),
     ]
-    if not any(block.logs for block in found):
-        raise InputError(
-            raw,
-            expected=f"logs data/{{{','.join(PARTS)}}}/*{LOG}, or an archive of them",
-            found="none",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
-    return found
+    if not any(block.logs for block in listed):
+        expected = f"logs data/{{{','.join(PARTS)}}}/*{LOG}, or an archive of them"
+        raise no_files(corpus, raw, expected)
+    return listed
 
 
 def _pairs(files: Iterable[Member]) -> list[Log]:
@@ -94,15 +80,11 @@ def _pairs(files: Iterable[Member]) -> list[Log]:
         parts = key.split("/")
         if not key.endswith(LOG) or len(parts) < 2 or parts[-2] not in PARTS:
             continue
+        name = parts[-1].removesuffix(LOG)
         links = by_key.get(key.removesuffix(LOG) + LINKS)
         if links is None:
-            raise InputError(
-                member.where,
-                expected=f"its annotation beside it, {parts[-1].removesuffix(LOG)}{LINKS}",
-                found="no such file",
-                todo="fetch the corpus again",
-            )
-        logs.append(Log(parts[-1].removesuffix(LOG), member, links))
+            raise RawError(member.where, f"its annotation beside it, {name}{LINKS}", "no such file")
+        logs.append(Log(name, member, links))
     return logs
 
 
@@ -114,7 +96,8 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
             numbers of lines and a dash, or names a line that the log has not.
     """
     result = BlockResult()
-    for log, text, annotation in _contents(block):
+    files = contents([file for log in block.logs for file in (log.links, log.text)], LARGEST_TEXT)
+    for log, annotation, text in zip(block.logs, files, files, strict=True):
         messages = _messages(text, log.text.where)
         links = _links(annotation, len(messages), log.links.where)
         nicknames = Nicknames(messages)
@@ -130,27 +113,10 @@ def read_block(block: Logs, corpus: Corpus) -> BlockResult:
             spoken = [messages[n] for n in thread if not messages[n].is_of_server]
             if not spoken:
                 continue
-            result.drops.seen["documents"] += 1
-            try:
+            with result.counting("documents"):
                 conversations = _conversations(spoken, nicknames, corpus.language, result.drops)
-            except Dropped as dropped:
-                result.drops.dropped["documents", dropped.reason] += 1
-                continue
-            result.records.append(Dialogue(f"{log.name}:{thread[0]}", log.name, conversations))
+                result.records.append(Dialogue(f"{log.name}:{thread[0]}", log.name, conversations))
     return result
-
-
-def _contents(block: Logs) -> Iterator[tuple[Log, bytes, bytes]]:
-    """Yield each log with its text and its annotation; an archive is read once."""
-    if not block.logs or not block.logs[0].text.name:
-        for log in block.logs:
-            yield log, log.text.read(LARGEST_TEXT), log.links.read(LARGEST_TEXT)
-        return
-    names = [member.name for log in block.logs for member in (log.links, log.text)]
-    files = read_members(block.logs[0].text.path, names)
-    for log in block.logs:
-        (_, annotation), (_, text) = next(files), next(files)
-        yield log, text, annotation
 
 
 def _messages(data: bytes, where: str) -> list[Message]:
@@ -161,12 +127,8 @@ def _messages(data: bytes, where: str) -> list[Message]:
     for number, line in enumerate(lines):
         message = parse_message(line.removesuffix("\r"))
         if message is None:
-            raise InputError(
-                f"{where}, line {number + 1}",
-                expected="a message, [03:18] <name> text, or a line of the server, === …",
-                found=repr(line[:60]),
-                todo="fetch the corpus again",
-            )
+            expected = "a message, [03:18] <name> text, or a line of the server, === …"
+            raise RawError(f"{where}, line {number + 1}", expected, repr(line[:60]))
         messages.append(message)
     return messages
 
@@ -179,20 +141,11 @@ def _links(data: bytes, count: int, where: str) -> list[tuple[int, int]]:
             continue
         here = f"{where}, line {number}"
         if len(fields) != 3 or fields[2] != "-" or not all(map(is_number, fields[:2])):
-            raise InputError(
-                here,
-                expected="the numbers of two messages and a dash, such as 1013 1020 -",
-                found=repr(line[:60]),
-                todo="fetch the corpus again",
-            )
+            expected = "the numbers of two messages and a dash, such as 1013 1020 -"
+            raise RawError(here, expected, repr(line[:60]))
         pair = int(fields[0]), int(fields[1])
         if max(pair) >= count:
-            raise InputError(
-                here,
-                expected=f"messages of the log, 0 to {count - 1}",
-                found=f"{max(pair)}, which the log has not",
-                todo="fetch the corpus again: log and annotation must be of the same version",
-            )
+            raise RawError(here, f"messages of the log, 0 to {count - 1}", str(max(pair)))
         links.append(pair)
     return links
 
@@ -208,8 +161,8 @@ def _threads(links: Iterable[tuple[int, int]]) -> list[list[int]]:
             number = parent[number]
         return number
 
-    for one, other in links:
-        first, second = sorted((root(one), root(other)))
+    for link in links:
+        first, second = sorted(map(root, link))
         parent[second] = first
     threads: dict[int, list[int]] = {}
     for number in sorted(parent):
@@ -231,12 +184,11 @@ def _conversations(
         raise Dropped("other_language")
     conversations: list[list[str]] = [[]]
     for message in spoken:
-        reason = _reason(message.text)
-        if reason is None:
-            conversations[-1].append(clean(nicknames.hide(message, drops)))
-        else:
+        if reason := _reason(message.text):
             drops.dropped["turns", reason] += 1
             conversations.append([])
+        else:
+            conversations[-1].append(clean(nicknames.hide(message, drops)))
     conversations = [turns for turns in conversations if turns]
     if not conversations:
         raise Dropped("no_turns")

@@ -10,6 +10,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,10 @@ from corpora_recipes.formats.json_lines import (
     parse_lines,
     range_lines,
 )
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.missing import no_files
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import SPLITS, Document, Drops, split_at_drops
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import (
     DEEPEST_SECTION,
     LARGEST_FILE,
@@ -65,10 +67,10 @@ class Row:
     group: int
     number: int
 
-    def error(self, expected: str, found: str, todo: str = "correct it") -> InputError:
+    def error(self, expected: str, found: str, todo: str = "correct it") -> RawError:
         """Return the error that names this row."""
         where = f"{self.path}, row group {self.group}, row {self.number}"
-        return InputError(where, expected=expected, found=found, todo=todo)
+        return RawError(where, expected, found, todo)
 
 
 Where = Line | Row
@@ -83,24 +85,21 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Part]:
     parts: list[LineRange | Part] = []
     patterns = [source.file for source in corpus.facts.sources]
     files = {p for pattern in patterns for p in raw.rglob(pattern) if p.is_file()}
-    for found in sorted(files):
-        name = found.relative_to(raw).as_posix()
+    for file in sorted(files):
+        name = file.relative_to(raw).as_posix()
         # fetch has made links; messages name the user's files.
-        path = found.resolve()
+        path = file.resolve()
         if path.name.endswith(".jsonl"):
             parts += line_ranges(path, name)
         elif path.name.endswith(".gz"):
             parts.append(Part(f"{name}:0", path))
         else:
-            groups = _open_parquet(path).num_row_groups
+            with _whole_parquet(path):
+                groups = pq.ParquetFile(path).num_row_groups
             parts += [Part(f"{name}:{group}", path, group) for group in range(groups)]
     if not parts:
-        raise InputError(
-            raw,
-            expected=f"documents in files named {', '.join(patterns)}",
-            found="none, or empty files",
-            todo=f"set {corpus.where}.corpus.path and run fetch again",
-        )
+        expected = f"documents in files named {', '.join(patterns)}"
+        raise no_files(corpus, raw, expected, "none, or empty files")
     return parts
 
 
@@ -114,12 +113,11 @@ def read_block(block: LineRange | Part, corpus: Corpus) -> BlockResult:
     for where, row in _rows(block):
         if len(result.records) == MOST_RECORDS and block.path.suffix == ".gz":
             raise _unpack(block.path, f"at most {MOST_RECORDS:,} documents")
-        result.drops.seen["documents"] += 1
-        document = _document(row, where, corpus.language, result.drops)
-        if document.sections:
+        with result.counting("documents"):
+            document = _document(row, where, corpus.language, result.drops)
+            if not document.sections:
+                raise Dropped("no_sentences")
             result.records.append(document)
-        else:
-            result.drops.dropped["documents", "no_sentences"] += 1
     return result
 
 
@@ -129,7 +127,8 @@ def _rows(block: LineRange | Part) -> Iterator[tuple[Where, Any]]:
     elif block.path.suffix == ".gz":
         yield from parse_lines(_unpacked(block.path), block.path)
     else:
-        yield from _parquet_rows(block)
+        with _whole_parquet(block.path):
+            yield from _parquet_rows(block)
 
 
 def _unpacked(path: Path) -> Iterator[bytes]:
@@ -144,46 +143,39 @@ def _unpacked(path: Path) -> Iterator[bytes]:
                     raise _unpack(path, f"at most {MOST_LINES:,} lines")
                 yield line
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(
-            path, expected="a whole gzip file", found=str(error), todo="copy it again"
-        ) from None
+        raise RawError(path, "a whole gzip file", str(error), "copy it again") from None
 
 
-def _unpack(path: Path, expected: str) -> InputError:
+def _unpack(path: Path, expected: str) -> RawError:
     todo = "unpack it: a plain .jsonl file, of any size, is read in parts"
-    return InputError(path, expected=expected, found="more", todo=todo)
+    return RawError(path, expected, "more", todo)
 
 
-def _open_parquet(path: Path) -> Any:
+@contextmanager
+def _whole_parquet(path: Path) -> Iterator[None]:
+    """Refuse a damaged Parquet file."""
     try:
-        return pq.ParquetFile(path)
+        yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _bad_parquet(path, error) from None
+        raise RawError(path, "a whole Parquet file", str(error), "write or copy it again") from None
 
 
 def _parquet_rows(block: Part) -> Iterator[tuple[Row, Any]]:
-    file = _open_parquet(block.path)
+    file = pq.ParquetFile(block.path)
     # A value can be as large as the whole group, if rows share it.
     size = file.metadata.row_group(block.group).total_byte_size
     rows_at_once = max(1, min(1000, LARGEST_FILE // max(1, size)))
-    number = 0
-    try:
-        characters = 0
-        for batch in file.iter_batches(rows_at_once, row_groups=[block.group]):
-            characters += sum(map(_characters, batch.to_pylist()))
-            if characters > LARGEST_PACKED:
-                raise InputError(
-                    f"{block.path}, row group {block.group}",
-                    expected=f"at most {LARGEST_PACKED:,} characters in a row group",
-                    found="more",
-                    todo="write the file with smaller row groups, such as row_group_size=10_000",
-                )
-        for batch in file.iter_batches(rows_at_once, row_groups=[block.group]):
-            for row in batch.to_pylist():
-                number += 1
-                yield Row(block.path, block.group, number), row
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _bad_parquet(block.path, error) from None
+    characters = number = 0
+    for batch in file.iter_batches(rows_at_once, row_groups=[block.group]):
+        characters += sum(map(_characters, batch.to_pylist()))
+        if characters > LARGEST_PACKED:
+            expected = f"at most {LARGEST_PACKED:,} characters in row group {block.group}"
+            todo = "write the file with smaller row groups, such as row_group_size=10_000"
+            raise RawError(block.path, expected, "more", todo)
+    for batch in file.iter_batches(rows_at_once, row_groups=[block.group]):
+        for row in batch.to_pylist():
+            number += 1
+            yield Row(block.path, block.group, number), row
 
 
 def _characters(value: Any) -> int:
@@ -193,16 +185,11 @@ def _characters(value: Any) -> int:
     return sum(map(_characters, value)) if isinstance(value, list) else len(str(value))
 
 
-def _bad_parquet(path: Path, error: Exception) -> InputError:
-    todo = "write or copy it again"
-    return InputError(path, expected="a whole Parquet file", found=str(error), todo=todo)
-
-
 def _document(row: Any, where: Where, language: str, drops: Drops) -> Document:
     fields = _fields(row, KEYS, where, "a document")
     forms = [key for key in ("text", "paragraphs", "sections") if key in fields]
     if len(forms) != 1:
-        found = " and ".join(forms) or f"none of them, but {', '.join(fields) or 'nothing'}"
+        found = " and ".join(forms or fields) or "nothing"
         raise where.error("exactly one of text, paragraphs and sections", found)
     if fields.get("id") in (None, ""):
         raise where.error("an id", repr(fields.get("id")), "give each document a unique id")
@@ -212,9 +199,7 @@ def _document(row: Any, where: Where, language: str, drops: Drops) -> Document:
     elif "paragraphs" in fields:
         parts = [("", 1, _strings(fields["paragraphs"], "paragraphs", where))]
     else:
-        parts = [
-            _section(section, where) for section in _list(fields["sections"], "sections", where)
-        ]
+        parts = [_section(value, where) for value in _list(fields["sections"], "sections", where)]
     split = fields.get("split")
     if split is not None and split not in SPLITS:
         raise where.error(f"split among {', '.join(SPLITS)}", repr(split))
@@ -257,12 +242,10 @@ def _sentences(
         paragraphs.append([])
         for sentence in split_sentences(clean(text), language):
             drops.seen[unit] += 1
-            reason = damage(sentence)
-            if reason is None and not any(c.isalpha() for c in sentence):
-                reason = "no_letters"
-            if reason is not None:
+            reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
+            if reason:
                 drops.dropped[unit, reason] += 1
-            paragraphs[-1].append(sentence if reason is None else None)
+            paragraphs[-1].append(None if reason else sentence)
     return paragraphs
 
 
@@ -272,9 +255,8 @@ def _fields(value: Any, known: Sequence[str], where: Where, what: str) -> dict[s
         raise where.error(f"{what}, an object with keys among {', '.join(known)}", repr(value)[:60])
     unknown = [key for key in value if key not in known]
     if unknown:
-        raise where.error(
-            f"{what} with keys among {', '.join(known)}", ", ".join(unknown), "rename or remove it"
-        )
+        expected = f"{what} with keys among {', '.join(known)}"
+        raise where.error(expected, ", ".join(unknown), "rename or remove it")
     return {key: content for key, content in value.items() if content is not None}
 
 
@@ -285,9 +267,8 @@ def _list(value: Any, key: str, where: Where) -> list[Any]:
 
 
 def _strings(value: Any, key: str, where: Where) -> list[str]:
-    return [
-        _string(item, f"{key}, a list of strings: each", where) for item in _list(value, key, where)
-    ]
+    each = f"{key}, a list of strings: each"
+    return [_string(item, each, where) for item in _list(value, key, where)]
 
 
 def _string(value: Any, key: str, where: Where) -> str:

@@ -39,26 +39,21 @@ _OPENS = "\"'«“‘¿¡([—"
 _ARTICLES = frozenset(("EL", "LA", "LOS", "LAS", "UN", "UNA"))
 
 
-@dataclass(frozen=True, slots=True)
-class Caption:
-    """A caption that a text begins with.
-
-    Attributes:
-        end: the position after it, where the text begins; None if it has no credit that marks its
-            end, only words such as "En vídeo".
-    """
-
-    end: int | None
+# A caption without a credit that marks its end, only words such as "En vídeo".
+ENDLESS = -1
 
 
-def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]) -> Caption | None:
-    """Return the caption at the beginning of the text, None if it has no caption.
+def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]) -> int:
+    """Return where the caption at the beginning of a text ends.
 
     Args:
         text: natural text with single spaces.
         agencies: names of picture agencies, in lower case.
         broadcasters: names, in lower case, that are credits only after a mark such as "VÍDEO:",
             since they also occur in names of programmes.
+
+    Returns:
+        The position after it; 0 if there is no caption, or ENDLESS.
     """
     limit = text.find(" ", 2 * REACH, 3 * REACH)
     words = list(_WORD.finditer(text, 0, limit if limit >= 0 else 3 * REACH))
@@ -72,9 +67,9 @@ def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]
         end = words[after].start() if after < len(words) else words[-1].end()
         # A video has another caption, after that of the picture.
         if not VIDEO.match(text, end):
-            return Caption(end)
+            return end
         start = after
-    return Caption(None) if start or MARKS.search(text, 0, NEAR) else None
+    return ENDLESS if start or MARKS.search(text, 0, NEAR) else 0
 
 
 @dataclass(frozen=True, slots=True)

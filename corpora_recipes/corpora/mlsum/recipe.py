@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.corpora.mlsum.captions import MARKS, NEAR, find_caption
+from corpora_recipes.corpora.mlsum.captions import ENDLESS, MARKS, NEAR, find_caption
 from corpora_recipes.facts import Source
 from corpora_recipes.formats.json_lines import (
     Line,
@@ -25,13 +25,13 @@ from corpora_recipes.formats.json_lines import (
     parse_lines,
     range_lines,
 )
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, Split, split_at_drops
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup
+from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.language import identify
 from corpora_recipes.text.sentences import split_sentences
-from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
+from corpora_recipes.text.tidying import flaw, tidy_sentences
 
 KEYS = ("text", "summary", "url", "title", "topic")
 # Kinds of rules in corpus.yaml.
@@ -68,49 +68,33 @@ def sources(corpus: Corpus) -> list[Source]:
     """Return the three files of the corpus's language, with their checksums, packed if possible."""
     code = _code(corpus)
     pins, archives = (corpus.facts.special[key] for key in ("checksums", "archives"))
-    found = []
+    files = []
     for source in corpus.facts.sources:
         file, *urls = (text.replace("{language}", code) for text in (source.file, *source.urls))
         archive, *archive_urls = (text.replace(".jsonl", ".zip") for text in (file, *urls))
-        packed = (
-            Source(archive, tuple(archive_urls), **archives[archive])
-            if archive in archives
-            else None
-        )
-        found.append(Source(file, tuple(urls), packed=packed, **pins.get(file, {})))
-    return found
+        pin = archives.get(archive)
+        packed = None if pin is None else Source(archive, tuple(archive_urls), **pin)
+        files.append(Source(file, tuple(urls), packed=packed, **pins.get(file, {})))
+    return files
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
-    """List the ranges of the files.
-
-    Raises:
-        InputError: one of the files is missing or empty.
-    """
+    """List the ranges of the files; raises InputError if one is missing or empty."""
     names = [f"{_code(corpus)}_{part}.jsonl" for part in FILES]
     missing = [n for n in names if not (raw / n).is_file() or not (raw / n).stat().st_size]
     if missing:
-        raise InputError(
-            raw,
-            expected=f"the files {', '.join(names)}",
-            found=f"{', '.join(missing)} missing or empty",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
+        found = f"{', '.join(missing)} missing or empty"
+        raise no_files(corpus, raw, f"the files {', '.join(names)}", found)
     return [r for n in names for r in line_ranges(raw / n, n)]
 
 
 def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
-    """Read the items of one range.
-
-    Raises:
-        InputError: a line is not an item of the form above.
-    """
+    """Read the items of one range; raises InputError if a line is not of the form above."""
     rules = _Rules.of(corpus)
     split = FILES[block.path.stem.rpartition("_")[2]]
     result = BlockResult()
-    lines = range_lines(block)
     todo = f"remove the file, and run `probeta fetch --only {corpus.name}`"
-    for where, row in parse_lines(lines, block.path, block.start, todo):
+    for where, row in parse_lines(range_lines(block), block.path, block.start, todo):
         result.drops.seen["documents"] += 1
         try:
             result.records.append(_document(_fields(row, where), split, rules, result.drops))
@@ -121,14 +105,10 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """A kind of boilerplate or of sentences to drop.
+    """A kind of boilerplate, which ``leaves`` replaces, or of sentences to drop.
 
-    Attributes:
-        name: its name in the counts.
-        pattern: what it matches.
-        needs: the lower-cased text contains one of these wherever the pattern matches; searching
-            for them first is much faster. If empty, the pattern is always searched for.
-        leaves: the replacement of boilerplate.
+    Wherever the pattern matches, the lower-cased text contains one of ``needs``, if there are any;
+    searching for them first is much faster.
     """
 
     name: str
@@ -260,13 +240,12 @@ def _cut_captions(text: str, rules: _Rules, drops: Drops) -> str:
 
 def _without_caption(text: str, rules: _Rules, drops: Drops) -> str:
     head = _HOLES.split(text, maxsplit=1)[0]
-    caption = find_caption(head, rules.agencies, rules.broadcasters)
-    if caption is None:
+    end = find_caption(head, rules.agencies, rules.broadcasters)
+    if end == 0:
         return text
-    if caption.end is not None:
-        _count("caption", 1, drops)
-        return text[caption.end :]
-    _count("caption_without_end", 1, drops)
+    _count("caption_without_end" if end == ENDLESS else "caption", 1, drops)
+    if end != ENDLESS:
+        return text[end:]
     sentences = split_sentences(head, rules.language)
     last = 0
     length = 0
@@ -281,14 +260,14 @@ def _without_caption(text: str, rules: _Rules, drops: Drops) -> str:
 
 def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
     """Split a body into sentences, with None in place of dropped sentences and of cuts."""
-    found: list[str | None] = []
+    body: list[str | None] = []
     mark = ""
     for piece in re.split(f"({_HOLES.pattern})", text):
         if _HOLES.fullmatch(piece):
             # Of several adjacent marks the strongest one counts.
             mark = max(mark, piece)
-            if piece == _BEFORE and found:
-                _drop(found, -1, "glued_to_cut", drops)
+            if piece == _BEFORE and body:
+                _drop(body, -1, "glued_to_cut", drops)
             continue
         sentences = [_BULLET.sub("", s) for s in tidy_sentences(piece, rules.language)]
         kept = [_checked(s, "sentences", rules, drops) for s in sentences if s]
@@ -299,16 +278,16 @@ def _sentences(text: str, rules: _Rules, drops: Drops) -> list[str | None]:
             _drop(kept, 0, "glued_to_cut", drops)
         elif mark == _DOUBT and (name := _first_name(rules.after_captions, first)):
             _drop(kept, 0, name, drops)
-        elif (mark or not found) and first[:2].islower():
+        elif (mark or not body) and first[:2].islower():
             _drop(kept, 0, "fragment", drops)
-        elif not found and (name := _first_name(rules.first_sentences, first)):
+        elif not body and (name := _first_name(rules.first_sentences, first)):
             _drop(kept, 0, name, drops)
-        if mark and found:
-            found.append(None)
-        found += kept
+        if mark and body:
+            body.append(None)
+        body += kept
         mark = ""
-    _drop_repeated(found, drops)
-    return found
+    _drop_repeated(body, drops)
+    return body
 
 
 def _drop_repeated(sentences: list[str | None], drops: Drops) -> None:
@@ -335,31 +314,23 @@ def _drop(sentences: list[str | None], i: int, reason: str, drops: Drops) -> Non
 def _checked(sentence: str, unit: str, rules: _Rules, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
     drops.seen[unit] += 1
-    reason = _reason(sentence, rules)
+    reason = flaw(sentence)
+    if reason in (None, "broken_quotation", "no_letters"):
+        if _MARKUP.search(sentence):
+            reason = "markup_left"
+        elif sentence.count("[") != sentence.count("]"):
+            reason = "broken_bracket"
+    reason = reason or _first_name(rules.sentences, sentence)
     if reason is None:
         return sentence
     drops.dropped[unit, reason] += 1
     return None
 
 
-def _reason(sentence: str, rules: _Rules) -> str | None:
-    if (reason := damage(sentence)) is not None:
-        return reason
-    if has_markup(sentence) or _MARKUP.search(sentence):
-        return "markup_left"
-    if sentence.count("[") != sentence.count("]"):
-        return "broken_bracket"
-    if has_stray_quote(sentence):
-        return "broken_quotation"
-    if not any(c.isalpha() for c in sentence):
-        return "no_letters"
-    return _first_name(rules.sentences, sentence)
-
-
 def _first_name(rules: Sequence[_Rule], sentence: str) -> str | None:
     lowered = sentence.lower()
-    found = (r.name for r in rules if r.may_match(lowered) and r.pattern.search(sentence))
-    return next(found, None)
+    names = (r.name for r in rules if r.may_match(lowered) and r.pattern.search(sentence))
+    return next(names, None)
 
 
 def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
@@ -372,7 +343,7 @@ def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
     text = _HOLES.sub(" ", _cut(text, rules, drops).replace(_PHOTO, " "))
     parts = [text]
     for rule in rules.subhead_breaks:
-        parts = [piece for part in parts for piece in _split(rule.pattern, part)]
+        parts = [piece for part in parts for piece in _parts(rule.pattern.split(part), part)]
     sentences = []
     for part in parts:
         for sentence in tidy_sentences(part, rules.language):
@@ -386,6 +357,5 @@ def _subhead(text: str, rules: _Rules, drops: Drops) -> list[str]:
     return sentences
 
 
-def _split(pattern: re.Pattern[str], text: str) -> list[str]:
-    pieces = pattern.split(text)
+def _parts(pieces: list[str], text: str) -> list[str]:
     return pieces if min(len(piece.split()) for piece in pieces) >= SHORTEST_PART else [text]

@@ -17,25 +17,23 @@ an archive, or unpacked.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import members, read_members
-from corpora_recipes.formats.examples import collect, natural
-from corpora_recipes.formats.tables import Row
+from corpora_recipes.formats.archives import Member, contents, members
+from corpora_recipes.formats.tables import Row, collect, natural
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.limits import read_whole
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.text.cleaning import damage, unescape
 
 # The publisher's, and that of GitHub.
 ARCHIVES = ("corpusCine.zip", "Spanish-Movie-Reviews.zip")
 REVIEWS_A_BLOCK = 500
 
-_REVIEW = re.compile(r"(?:.*/)?([^./]+\.xml)")
-
+_REVIEW = re.compile(r"[^.]+\.xml")
 # Matched once from the left up to the end of the summary: linear time.
 _HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<review\s(?P<attributes>.*?)>\s*"
@@ -57,13 +55,11 @@ class Reviews:
 
     Attributes:
         key: the name of the first in the publisher's archive, wherever they are.
-        path: the archive, or the folder of the corpus.
-        names: the reviews' files in it.
+        files: the reviews, in the archive or in the folder of the corpus.
     """
 
     key: str
-    path: Path
-    names: tuple[str, ...]
+    files: tuple[Member, ...]
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
@@ -72,24 +68,23 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Reviews]:
     Raises:
         InputError: neither is there, or the archive is damaged or holds no review.
     """
-    path = next((raw / name for name in ARCHIVES if (raw / name).is_file()), raw)
-    if path == raw:
-        names = [file.relative_to(raw).as_posix() for file in raw.rglob("*.xml")]
-    else:
-        names = [member.name for member in members(path, raw)]
-    files = {name: match[1] for name in names if (match := _REVIEW.fullmatch(name))}
+    archive = next((raw / name for name in ARCHIVES if (raw / name).is_file()), None)
+    paths = [archive] if archive else raw.rglob("*.xml")
+    files = [
+        file for path in paths for file in members(path, raw) if _REVIEW.fullmatch(_name(file))
+    ]
     if not files:
-        raise InputError(
-            path,
-            expected="reviews, corpusCriticasCine/<id>.xml, in an archive or unpacked",
-            found="no .xml file",
-            todo=f"fetch {ARCHIVES[0]}, or download it from {corpus.facts.homepage}",
-        )
+        expected = "reviews, corpusCriticasCine/<id>.xml, in an archive or unpacked"
+        raise no_files(corpus, archive or raw, expected, "no .xml file")
     # In the order of the publisher's archive, so that the rows do not depend on the folders.
-    names = sorted(files, key=lambda name: (files[name], name))
-    starts = range(0, len(names), REVIEWS_A_BLOCK)
-    groups = [tuple(names[start : start + REVIEWS_A_BLOCK]) for start in starts]
-    return [Reviews(f"corpusCriticasCine/{files[group[0]]}", path, group) for group in groups]
+    files.sort(key=lambda file: (_name(file), file.key))
+    starts = range(0, len(files), REVIEWS_A_BLOCK)
+    groups = [tuple(files[start : start + REVIEWS_A_BLOCK]) for start in starts]
+    return [Reviews(f"corpusCriticasCine/{_name(group[0])}", group) for group in groups]
+
+
+def _name(file: Member) -> str:
+    return PurePosixPath(file.key).name
 
 
 def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
@@ -98,12 +93,8 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
     Raises:
         InputError: a file cannot be unpacked or is not a review.
     """
-    files: Iterable[tuple[str, bytes]]
-    if block.path.is_dir():
-        files = ((name, read_whole(block.path / name)) for name in block.names)
-    else:
-        files = read_members(block.path, block.names)
-    return collect((read_review(data, f"{block.path}, {name}") for name, data in files), _example)
+    reviews = zip(block.files, contents(block.files), strict=True)
+    return collect((read_review(data, file.where) for file, data in reviews), _example)
 
 
 def read_review(data: bytes, where: str) -> Row:
@@ -122,12 +113,8 @@ def read_review(data: bytes, where: str) -> Row:
     """
     head = _HEAD.match(data)
     if head is None:
-        raise InputError(
-            where,
-            expected="<review …> and in it <summary>…</summary>",
-            found=repr(_decode(data)[:200]),
-            todo="use the publisher's original archive, or correct the file",
-        )
+        found = repr(_decode(data)[:200])
+        raise RawError(where, "<review …> and in it <summary>…</summary>", found)
     fields = {"id": PurePosixPath(where).stem, "summary": _decode(head["summary"] or b"")}
     row = Row(where, 0, fields)
     rank = _RANK.search(head["attributes"])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 from corpora_recipes.running.limits import LARGEST_FILE, MOST_SUBTITLES
 
 _CHUNK = 1 << 20
@@ -41,17 +41,7 @@ class Bytes(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """The directory record of a member.
-
-    Attributes:
-        name: its name.
-        flags: the general purpose bit flag.
-        method: the compression method.
-        crc: CRC-32 of its contents.
-        compressed: bytes in the archive.
-        size: bytes of its contents.
-        offset: position of its local header.
-    """
+    """The directory record of a member; ``offset`` is the position of its local header."""
 
     name: str
     flags: int
@@ -65,9 +55,7 @@ class Member:
 def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
     """Yield the directory record of each member, and its position in the file.
 
-    Args:
-        file: the archive.
-        path: its name in messages.
+    ``path`` is the archive's name in messages, here and below.
 
     Raises:
         InputError: the file is not a zip archive, its directory is damaged, or it has more than
@@ -96,11 +84,7 @@ def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
 
 
 def read_record(file: Bytes, path: Path, position: int) -> Member:
-    """Read the directory record at a position that ``list_members`` gave.
-
-    Raises:
-        InputError: no record was found (the file has changed), or its zip64 field is damaged.
-    """
+    """Read the directory record at a position that ``list_members`` gave."""
     _seek(file, path, position)
     # Most records are shorter.
     data = file.read(512)
@@ -155,10 +139,7 @@ def read_member(file: Bytes, path: Path, member: Member) -> bytes:
 def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
     """Return the bytes of the archive that hold a member: the first, and the one after the last.
 
-    Args:
-        member: the directory record.
-        end: where the next member, or the directory, begins.
-        path: the archive.
+    At ``end`` the next member, or the directory, begins.
 
     Raises:
         InputError: the member is larger than LARGEST_FILE, or would not end before ``end``.
@@ -205,11 +186,7 @@ def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
 
 
 def _member(record: bytes, path: Path) -> Member:
-    """Return what a whole directory record says.
-
-    Raises:
-        InputError: its zip64 field is damaged.
-    """
+    """Return what a whole directory record says."""
     fields = _RECORD.unpack_from(record)
     _, _, _, flags, method, _, _, crc, compressed, size, named, extra, *_, offset = fields
     end = _RECORD.size + named
@@ -256,14 +233,9 @@ def _decode(name: bytes, flags: int) -> str:
 
 
 def _too_large(path: Path, member: Member) -> InputError:
-    found = max(member.size, member.compressed)
-    return _damaged(path, f"{member.name} has {found:,} bytes, more than {LARGEST_FILE:,}")
+    size = max(member.size, member.compressed)
+    return _damaged(path, f"{member.name} has {size:,} bytes, more than {LARGEST_FILE:,}")
 
 
 def _damaged(path: Path, found: str) -> InputError:
-    return InputError(
-        path,
-        expected="a whole zip archive of subtitle files",
-        found=found,
-        todo="fetch it again; if that does not help, inspect it with other tools",
-    )
+    return RawError(path, "a whole zip archive of subtitle files", found)

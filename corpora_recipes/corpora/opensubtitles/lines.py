@@ -35,12 +35,10 @@ _OPENING = re.compile(r"[¿¡(\[{«“]+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule of corpus.yaml: its matches are removed, or lines with a match are dropped.
+    """A rule of corpus.yaml: its matches are replaced, or lines with a match are dropped.
 
-    Attributes:
-        name: the kind of mark, or the reason for dropping, as counted.
-        pattern: what it finds.
-        put: the replacement of a mark; None if the line is dropped.
+    The name is the kind of mark, or the reason for dropping, as counted; ``put`` is the replacement
+    of a mark, None if the line is dropped.
     """
 
     name: str
@@ -96,16 +94,10 @@ def load_rules(language: str) -> Rules:
 
 
 def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[str]]:
-    """Return the conversations of a film.
+    """Return the conversations of a film, whose sentences have the line breaks of the source.
 
-    Args:
-        lines: its sentences in order; line breaks are those of the source.
-        rules: the rules for removing marks and dropping lines.
-        drops: where lines and marks are counted.
-
-    Returns:
-        Non-empty lists of lines. A dropped line ends the conversation, unless only dots and dashes
-        are left of it ("[PORTAZO]", "ANA:", "…").
+    A dropped line ends the conversation, unless only dots and dashes are left of it ("[PORTAZO]",
+    "ANA:", "…").
     """
     conversations: list[list[str]] = [[]]
     names_follow = False
@@ -175,14 +167,10 @@ def split_turns(line: str) -> list[str]:
 
 
 def detokenize(parts: Sequence[Sequence[str]]) -> str:
-    """Return the natural text of the tokens of a sentence.
+    """Return the natural text of a sentence, from the tokens of its parts between two times.
 
-    Args:
-        parts: the parts of the sentence between two times, each a list of tokens.
-
-    Returns:
-        The text, with a line break instead of a space between parts. Straight quotation marks open
-        and close in turn.
+    There is a line break instead of a space between parts. Straight quotation marks open and close
+    in turn.
     """
     text = ""
     glued = True

@@ -32,15 +32,16 @@ from corpora_recipes.corpora.opensubtitles.films import (
     Film,
     archive_name,
     choose,
+    fetch,
     list_films,
     open_archive,
 )
 from corpora_recipes.corpora.opensubtitles.lines import detokenize, load_rules, read_lines
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.ranges import read_manifest
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Dialogue, Drops
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import LARGEST_XML
 from corpora_recipes.text.language import identify
 
@@ -63,36 +64,21 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Download the archive, or what the quota needs of it: see ``partial.fetch``."""
-    from corpora_recipes.corpora.opensubtitles import partial
-
-    partial.fetch(corpus, out)
+    """Download the archive, or what the quota needs of it: see ``films.fetch``."""
+    fetch(corpus, out, read_block)
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
-    """List the films of the archive.
-
-    Raises:
-        InputError: it is missing; see also ``list_films``.
-    """
+    """List the films of the archive; raises InputError if it is missing, or see ``list_films``."""
     path = raw / archive_name(corpus)
     if not path.is_file() and read_manifest(path) is None:
-        raise InputError(
-            path,
-            expected="the archive of subtitle files",
-            found="no such file",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
+        raise no_files(corpus, path, "the archive of subtitle files", "no such file")
     with open_archive(path) as file:
         return list_films(file, path, corpus)
 
 
 def read_block(block: Film, corpus: Corpus) -> BlockResult:
-    """Read one film.
-
-    Raises:
-        InputError: this part of the archive is damaged.
-    """
+    """Read one film; raises InputError if this part of the archive is damaged."""
     result = BlockResult()
     drops = result.drops
     with open_archive(block.path) as file:
@@ -101,11 +87,9 @@ def read_block(block: Film, corpus: Corpus) -> BlockResult:
     if len(block.positions) > 1:
         drops.dropped["documents", "same_film"] += len(block.positions) - 1
     try:
-        conversations = _conversations(data, corpus, drops)
+        result.records.append(Dialogue(block.key, "", _conversations(data, corpus, drops)))
     except Dropped as dropped:
         drops.dropped["documents", dropped.reason] += 1
-    else:
-        result.records.append(Dialogue(block.key, "", conversations))
     return result
 
 
@@ -115,16 +99,10 @@ def _language(corpus: Corpus) -> str:
 
 
 def _conversations(data: bytes, corpus: Corpus, drops: Drops) -> list[list[str]]:
-    """Return the conversations of a subtitle file.
-
-    Raises:
-        Dropped: the film cannot be used.
-    """
+    """Return the conversations of a subtitle file; raises Dropped if it cannot be used."""
     if len(data) > LARGEST_XML:
         raise Dropped("too_large")
-    parser = etree.XMLParser(
-        resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True
-    )
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, remove_comments=True)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError:

@@ -17,12 +17,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import natural
-from corpora_recipes.formats.tables import Row
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, natural
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Drops, Example
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import LARGEST_TEXT
 
 FILE = "ParaLex.csv"
@@ -35,9 +34,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     Raises:
         InputError: it is missing.
     """
-    if not (raw / FILE).is_file():
-        raise InputError(raw, expected=FILE, found="no such file", todo="fetch it, or put it there")
-    return members(raw / FILE, raw)
+    return existing(raw, [FILE], corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -69,15 +66,14 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 
 def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
-    language, label = row.fields[LANGUAGE].strip().lower(), row.fields[LABEL].strip()
+    language = row.fields[LANGUAGE].strip().lower()
     if language not in corpus.facts.collections:
         raise row.error(
             f"a language code among {', '.join(corpus.facts.collections)}",
             repr(row.fields[LANGUAGE]),
             "correct it, or add the language to `collections` in paralex/corpus.yaml",
         )
-    if not label:
-        raise row.error(f"the cluster's name as {LABEL}", "none")
+    label = row.filled(LABEL)
     terms: dict[str, None] = {}
     for column, cell in row.fields.items():
         if column in (LANGUAGE, COMMENT, LABEL):
@@ -105,9 +101,7 @@ def _rows(block: Member) -> Iterator[Row]:
     try:
         text = block.read(LARGEST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(
-            block.where, expected="UTF-8", found=str(error), todo="convert the file to UTF-8"
-        ) from None
+        raise RawError(block.where, "UTF-8", str(error), "convert the file to UTF-8") from None
     table = csv.reader(io.StringIO(text, newline=""), strict=True)
     line = 1
     try:
@@ -116,31 +110,20 @@ def _rows(block: Member) -> Iterator[Row]:
         for cells in table:
             number, line = line, table.line_num + 1
             if cells and len(cells) != len(columns):
-                raise InputError(
-                    f"{block.where}, line {number}",
-                    expected=f"{len(columns)} fields between commas, as in the header",
-                    found=f"{len(cells)}, which begin with {', '.join(cells[:4])}",
-                    todo="use the publisher's original file, or correct the line",
-                )
+                expected = f"{len(columns)} fields between commas, as in the header"
+                found = f"{len(cells)}, which begin with {', '.join(cells[:4])}"
+                raise RawError(f"{block.where}, line {number}", expected, found)
             if any(cell.strip() for cell in cells):
                 yield Row(block.where, number, dict(zip(columns, cells, strict=True)))
     except csv.Error as error:
-        raise InputError(
-            f"{block.where}, line {line}",
-            expected="a CSV with closed quotation marks",
-            found=str(error),
-            todo="fetch the file again",
-        ) from None
+        expected = "a CSV with closed quotation marks"
+        raise RawError(f"{block.where}, line {line}", expected, str(error)) from None
 
 
 def _columns(header: Sequence[str], where: str) -> list[str]:
     names = [name.strip() for name in header]
     terms = [f"Term {number}" for number in range(1, len(names) - 2)]
     if names != [LANGUAGE, COMMENT, LABEL, *terms] or not terms:
-        raise InputError(
-            where,
-            expected=f"the columns {LANGUAGE}, {COMMENT}, {LABEL}, Term 1, Term 2 and so on",
-            found=", ".join(names)[:200] or "none",
-            todo="use the publisher's original file",
-        )
+        expected = f"the columns {LANGUAGE}, {COMMENT}, {LABEL}, Term 1, Term 2 and so on"
+        raise RawError(where, expected, ", ".join(names)[:200] or "none")
     return names

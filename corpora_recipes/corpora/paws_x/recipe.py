@@ -14,13 +14,12 @@ from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import class_of, collect, natural
-from corpora_recipes.formats.tables import Row, table_rows
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_COLUMNS
 
 ARCHIVE = "x-final.tar.gz"
@@ -40,25 +39,13 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     Raises:
         InputError: the archive is missing or damaged, or has no table of the language.
     """
-    path = raw / ARCHIVE
-    if not path.is_file():
-        raise InputError(
-            path,
-            expected="the archive of PAWS-X",
-            found="no such file",
-            todo=f"fetch it, or download it from {corpus.facts.homepage} and put it there",
-        )
-    tables = [member for member in members(path, raw) if _name(member) in PARTS]
-    found = [table for table in tables if _folder(table) == f"x-final/{corpus.language}"]
-    if not found:
-        folders = sorted({_folder(table) for table in tables})
-        raise InputError(
-            path,
-            expected=f"x-final/{corpus.language}/ with {', '.join(PARTS)}",
-            found=", ".join(folders) or "no such file",
-            todo=f"correct {corpus.where}.corpus.language, or use the publisher's original archive",
-        )
-    return found
+    tables = [file for file in existing(raw, [ARCHIVE], corpus) if _name(file) in PARTS]
+    folder = f"x-final/{corpus.language}"
+    if not any(_folder(table) == folder for table in tables):
+        folders = ", ".join(sorted({_folder(table) for table in tables})) or "no such file"
+        todo = f"correct {corpus.where}.corpus.language, or fetch the archive again"
+        raise RawError(raw / ARCHIVE, f"{folder}/ with {', '.join(PARTS)}", folders, todo)
+    return [table for table in tables if _folder(table) == folder]
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -73,9 +60,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     name = _name(block)
 
     def example(row: Row) -> Example:
-        pair_id = row.fields["id"].strip()
-        if not pair_id:
-            raise row.error("the pair's id", "none")
+        pair_id = row.filled("id")
         sentences = (row.fields["sentence1"], row.fields["sentence2"])
         if NOT_TRANSLATED in (sentence.strip() for sentence in sentences):
             raise Dropped("not_translated")

@@ -26,8 +26,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.facts import Source
-from corpora_recipes.formats.examples import collect, natural
-from corpora_recipes.formats.tables import Row
+from corpora_recipes.formats.tables import Row, collect, natural
 from corpora_recipes.formats.treebanks import (
     Texts,
     carved,
@@ -40,7 +39,7 @@ from corpora_recipes.formats.treebanks import (
 )
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Record, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_DIGITS
 from corpora_recipes.text.detokenizing import detokenize
 
@@ -62,21 +61,13 @@ _SPAN = re.compile(rf"(\d{{1,{MOST_DIGITS}}})\.\.(\d{{1,{MOST_DIGITS}}})", re.AS
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """A line of either format.
+    """A line of either format, with what it says of the first and of the second argument."""
 
-    Attributes:
-        rejected: whether the annotators discarded it.
-        connective: as it stands in the text, or as the annotators inserted it.
-        senses: as annotated, without empty ones.
-        texts: of the first and of the second argument.
-        starts: the first character of each.
-    """
-
-    rejected: bool
-    connective: str
-    senses: tuple[str, ...]
+    rejected: bool  # by the annotators
+    connective: str  # as it stands in the text, or as the annotators inserted it
+    senses: tuple[str, ...]  # as annotated, without empty ones
     texts: tuple[str, str]
-    starts: tuple[int, int]
+    starts: tuple[int, int]  # the first character of each
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
@@ -92,7 +83,11 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
             of splits is damaged.
     """
     treebank, paths = find_treebank(raw, corpus)
-    names = [path for path in paths if _has_texts(treebank) or _folder(path) in ANNOTATIONS]
+    names = [
+        path
+        for path in paths
+        if _has_texts(treebank) or PurePosixPath(path).parts[-3] in ANNOTATIONS
+    ]
     return in_blocks(raw, treebank, names, _splits(raw, treebank, names, corpus))
 
 
@@ -101,22 +96,13 @@ def _has_texts(treebank: str) -> bool:
     return treebank == "pdtb2"
 
 
-def _folder(name: str) -> str:
-    """Return the folder that says what a file is: gold/00/NAME."""
-    return PurePosixPath(name).parts[-3]
-
-
 def _text_of(raw: Path, name: str) -> str:
     """Return the raw text of an annotated text."""
     path = PurePosixPath(name)
     file = raw / path.parents[2] / "raw" / path.parent.name / path.name
     if not file.is_file():
-        raise InputError(
-            file,
-            expected=f"the text that {path.name} annotates",
-            found="no such file",
-            todo="put the folder raw beside the annotations, as its publisher gives both",
-        )
+        todo = "put the folder raw beside the annotations, as its publisher gives both"
+        raise RawError(file, f"the text that {path.name} annotates", "no such file", todo)
     return read_text(file)
 
 
@@ -159,19 +145,15 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for name in block.names:
-        relation = _reader(block, name)
-        own = collect(_rows(block, name), partial(_example, relation, block, name, corpus))
-        own.records[:] = _merged(own)
-        result.records += own.records
-        result.drops.add(own.drops)
+        read = (
+            _of_pdtb2
+            if _has_texts(block.treebank)
+            else partial(_of_pdtb3, _text_of(block.raw, name))
+        )
+        examples = collect(_rows(block, name), partial(_example, read, block, name, corpus))
+        result.records += _merged(examples)
+        result.drops.add(examples.drops)
     return result
-
-
-def _reader(block: Texts, name: str) -> Callable[[Row], _Relation]:
-    """Return the function that reads a line of a text."""
-    if _has_texts(block.treebank):
-        return _of_pdtb2
-    return partial(_of_pdtb3, _text_of(block.raw, name))
 
 
 def _rows(block: Texts, name: str) -> Iterator[Row]:
@@ -182,13 +164,9 @@ def _rows(block: Texts, name: str) -> Iterator[Row]:
         if not line.strip():
             continue
         fields = line.split("|")
-        row = Row(str(file), number, {str(place): field for place, field in enumerate(fields)})
+        row = Row(str(file), number, {str(column): field for column, field in enumerate(fields)})
         if len(fields) != columns:
-            raise row.error(
-                f"{columns} columns between bars",
-                f"{len(fields)} in {line[:100]!r}",
-                "take the file as its publisher gives it, or correct the line",
-            )
+            raise row.error(f"{columns} columns between bars", f"{len(fields)} in {line[:100]!r}")
         yield row
 
 
@@ -208,7 +186,7 @@ def _example(
         raise Dropped("rejected")
     if not relation.senses:
         raise Dropped("no_sense")
-    levels = [found[1] for sense in relation.senses if (found := _SENSE.fullmatch(sense))]
+    levels = [match[1] for sense in relation.senses if (match := _SENSE.fullmatch(sense))]
     if not levels:
         raise Dropped("other_sense")
     if any(map(is_withheld, relation.texts)):
@@ -272,16 +250,14 @@ def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, i
     """
     spans = []
     for part in filter(None, written.strip().split(";")):
-        found = _SPAN.fullmatch(part)
-        if found is None or int(found[1]) >= int(found[2]):
+        match = _SPAN.fullmatch(part)
+        if match is None or int(match[1]) >= int(match[2]):
             raise row.error("spans such as 195..236;241..260", repr(written[:60]))
-        spans.append((int(found[1]), int(found[2])))
+        spans.append((int(match[1]), int(match[2])))
         if text is not None and spans[-1][1] > len(text):
-            raise row.error(
-                f"spans within the {len(text)} characters of the raw text",
-                repr(part),
-                "take the raw text and the annotation of the same release",
-            )
+            expected = f"spans within the {len(text)} characters of the raw text"
+            todo = "take the raw text and the annotation of the same release"
+            raise row.error(expected, repr(part), todo)
     return spans
 
 

@@ -13,24 +13,29 @@ show by their form that they are no part of an abstract are too (see corpus.yaml
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from corpora_recipes.corpora.peerread.headings import parse_heading, reasons
-from corpora_recipes.corpora.peerread.lines import LOST, paragraphs, words_of
-from corpora_recipes.formats.archives import Member, members, read_members
+from corpora_recipes.corpora.peerread.pdf import (
+    LOST,
+    paragraphs,
+    parse_heading,
+    reasons,
+    words_of,
+)
+from corpora_recipes.formats.archives import ARCHIVES, Member, contents, members
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Document, Drops, Section, split_at_drops
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.text.cleaning import clean
 from corpora_recipes.text.language import is_language
 from corpora_recipes.text.tidying import flaw, tidy_sentences
 
 ENDING = ".pdf.json"
 PARSED = "parsed_pdfs"
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 # Papers of an archive in a block: enough to hide the cost of opening it.
 BATCH = 200
 
@@ -56,21 +61,16 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Papers]:
     Raises:
         InputError: no paper was found.
     """
-    found: list[Papers] = []
+    blocks: list[Papers] = []
     for path in sorted(path for path in raw.rglob("*") if path.is_file()):
         papers = [m for m in members(path, raw) if _is_paper(m)]
         size = BATCH if path.name.endswith(ARCHIVES) else 1
         for start in range(0, len(papers), size):
             batch = tuple(papers[start : start + size])
-            found.append(Papers(batch[0].key, batch))
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"parsed papers, data/<venue>/<part>/{PARSED}/*{ENDING}",
-            found="none",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
-    return found
+            blocks.append(Papers(batch[0].key, batch))
+    if not blocks:
+        raise no_files(corpus, raw, f"parsed papers, data/<venue>/<part>/{PARSED}/*{ENDING}")
+    return blocks
 
 
 def _is_paper(member: Member) -> bool:
@@ -85,24 +85,11 @@ def read_block(block: Papers, corpus: Corpus) -> BlockResult:
     """
     rules = _Rules.of(corpus)
     result = BlockResult()
-    for member, data in _contents(block):
-        result.drops.seen["documents"] += 1
-        try:
+    for member, data in zip(block.files, contents(block.files), strict=True):
+        with result.counting("documents"):
             fields = _fields(data, member.where)
             result.records.append(_document(_id(member.key), fields, rules, result.drops))
-        except Dropped as dropped:
-            result.drops.dropped["documents", dropped.reason] += 1
     return result
-
-
-def _contents(block: Papers) -> Iterator[tuple[Member, bytes]]:
-    first = block.files[0]
-    if not first.name:
-        yield first, first.read()
-        return
-    packed = read_members(first.path, [member.name for member in block.files])
-    for member, (_, data) in zip(block.files, packed, strict=True):
-        yield member, data
 
 
 def _id(key: str) -> str:
@@ -137,28 +124,21 @@ def boilerplate(corpus: Corpus) -> list[re.Pattern[str]]:
 def _fields(data: bytes, where: str) -> dict[str, Any]:
     """Return the metadata of a paper."""
     expected = 'a record of science-parse, {"name": …, "metadata": {"sections": […], …}}'
-    todo = "fetch the file again"
     try:
         record = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InputError(where, expected=expected, found=str(error), todo=todo) from None
+        raise RawError(where, expected, str(error)) from None
     fields = record.get("metadata") if isinstance(record, dict) else None
     if not isinstance(fields, dict):
-        raise InputError(where, expected=expected, found=repr(record)[:60], todo=todo)
-    sections = fields.get("sections")
-    for name, value, fits in (
-        ("title", fields.get("title"), str),
-        ("abstractText", fields.get("abstractText"), str),
-        ("sections", sections, list),
-    ):
-        if value is not None and not isinstance(value, fits):
-            found = f"{name}: {value!r}"[:80]
-            raise InputError(where, expected=expected, found=found, todo=todo)
-    for section in sections or []:
+        raise RawError(where, expected, repr(record)[:60])
+    for name, fits in (("title", str), ("abstractText", str), ("sections", list)):
+        if not isinstance(fields.get(name), fits | None):
+            raise RawError(where, expected, f"{name}: {fields[name]!r}"[:80])
+    for section in fields.get("sections") or []:
         heading = section.get("heading") if isinstance(section, dict) else 0
         if not isinstance(heading, str | None) or not isinstance(section.get("text"), str):
             expected = "sections, each with a heading (or null) and a text"
-            raise InputError(where, expected=expected, found=repr(section)[:80], todo=todo)
+            raise RawError(where, expected, repr(section)[:80])
     return fields
 
 
@@ -178,11 +158,7 @@ def _document(name: str, fields: dict[str, Any], rules: _Rules, drops: Drops) ->
     words = words_of([s["text"] for s in sections])
     label = _LABEL.match(abstract.strip())
     abstract = abstract.strip()[label.end() :] if label else abstract
-    summary = [
-        sentence
-        for sentence in _sentences(abstract, words, "summary_sentences", rules, drops)
-        if sentence is not None
-    ]
+    summary = _sentences(abstract, words, "summary_sentences", rules, drops)
     middle: list[Section] = []
     why = reasons(headings, rules.ends)
     for heading, section, reason in zip(headings, sections, why, strict=True):
@@ -190,32 +166,33 @@ def _document(name: str, fields: dict[str, Any], rules: _Rules, drops: Drops) ->
             drops.seen["sections"] += 1
             drops.dropped["sections", reason or "no_heading"] += 1
             continue
-        found = _sentences(section["text"], words, "sentences", rules, drops)
-        middle += split_at_drops(clean(heading.text), heading.level, [found])
+        sentences = _sentences(section["text"], words, "sentences", rules, drops)
+        middle += split_at_drops(clean(heading.text), heading.level, [sentences])
     if not middle:
         raise Dropped("no_middle")
-    return Document(name, clean(fields.get("title") or ""), [], middle, summary=summary)
+    return Document(
+        name, clean(fields.get("title") or ""), [], middle, summary=[s for s in summary if s]
+    )
 
 
 def _sentences(
     text: str, words: frozenset[str], unit: str, rules: _Rules, drops: Drops
 ) -> list[str | None]:
     """Split a text into sentences, with None in place of those that cannot be used."""
-    found: list[str | None] = []
+    sentences: list[str | None] = []
     for paragraph in paragraphs(text, words):
         for sentence in tidy_sentences(clean(paragraph), rules.language):
             drops.seen[unit] += 1
-            reason = _reason(sentence, rules)
-            if reason is not None:
+            if reason := _reason(sentence, rules):
                 drops.dropped[unit, reason] += 1
-            found.append(sentence if reason is None else None)
-    return found
+            sentences.append(None if reason else sentence)
+    return sentences
 
 
 def _reason(sentence: str, rules: _Rules) -> str | None:
     if LOST in sentence:
         return "broken"
-    if (reason := flaw(sentence)) is not None:
+    if reason := flaw(sentence):
         return reason
     for name, pattern in rules.sentences:
         if pattern.search(sentence):

@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from corpora_recipes.facts import Source
 from corpora_recipes.formats.dis import IrregularError, read_dis
-from corpora_recipes.formats.rs3 import CrossingError, read_rs3_and_titles
+from corpora_recipes.formats.rs3 import CrossingError, read_rs3
 from corpora_recipes.formats.treebanks import (
     Texts,
     carved,
@@ -32,9 +32,10 @@ from corpora_recipes.formats.treebanks import (
     listed_splits,
     treebank_sources,
 )
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import DiscourseNode, DiscourseTree, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.yaml_text import load_yaml
 from corpora_recipes.text.detokenizing import detokenize
 
@@ -76,24 +77,15 @@ def _splits(raw: Path, treebank: str, keys: Sequence[str], corpus: Corpus) -> Ma
         return listed_splits(listed)
     if treebank != "rst_dt":
         return carved(keys, corpus)
-    parts = {part: {_key(p.name) for p in raw.glob(f"rst_dt/{part}/*.dis")} for part in _PARTS}
-    for part, names in parts.items():
-        if not names:
-            raise InputError(
-                raw / "rst_dt" / part,
-                expected="*.dis files of the RST Discourse Treebank",
-                found="none",
-                todo=" ".join(corpus.facts.manual.split()),
-            )
-    train = parts["TRAINING"]
+    parts = [raw / "rst_dt" / part for part in ("TRAINING", "TEST")]
+    train, test = ({_key(path.name) for path in part.glob("*.dis")} for part in parts)
+    if not (train and test):
+        raise no_files(corpus, parts[1 if train else 0], "*.dis files of the treebank")
     validation = held_out(train, max(1, round(VALIDATION_SHARE * len(train))), corpus, "validation")
     return {
-        key: "test" if key in parts["TEST"] else "validation" if key in validation else "train"
+        key: "test" if key in test else "validation" if key in validation else "train"
         for key in keys
     }
-
-
-_PARTS = ("TRAINING", "TEST")
 
 
 def read_block(block: Texts, corpus: Corpus) -> BlockResult:
@@ -110,11 +102,8 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for name in block.names:
-        result.drops.seen["documents"] += 1
-        try:
+        with result.counting("documents"):
             result.records.append(_tree(name, block, corpus, result))
-        except Dropped as drop:
-            result.drops.dropped["documents", drop.reason] += 1
     return result
 
 
@@ -127,7 +116,7 @@ def _tree(name: str, block: Texts, corpus: Corpus, result: BlockResult) -> Disco
         if path.suffix == ".dis":
             tree = read_dis(path)
         else:
-            tree, titles = read_rs3_and_titles(path)
+            tree, titles = read_rs3(path)
     except CrossingError:
         raise Dropped("crossing") from None
     except IrregularError:
@@ -168,15 +157,11 @@ def _classified(root: DiscourseNode, classes: Mapping[str, str], path: Path) -> 
             made[id(node)] = node
             continue
         relation = node.relation.lower()
-        found = classes.get(relation) or classes.get(_ENDING.sub("", relation))
-        if found is None:
-            raise InputError(
-                path,
-                expected=f"relations of {', '.join(dict.fromkeys(classes.values()))}",
-                found=repr(node.relation),
-                todo=f"correct the file, add the relation to {CLASSES.name} of the recipe, or set "
-                "`classes: false`",
-            )
+        name = classes.get(relation) or classes.get(_ENDING.sub("", relation))
+        if name is None:
+            expected = f"relations of {', '.join(dict.fromkeys(classes.values()))}"
+            todo = "correct the file, add the relation to the recipe's classes.yaml, or set "
+            raise RawError(path, expected, repr(node.relation), f"{todo}`classes: false`")
         children = tuple(made[id(child)] for child in node.children)
-        made[id(node)] = replace(node, relation=found, children=children)
+        made[id(node)] = replace(node, relation=name, children=children)
     return made[id(root)]

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from corpora_recipes.formats.rs3 import CrossingError, read_rs3_and_titles
+from corpora_recipes.formats.rs3 import CrossingError, read_rs3
 from corpora_recipes.formats.treebanks import Texts, held_out, in_blocks
-from corpora_recipes.recipe import BlockResult, Corpus
+from corpora_recipes.missing import no_files
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
 
 VALIDATION_SHARE = 1 / 6
 
@@ -27,18 +27,13 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Texts]:
     Raises:
         InputError: no file of one of the sources was found.
     """
-    found: list[Texts] = []
+    texts: list[Texts] = []
     for source in corpus.facts.sources:
         names = sorted(path.relative_to(raw).as_posix() for path in raw.glob(source.file))
         if not names:
-            raise InputError(
-                raw / source.file,
-                expected="RSTTool files of the RST Spanish Treebank",
-                found="none",
-                todo=" ".join(corpus.facts.manual.split()),
-            )
-        found += in_blocks(raw, corpus.recipe, names, _splits(names, corpus))
-    return found
+            raise no_files(corpus, raw / source.file, "RSTTool files of the RST Spanish Treebank")
+        texts += in_blocks(raw, corpus.recipe, names, _splits(names, corpus))
+    return texts
 
 
 def _splits(names: Sequence[str], corpus: Corpus) -> dict[str, Split]:
@@ -70,20 +65,17 @@ def read_block(block: Texts, corpus: Corpus) -> BlockResult:
     """
     result = BlockResult()
     for name in block.names:
-        result.drops.seen["documents"] += 1
-        try:
-            tree, titles = read_rs3_and_titles(block.raw / name)
-        except CrossingError:
-            result.drops.dropped["documents", "crossing"] += 1
-            continue
-        result.drops.seen["edus"] += len(tree.edus) + titles
-        result.drops.dropped["edus", "unrelated_title"] += titles
-        if len(tree.edus) == 1:
-            result.drops.dropped["documents", "single_edu"] += 1
-            continue
-        if any(_LOST_CHARACTER.search(edu) for edu in tree.edus):
-            result.drops.dropped["documents", "lost_character"] += 1
-            continue
-        key = name.removesuffix(".rs3")
-        result.records.append(replace(tree, id=key, split=block.splits[name]))
+        with result.counting("documents"):
+            try:
+                tree, titles = read_rs3(block.raw / name)
+            except CrossingError:
+                raise Dropped("crossing") from None
+            result.drops.seen["edus"] += len(tree.edus) + titles
+            result.drops.dropped["edus", "unrelated_title"] += titles
+            if len(tree.edus) == 1:
+                raise Dropped("single_edu")
+            if any(map(_LOST_CHARACTER.search, tree.edus)):
+                raise Dropped("lost_character")
+            key = name.removesuffix(".rs3")
+            result.records.append(replace(tree, id=key, split=block.splits[name]))
     return result

@@ -11,17 +11,10 @@ Only the tokenised sentences are available; they are read into natural text.
 from collections.abc import Sequence
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import (
-    class_of,
-    collect,
-    natural,
-    score_of,
-)
-from corpora_recipes.formats.tables import Row, table_rows
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, class_of, collect, natural, score_of, table_rows
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.detokenizing import detokenize
 
 COLUMNS = ("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgement")
@@ -38,15 +31,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     Raises:
         InputError: no part was found.
     """
-    found = [member for n in PARTS if (raw / n).is_file() for member in members(raw / n, raw)]
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"at least one of {', '.join(PARTS)}",
-            found="none of them",
-            todo="fetch them, or put them there under these names",
-        )
-    return found
+    return existing(raw, PARTS, corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -62,10 +47,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
     def example(row: Row) -> Example:
         fields = row.fields
-        pair_id = fields["pair_ID"].strip()
-        if not pair_id:
-            raise row.error("the pair's pair_ID", "none")
-        key = f"pairs/{split}/{pair_id}"
+        key = f"pairs/{split}/{row.filled('pair_ID')}"
         texts = (fields["sentence_A"], fields["sentence_B"])
         first, second = (natural(detokenize(text, corpus.language)) for text in texts)
         return Example(

@@ -6,20 +6,17 @@ Questions are tokenised, with spaces between tokens.
 
 import re
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import class_of, collect, natural
-from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, class_of, collect, decoded_lines, natural
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.detokenizing import detokenize
 
 FILES: dict[str, Split] = {"train.txt": "train", "test.txt": "test"}
 
-_LINE = re.compile(r"([^\s:]+):(\S*)(?: +(.*))?")
+_LINE = re.compile(r"(?P<coarse>[^\s:]+):(?P<fine>\S*)(?: +(?P<question>.*))?")
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
@@ -28,12 +25,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
     Raises:
         InputError: no file was found.
     """
-    found = [block for n in FILES if (raw / n).is_file() for block in members(raw / n, raw)]
-    if not found:
-        raise InputError(
-            raw, expected=f"the files {', '.join(FILES)}", found="none", todo="fetch them again"
-        )
-    return found
+    return existing(raw, FILES, corpus)
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -65,15 +57,10 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
 
 
 def _rows(block: Member) -> Iterator[Row]:
-    for number, line in decoded_lines(BytesIO(block.read()), block.where):
+    for number, line in decoded_lines(block.read(), block.where):
         parts = _LINE.fullmatch(line)
+        row = Row(block.where, number, parts.groupdict("") if parts else {})
         if parts is None:
-            raise InputError(
-                f"{block.where}, line {number}",
-                expected="a class, a colon, a fine class or nothing, a space and a question",
-                found=repr(line[:200]),
-                todo="take the file as its publisher gives it",
-            )
-        coarse, fine, question = parts.groups(default="")
-        fields = {"coarse": coarse, "fine": fine, "question": question}
-        yield Row(block.where, number, fields)
+            expected = "a class, a colon, a fine class or nothing, a space and a question"
+            raise row.error(expected, repr(line[:200]))
+        yield row

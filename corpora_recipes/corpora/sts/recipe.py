@@ -12,34 +12,26 @@ line without a score is a pair that the organisers left out.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import collect, natural, score_of
-from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, score_of
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_RECORDS
 from corpora_recipes.text.detokenizing import detokenize
 
 
 @dataclass(frozen=True, slots=True)
 class Subset:
-    """A block: the two files of a subset.
+    """A block: the two files of a subset."""
 
-    Attributes:
-        key: its collection and name, such as "2014/news".
-        pairs: the file with the sentences.
-        gold: the file with the scores.
-        tokenised: whether the sentences have blanks around all punctuation.
-    """
-
-    key: str
+    key: str  # its collection and name, such as "2014/news"
     pairs: Member
-    gold: Member
-    tokenised: bool
+    gold: Member  # the scores
+    tokenised: bool  # whether the sentences have blanks around all punctuation
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
@@ -50,30 +42,20 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Subset]:
             damaged or lacks the file.
     """
     subsets = corpus.facts.special["subsets"]
-    found = []
+    existing = []
     for key, forms in subsets.items():
         for form, files in forms.items():
             pairs, gold = (_find(raw, file) for file in files)
             if pairs and gold:
-                found.append(Subset(key, pairs, gold, tokenised=form == "tokenised"))
+                existing.append(Subset(key, pairs, gold, tokenised=form == "tokenised"))
                 break
             if pairs or gold:
-                there, missing = files if pairs else reversed(files)
-                raise InputError(
-                    raw / missing,
-                    expected=f"the other half of {there}",
-                    found="no such file",
-                    todo="fetch it, or remove the other half as well",
-                )
-    if not found:
+                half, other = files if pairs else reversed(files)
+                raise no_files(corpus, raw / other, f"the other half of {half}", "no such file")
+    if not existing:
         names = [file for forms in subsets.values() for files in forms.values() for file in files]
-        raise InputError(
-            raw,
-            expected=f"two files of a subset, among {', '.join(names)}",
-            found="none",
-            todo="fetch them, or put them there under these names",
-        )
-    return found
+        raise no_files(corpus, raw, f"two files of a subset, among {', '.join(names)}")
+    return existing
 
 
 def _find(raw: Path, file: str) -> Member | None:
@@ -86,12 +68,8 @@ def _find(raw: Path, file: str) -> Member | None:
         return None
     inside = [member for member in members(archive, raw) if Path(member.name).name == path.name]
     if len(inside) != 1:
-        raise InputError(
-            archive,
-            expected=f"one file {path.name} in the archive",
-            found=", ".join(member.name for member in inside) or "none",
-            todo="take the archive as its publisher gives it",
-        )
+        found = ", ".join(member.name for member in inside) or "none"
+        raise RawError(archive, f"one file {path.name} in the archive", found)
     return inside[0]
 
 
@@ -136,21 +114,14 @@ def _rows(block: Subset) -> Iterator[Row]:
     """
     pairs, gold = _lines(block.pairs), _lines(block.gold)
     if len(pairs) != len(gold):
-        raise InputError(
-            block.gold.where,
-            expected=f"{len(pairs)} lines, one for each line of {block.pairs.where}",
-            found=f"{len(gold)}",
-            todo="use both files of the same release; a pair without a score has an empty line",
-        )
+        expected = f"{len(pairs)} lines, one for each line of {block.pairs.where}"
+        todo = "use both files of the same release; a pair without a score has an empty line"
+        raise RawError(block.gold.where, expected, str(len(gold)), todo)
     for number, (pair, score) in enumerate(zip(pairs, gold, strict=True), 1):
         sentences = pair.split("\t")
         if len(sentences) != 2:
-            raise InputError(
-                f"{block.pairs.where}, line {number}",
-                expected="two sentences and a tab between them",
-                found=repr(pair[:200]),
-                todo="use the publisher's original file, or correct the line",
-            )
+            where = f"{block.pairs.where}, line {number}"
+            raise RawError(where, "two sentences and a tab between them", repr(pair[:200]))
         first, second = sentences
         fields = {"sentence_1": first, "sentence_2": second, "score": score}
         yield Row(block.gold.where, number, fields)
@@ -161,13 +132,8 @@ def _lines(member: Member) -> list[str]:
     data = member.read()
     count = data.count(b"\n") + (not data.endswith(b"\n"))
     if count > MOST_RECORDS:
-        raise InputError(
-            member.where,
-            expected=f"at most {MOST_RECORDS:,} lines",
-            found=f"{count:,}",
-            todo="use the publisher's original file",
-        )
+        raise RawError(member.where, f"at most {MOST_RECORDS:,} lines", f"{count:,}")
     lines = [""] * count
-    for number, line in decoded_lines(BytesIO(data), member.where):
+    for number, line in decoded_lines(data, member.where):
         lines[number - 1] = line
     return lines

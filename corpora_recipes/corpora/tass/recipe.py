@@ -22,15 +22,21 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path, PurePosixPath
 
 from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import class_of, collect, natural
-from corpora_recipes.formats.tables import Row, decoded_lines, table_rows
+from corpora_recipes.formats.tables import (
+    Row,
+    class_of,
+    collect,
+    decoded_lines,
+    natural,
+    table_rows,
+)
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 
 TASK1 = "Task1-train-dev.zip"
 TEST_TWEETS, TEST_LABELS = "Test1.1.zip", "tass2020-test-gold.zip"
@@ -45,23 +51,14 @@ _ENTITY = re.compile("&(?:amp|lt|gt);")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block: the tweets of one part of a task, in task 1 of one country.
+    """A block: the tweets of one part of a task, in task 1 of one country."""
 
-    Attributes:
-        key: the beginning of the tweets' ids, such as "task1/train/es" or "task2/dev".
-        collection: "task1" or "task2".
-        split: its split.
-        columns: values that all of its tweets share.
-        tweets: the table.
-        gold: the table of the labels, if they are not in the table of the tweets.
-    """
-
-    key: str
-    collection: str
+    key: str  # the beginning of the tweets' ids, such as "task1/train/es" or "task2/dev"
+    collection: str  # "task1" or "task2"
     split: Split
-    columns: dict[str, str]
+    columns: dict[str, str]  # values that all of its tweets share
     tweets: Member
-    gold: Member | None = None
+    gold: Member | None = None  # the labels, if they are not in the table of the tweets
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
@@ -71,15 +68,10 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Part]:
         InputError: no part was found, an archive is damaged, has no tables or unknown ones, or the
             test part of task 1 has tweets without labels or labels without tweets.
     """
-    found = [*_task1(raw), *_task1_test(raw), *_task2(raw)]
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"{TASK1}, task2/train.tsv or task2/dev.tsv",
-            found="none of them",
-            todo=" ".join(corpus.facts.manual.split()),
-        )
-    return found
+    parts = [*_task1(raw), *_task1_test(raw), *_task2(raw)]
+    if not parts:
+        raise no_files(corpus, raw, f"{TASK1}, task2/train.tsv or task2/dev.tsv")
+    return parts
 
 
 def _task1(raw: Path) -> Iterator[Part]:
@@ -101,12 +93,9 @@ def _task1_test(raw: Path) -> Iterator[Part]:
     tables = [{_country(m): m for m in _archived_tables(path, raw)} for path in present]
     for country in sorted(set().union(*tables)):
         if len(tables) == 1 or not all(country in table for table in tables):
-            raise InputError(
-                raw / TEST_TWEETS,
-                expected=f"a table of tweets of each country, and in {TEST_LABELS} one of labels",
-                found=f"only one of the two for {country}",
-                todo="add both original files, or neither",
-            )
+            expected = f"a table of tweets of each country, and in {TEST_LABELS} one of labels"
+            found = f"only one of the two for {country}"
+            raise RawError(raw / TEST_TWEETS, expected, found, "add both files, or neither")
         tweets, gold = (table[country] for table in tables)
         yield Part(f"task1/test/{country}", "task1", "test", {"country": country}, tweets, gold)
 
@@ -123,12 +112,7 @@ def _archived_tables(path: Path, raw: Path) -> list[Member]:
     """Return the tables of an archive; other files, such as a README, are ignored."""
     tables = [member for member in members(path, raw) if member.name.lower().endswith(".tsv")]
     if not tables:
-        raise InputError(
-            path,
-            expected=f"tables named {', '.join(COUNTRIES)} (.tsv)",
-            found="none in the archive",
-            todo="take the file as its publisher gives it",
-        )
+        raise RawError(path, f"tables named {', '.join(COUNTRIES)} (.tsv)", "none in the archive")
     return tables
 
 
@@ -139,13 +123,9 @@ def _country(member: Member) -> str:
     return country
 
 
-def _unknown(member: Member) -> InputError:
-    return InputError(
-        member.where,
-        expected=f"tables named {', '.join(COUNTRIES)} (.tsv), for task 1 in train/ and dev/",
-        found=repr(member.name),
-        todo="take the file as its publisher gives it",
-    )
+def _unknown(member: Member) -> RawError:
+    expected = f"tables named {', '.join(COUNTRIES)} (.tsv), for task 1 in train/ and dev/"
+    return RawError(member.where, expected, repr(member.name))
 
 
 def read_block(block: Part, corpus: Corpus) -> BlockResult:
@@ -163,9 +143,7 @@ def read_block(block: Part, corpus: Corpus) -> BlockResult:
     times_met: Counter[str] = Counter()
 
     def example(row: Row) -> Example:
-        tweet_id = row.fields["id"].strip()
-        if not tweet_id:
-            raise row.error("the tweet's id", "none")
+        tweet_id = row.filled("id")
         label = class_of(row.fields["label"], block.collection, corpus, row)
         # Repaired before it is stripped: the C1 control for … (U+0085) counts as white space.
         tweet = _repair(row.fields["tweet"]).strip()
@@ -217,25 +195,18 @@ def _rows(block: Part) -> Iterator[Row]:
             raise row.error("an id that is not repeated", f"id {tweet_id!r} again")
         yield replace(row, fields=row.fields | {"label": left.pop(tweet_id)})
     if left:
-        raise InputError(
-            where,
-            expected=f"a tweet for each of the {len(labels)} labels in {block.gold.where}",
-            found=f"none for {len(left)} of them, such as that of id {next(iter(left))!r}",
-            todo="use the publisher's original files",
-        )
+        expected = f"a tweet for each of the {len(labels)} labels in {block.gold.where}"
+        found = f"none for {len(left)} of them, such as that of id {next(iter(left))!r}"
+        raise RawError(where, expected, found)
 
 
 def _labels(gold: Member) -> dict[str, str]:
     """Return tweet id to label; they are separated by tabs or spaces."""
     labels: dict[str, str] = {}
-    for number, line in decoded_lines(BytesIO(gold.read()), gold.where):
+    for number, line in decoded_lines(gold.read(), gold.where):
         fields = line.split()
         if len(fields) != 2 or fields[0] in labels:
-            raise InputError(
-                f"{gold.where}, line {number}",
-                expected="an id that is not repeated, and its label",
-                found=repr(line[:200]),
-                todo="use the publisher's original file, or correct the line",
-            )
+            expected = "an id that is not repeated, and its label"
+            raise RawError(f"{gold.where}, line {number}", expected, repr(line[:200]))
         labels[fields[0]] = fields[1]
     return labels

@@ -36,15 +36,16 @@ from urllib.parse import urlsplit
 from lxml import etree
 from tqdm import tqdm
 
-from corpora_recipes.corpora.theses.harvest import harvest
+from corpora_recipes.corpora.theses.harvest import examine_server, harvest
 from corpora_recipes.facts import Source
 from corpora_recipes.formats.oai import OAI, parse_page
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding
 from corpora_recipes.records import Document, Drops, Window, split_at_drops
-from corpora_recipes.running.errors import InputError
-from corpora_recipes.text.cleaning import clean, damage, has_markup, nfc
+from corpora_recipes.running.errors import InputError, ParamsError
+from corpora_recipes.text.cleaning import clean, nfc
 from corpora_recipes.text.language import identify
-from corpora_recipes.text.tidying import has_stray_quote, tidy_sentences
+from corpora_recipes.text.tidying import flaw, tidy_sentences
 
 DC = "{http://purl.org/dc/elements/1.1/}"
 XOAI = "{http://www.lyncode.com/xoai}"
@@ -80,9 +81,7 @@ def sources(corpus: Corpus) -> list[Source]:
 
 
 def fetch_upstream(corpus: Corpus, out: Path) -> None:
-    """Harvest all servers of the options, whatever happens at one of them.
-
-    A server that gives no page is left out, and named at the end.
+    """Harvest all servers of the options; one that gives no page is left out, and named.
 
     Raises:
         InputError: no server gave a page, or one stopped before its end; see ``harvest``.
@@ -112,26 +111,21 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
     if broken:
         raise broken[0]
     if len(silent) == len(_folders(corpus)):
-        raise InputError(
-            ", ".join(silent),
-            expected="an answer from at least one of the servers",
-            found="none: see above",
-            todo="check the network, and run fetch again; `servers` can name other repositories",
-        )
+        todo = "check the network, and run fetch again; `servers` can name other repositories"
+        expected = "an answer from at least one of the servers"
+        raise InputError(", ".join(silent), expected, "none: see above", todo)
 
 
 def examine(corpus: Corpus) -> Iterator[Finding]:
     """Yield what each server says of itself; a fault only if none has records, as in a fetch."""
-    from corpora_recipes.corpora.theses.examining import examine_server
-
-    found = [
+    findings = [
         examine_server(name, server["url"], server.get("metadata_prefix", "oai_dc"))
         for name, server in _folders(corpus).items()
     ]
-    some = any(not own.fault for own in found)
-    for own in found:
-        left_out = own.fault and some
-        yield Finding(own.what, note=f"left out: {own.fault}") if left_out else own
+    is_enough = any(not finding.fault for finding in findings)
+    for finding in findings:
+        left_out = Finding(finding.what, note=f"left out: {finding.fault}")
+        yield left_out if finding.fault and is_enough else finding
 
 
 def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
@@ -142,13 +136,8 @@ def _folders(corpus: Corpus) -> dict[str, dict[str, Any]]:
         if name and server.get("set"):
             name += "-" + re.sub(r"\W", "_", server["set"])
         if not name or name in folders:
-            raise InputError(
-                f"{corpus.where}.corpus.servers",
-                expected="entries with url, optionally set and metadata_prefix, each of "
-                "another host or set",
-                found=repr(server),
-                todo="write one entry per host and set, with only these keys",
-            )
+            expected = "url, optionally set and metadata_prefix, of another host or set than others"
+            raise ParamsError(f"{corpus.where}.corpus.servers", expected, repr(server))
         folders[name] = server
     return folders
 
@@ -169,19 +158,10 @@ def _host(server: Any) -> str | None:
 
 
 def blocks(raw: Path, corpus: Corpus) -> Sequence[Page]:
-    """List the pages in the folder and in its sub-folders.
-
-    Raises:
-        InputError: no page was found.
-    """
+    """List the pages in the folder and in its sub-folders; raises InputError without any."""
     paths = sorted([*raw.glob("page-*.xml"), *raw.glob("*/page-*.xml")])
     if not paths:
-        raise InputError(
-            raw,
-            expected="pages of OAI-PMH records, <host>/page-0000.xml and so on",
-            found="none",
-            todo=f"run `probeta fetch --only {corpus.name}`",
-        )
+        raise no_files(corpus, raw, "pages of OAI-PMH records, <host>/page-0000.xml and so on")
     return [Page(path.relative_to(raw).as_posix(), path) for path in paths]
 
 
@@ -193,23 +173,14 @@ def window(blocks: Sequence[Page], corpus: Corpus) -> Window | None:
 
 
 def _created_after(corpus: Corpus) -> str | None:
-    """Return the day of the option.
-
-    Raises:
-        InputError: it is no day.
-    """
+    """Return the day of the option; raises InputError if it is none."""
     day: str | None = corpus.options["created_after"]
     if day is None:
         return None
     with suppress(ValueError):
         if date.fromisoformat(day).isoformat() == day:
             return day
-    raise InputError(
-        f"{corpus.where}.corpus.created_after",
-        expected="a day such as 2026-01-01",
-        found=repr(day),
-        todo="correct the value",
-    )
+    raise ParamsError(f"{corpus.where}.corpus.created_after", "a day such as 2026-01-01", repr(day))
 
 
 def read_block(block: Page, corpus: Corpus) -> BlockResult:
@@ -306,16 +277,13 @@ def _fields(record: etree._Element, block: Page) -> list[_Field]:
     if root is not None:
         return list(_xoai_fields(root))
     fields = [
-        _Field(element.tag.removeprefix(DC), "", "".join(map(str, element.itertext())))
+        _Field(element.tag.removeprefix(DC), "", _text(element))
         for element in metadata.iter(f"{DC}*")
     ]
     if not fields and len(metadata) and metadata[0].tag.rpartition("}")[2] != "dc":
-        raise InputError(
-            block.path,
-            expected="records in the form oai_dc or xoai",
-            found=f"the element {metadata[0].tag}",
-            todo="set `metadata_prefix` in `servers` to oai_dc or xoai and fetch again",
-        )
+        todo = "set `metadata_prefix` in `servers` to oai_dc or xoai and fetch again"
+        found = f"the element {metadata[0].tag}"
+        raise InputError(block.path, "records in the form oai_dc or xoai", found, todo)
     return fields
 
 
@@ -323,27 +291,27 @@ def _xoai_fields(root: etree._Element) -> Iterator[_Field]:
     for element in root.iterfind(f"{XOAI}element[@name='dc']/{XOAI}element"):
         name = element.get("name", "")
         for value in element.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
-            yield _Field(name, "", "".join(map(str, value.itertext())))
+            yield _Field(name, "", _text(value))
         for qualified in element.iterfind(f"{XOAI}element"):
             for value in qualified.iterfind(f"{XOAI}element/{XOAI}field[@name='value']"):
-                text = "".join(map(str, value.itertext()))
-                yield _Field(name, qualified.get("name", ""), text)
+                yield _Field(name, qualified.get("name", ""), _text(value))
+
+
+def _text(element: etree._Element) -> str:
+    return "".join(map(str, element.itertext()))
 
 
 def _is_thesis(fields: Sequence[_Field], rules: _Rules) -> bool:
     """Return whether a type of the record names a thesis, or none is given."""
     types = [f.text.casefold() for f in fields if f.element == "type" and f.text.strip()]
-    return not types or any(name in given for given in types for name in rules.types)
+    return not types or any(name in text for text in types for name in rules.types)
 
 
 def _check_date(fields: Sequence[_Field], day: str) -> None:
-    """Drop a record unless the earliest of its dates is after a day.
+    """Raise Dropped unless the earliest of a record's dates is after a day.
 
     A thesis can be older than its record. Of dates without a day, or in another form, the year and
     perhaps the month are known: none of it may be before the day.
-
-    Raises:
-        Dropped: "created_before", or "no_date".
     """
     texts = [f.text.strip() for f in fields if f.element == "date"]
     dates = [match[0] for match in map(_DATE.search, texts) if match]
@@ -414,16 +382,10 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
 
 def _damage(sentence: str) -> str | None:
     """Return why the sentence cannot be used, None if it can."""
-    if (reason := damage(sentence)) is not None:
-        return reason
-    if has_markup(sentence):
-        return "markup_left"
-    if _OCR.search(sentence):
-        return "ocr_damage"
-    if _LOST_BEGINNING.match(sentence):
-        return "lost_beginning"
-    if has_stray_quote(sentence):
-        return "broken_quotation"
-    if not any(c.isalpha() for c in sentence):
-        return "no_letters"
-    return None
+    reason = flaw(sentence)
+    if reason in (None, "broken_quotation", "no_letters"):
+        if _OCR.search(sentence):
+            return "ocr_damage"
+        if _LOST_BEGINNING.match(sentence):
+            return "lost_beginning"
+    return reason

@@ -15,7 +15,7 @@ from corpora_recipes.formats.conllu import Piece, comments, pieces
 from corpora_recipes.hashing import keyed_uniform
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import MOST_SENTENCES
 from corpora_recipes.text.same_text import mark
 
@@ -35,13 +35,13 @@ class Sentences:
     Attributes:
         path: the file.
         treebank: such as "es_gsd", from its name.
-        part: the treebank's own, from its name: train, dev or test.
+        part: the treebank's, from its name: train, dev or test.
         licence: of the texts.
         offsets: of each sentence, in bytes; then that of the end of the file.
         lines: number of the first line of each sentence.
         marks: the hash of each sentence's text.
         ids: of the sentences, in the file.
-        documents: of each sentence, in the file; its own id if it is a document of its own.
+        documents: of each sentence, in the file; its id if it is a document by itself.
         splits: of each sentence.
         repeated: index of a sentence that is there again to the reason why it is dropped.
     """
@@ -58,63 +58,51 @@ class Sentences:
     splits: list[Split] = field(default_factory=list)
     repeated: dict[int, str] = field(default_factory=dict)
 
-    def named(self, own: str) -> str:
+    def named(self, key: str) -> str:
         """Return the id of a sentence or a document that is unique in the corpus."""
-        return f"{self.treebank}/{self.part}/{own}"
+        return f"{self.treebank}/{self.part}/{key}"
 
 
 def look_through(files: Sequence[tuple[Path, str]], corpus: Corpus) -> list[Sentences]:
-    """Look through the files of the treebanks of a corpus.
-
-    Args:
-        files: each with the licence of its texts.
-        corpus: the entry.
+    """Look through the files of the treebanks of a corpus, each with the licence of its texts.
 
     Raises:
         InputError: a file has another name than in Universal Dependencies, or comments that are
             not in UTF-8; or there are too many sentences.
     """
-    found: list[Sentences] = []
+    scanned: list[Sentences] = []
     for path, licence in files:
-        found.append(_scanned(path, licence, MOST_SENTENCES - sum(len(f.ids) for f in found)))
-    _assign_splits(found, corpus)
-    _find_repeated(found)
-    return found
+        scanned.append(_scanned(path, licence, MOST_SENTENCES - sum(len(s.ids) for s in scanned)))
+    _assign_splits(scanned, corpus)
+    _find_repeated(scanned)
+    return scanned
 
 
 def _scanned(path: Path, licence: str, most: int) -> Sentences:
     name = _NAME.fullmatch(path.name)
     if name is None:
-        raise InputError(
-            path,
-            expected="a name such as es_gsd-ud-train.conllu (with train, dev or test)",
-            found=path.name,
-            todo="rename the file, or move it away",
-        )
-    found = Sentences(path, name["treebank"], name["part"], licence)
+        expected = "a name such as es_gsd-ud-train.conllu (with train, dev or test)"
+        raise RawError(path, expected, path.name, "rename the file, or move it away")
+    file = Sentences(path, name["treebank"], name["part"], licence)
     document = ""
     for piece in pieces(path):
-        if len(found.ids) == most:
-            raise InputError(
-                path,
-                expected=f"at most {MOST_SENTENCES:,} sentences in a corpus",
-                found="more",
-                todo="name fewer treebanks under `treebanks`",
-            )
-        said = comments(piece, path)
-        found.ids.append(said.get("sent_id") or f"@{len(found.ids) + 1}")
+        if len(file.ids) == most:
+            expected = f"at most {MOST_SENTENCES:,} sentences in a corpus"
+            raise RawError(path, expected, "more", "name fewer treebanks under `treebanks`")
+        notes = comments(piece, path)
+        file.ids.append(notes.get("sent_id") or f"@{len(file.ids) + 1}")
         for key in ("newdoc id", "newdoc_id", "newdoc"):
-            if key in said:
-                document = said[key] or found.ids[-1]
+            if key in notes:
+                document = notes[key] or file.ids[-1]
                 break
-        found.documents.append(document)
-        found.offsets.append(piece.offset)
-        found.lines.append(piece.first)
-        found.marks.append(mark(said.get("text") or _forms(piece)))
-    found.offsets.append(path.stat().st_size)
-    if found.documents and not found.documents[0]:
-        found.documents[:] = _by_ids(found.ids) or found.ids
-    return found
+        file.documents.append(document)
+        file.offsets.append(piece.offset)
+        file.lines.append(piece.first)
+        file.marks.append(mark(notes.get("text") or _forms(piece)))
+    file.offsets.append(path.stat().st_size)
+    if file.documents and not file.documents[0]:
+        file.documents[:] = _by_ids(file.ids) or file.ids
+    return file
 
 
 def _forms(piece: Piece) -> str:
@@ -125,7 +113,7 @@ def _forms(piece: Piece) -> str:
 
 def _by_ids(ids: Sequence[str]) -> list[str]:
     """Return the documents that the beginnings of the sentences' ids name; none if they do not."""
-    matches = [_IN_DOCUMENT.fullmatch(own) for own in ids]
+    matches = [_IN_DOCUMENT.fullmatch(key) for key in ids]
     documents = [match[1] for match in matches if match]
     if len(documents) < len(ids):
         return []
@@ -139,11 +127,11 @@ def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:
     for file in files:
         if file.ids:
             parts[file.treebank].add(_PARTS[file.part])
-    only_tests = all(own == {"test"} for own in parts.values())
+    only_tests = all(splits == {"test"} for splits in parts.values())
     for file in files:
-        own = parts[file.treebank]
+        has = parts[file.treebank]
         part = _PARTS[file.part]
-        splits = (part,) if own == {"test"} and not only_tests else _carved(part, own)
+        splits = (part,) if has == {"test"} and not only_tests else _carved(part, has)
         point_of = {
             document: keyed_uniform(corpus.seed, corpus.name, file.named(document), "split")
             for document in set(file.documents if len(splits) > 1 else ())
@@ -153,12 +141,7 @@ def _assign_splits(files: Sequence[Sentences], corpus: Corpus) -> None:
 
 
 def _carved(part: Split, parts: set[Split]) -> tuple[Split, ...]:
-    """Return the splits that a part of a treebank goes to.
-
-    Args:
-        part: the part.
-        parts: all that the treebank has.
-    """
+    """Return the splits that a part of a treebank goes to, which has these ``parts``."""
     missing = [split for split in SPLITS if split not in parts]
     if len(parts) == 1:
         return SPLITS
@@ -182,8 +165,8 @@ def _find_repeated(files: Sequence[Sentences]) -> None:
     seen: dict[int, Split] = {}
     for split in reversed(SPLITS):
         for file in files:
-            for index, (own, text) in enumerate(zip(file.splits, file.marks, strict=True)):
-                if own != split:
+            for index, text in enumerate(file.marks):
+                if file.splits[index] != split:
                     continue
                 if text in seen:
                     reason = "duplicate" if seen[text] == split else "in_other_split"

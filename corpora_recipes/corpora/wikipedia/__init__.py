@@ -6,12 +6,11 @@ bz2 streams of 100 pages each, with an index of ``offset:id:title`` lines, so th
 read alone. Other dumps, plain or compressed, are read from any byte on. Content File Exports are
 several such dumps.
 
-    dump.py           blocks and pages (bytes)
-    folder.py         finds the dump in a folder
-    created.py        finds the pages that were created after a day
-    bz2_blocks.py     decompresses from the middle of a long bz2 stream
-    exports.py        the files of a Content File Export
-    wikitext.py       a page's wikitext to paragraphs of half-cleaned text
+    plan.py           finds the dump in a folder, and cuts it into blocks
+    pages.py          the pages of a block (bytes)
+    chunks.py         decompresses from any bz2 stream, or the middle of a long one
+    editions.py       the pages created after a day, and Content File Exports
+    wikitext.py       a page's wikitext to paragraphs of half-cleaned text (plain.py: tags, quotes)
     templates.py      renders templates by the tables of wikis.yaml (data for each language)
     prose.py          paragraphs to whole sentences, the rest dropped and counted
     wikiextractor.py  the same through the wikiextractor command, for comparison

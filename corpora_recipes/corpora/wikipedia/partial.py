@@ -9,17 +9,12 @@ from typing import ParamSpec, TypeVar
 
 from tqdm import tqdm
 
-from corpora_recipes.corpora.wikipedia.dump import DumpBlock, list_blocks, wanted_blocks
-from corpora_recipes.corpora.wikipedia.index import first_offset
+from corpora_recipes.corpora.wikipedia.editions import blocks_after
+from corpora_recipes.corpora.wikipedia.plan import DumpBlock, first_offset, list_blocks
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching import patience
 from corpora_recipes.fetching.pins import read_lock
-from corpora_recipes.fetching.ranges import (
-    NoRanges,
-    RangeFetcher,
-    part_range,
-    parts_folder,
-)
+from corpora_recipes.fetching.ranges import NoRanges, RangeFetcher, part_range, parts_folder
 from corpora_recipes.fetching.session import look_at
 from corpora_recipes.fetching.sources import fetch_whole, list_sources
 from corpora_recipes.fetching.transfer import NotFound
@@ -50,7 +45,7 @@ def fetch(corpus: Corpus, out: Path) -> None:
     """
     dump, index = list_sources(corpus)
     path = out / dump.file
-    wanted = [dump, index]
+    whole = [dump, index]
     if corpus.options["partial"]:
         why = ""
         try:
@@ -64,12 +59,14 @@ def fetch(corpus: Corpus, out: Path) -> None:
             if error.where != index.urls[0]:
                 raise
             why = f"the server has no {index.file}"
-            wanted = [dump]
+            whole = [dump]
         except NoRanges as error:
             why = str(error)
         if why and not path.exists():
-            _explain(dump, why)
-    fetch_whole(wanted, out)
+            size = look_at(dump.urls[0]).size
+            known = "size unknown" if size is None else f"{size:,} bytes"
+            tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)
+    fetch_whole(whole, out)
     shutil.rmtree(parts_folder(path), ignore_errors=True)
 
 
@@ -77,20 +74,18 @@ def _fetch_parts(corpus: Corpus, dump: Source, path: Path, index: Path) -> None:
     known = read_lock().get(dump.urls[0])
     with RangeFetcher(dump.urls, path, known.size if known else None) as parts:
         parts.fetch(0, first_offset(index))
-        blocks = wanted_blocks(
-            list_blocks(path), corpus, lambda block: parts.fetch(*part_range(block.part))
-        )
-        with (
-            _FetchFirst(parts) as executor,
-            tqdm(
-                total=corpus.documents, desc=f"accept {corpus.name}", unit="doc", disable=None
-            ) as bar,
-        ):
+
+        def fetch_block(block: DumpBlock) -> None:
+            parts.fetch(*part_range(block.part))
+
+        blocks = blocks_after(list_blocks(path), corpus, fetch_block)
+        bar = tqdm(total=corpus.documents, desc=f"accept {corpus.name}", unit="doc", disable=None)
+        with _FetchFirst(parts) as executor, bar:
             for records, _ in read_corpus(blocks, corpus, executor, ahead=1 + LOOK_AHEAD):
                 bar.update(len(records))
         assert parts.manifest is not None
-        here = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
-        note = f"{dump.file}: {here:,} of its {parts.manifest.size:,} bytes are present, "
+        size = sum(part.stat().st_size for part in parts_folder(path).glob("*-*"))
+        note = f"{dump.file}: {size:,} of its {parts.manifest.size:,} bytes are present, "
         note += f"{parts.fetched:,} of them new"
         tqdm.write(note, file=sys.stderr)
 
@@ -127,9 +122,3 @@ class _FetchFirst(Executor):
         # The fetchers first: the reader may be waiting for one.
         self.fetchers.shutdown(wait, cancel_futures=cancel_futures)
         self.reader.shutdown(wait, cancel_futures=cancel_futures)
-
-
-def _explain(dump: Source, why: str) -> None:
-    size = look_at(dump.urls[0]).size
-    known = "size unknown" if size is None else f"{size:,} bytes"
-    tqdm.write(f"fetching the whole of {dump.file}, {known}: {why}", file=sys.stderr)

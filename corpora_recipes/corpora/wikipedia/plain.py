@@ -2,12 +2,7 @@
 
 import re
 
-from corpora_recipes.corpora.wikipedia.templates import (
-    FORMULA,
-    MARKS,
-    NOTHING,
-    SUPERSCRIPT,
-)
+from corpora_recipes.corpora.wikipedia.templates import FORMULA, HOLE, MARKS, NOTHING, superscript
 from corpora_recipes.text.cleaning import unescape
 
 # Content of these tags is not running prose of the article.
@@ -22,7 +17,6 @@ _FORMATTING = re.compile(
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*+)(?=[\s/>])[^<>]*+>|\n(?===)")
 _RAISED = re.compile(r"<(su[bp])(?=[\s>])[^<>]*+>([^<>\n]{0,60}+)</\1\s*+>", re.IGNORECASE)
 _SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
-_RAISED_DIGITS = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ]+")
 _LOWERED_DIGITS = re.compile(r"[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎]+")
 _BREAKS = re.compile(r"<br\s*+/?\s*+>(?:\s*+<br\s*+/?\s*+>)++", re.IGNORECASE)
 
@@ -61,8 +55,7 @@ def _raised(match: re.Match[str]) -> str:
     if match[1].lower() == "sub":
         lowered = content.translate(_SUBSCRIPT)
         return lowered if _LOWERED_DIGITS.fullmatch(lowered) or content.isalnum() else FORMULA
-    raised = content.translate(SUPERSCRIPT)
-    if _RAISED_DIGITS.fullmatch(raised):
+    if (raised := superscript(content)) != HOLE:
         return raised
     if content in ("a", "o", "as", "os"):
         return content.replace("a", "ª", 1).replace("o", "º", 1)
@@ -124,9 +117,9 @@ def _without_quotes(text: str) -> str:
         return text.replace("''", "")
     out = []
     position = 0
-    while (found := text.find("''", position)) >= 0:
-        begin = text.rfind("\n", position, found) + 1 or position
-        end = text.find("\n", found)
+    while (quotes := text.find("''", position)) >= 0:
+        begin = text.rfind("\n", position, quotes) + 1 or position
+        end = text.find("\n", quotes)
         end = len(text) if end < 0 else end
         out += [text[position:begin], _line_without_quotes(text[begin:end])]
         position = end
@@ -145,17 +138,13 @@ def _line_without_quotes(line: str) -> str:
     if bold % 2 and italic % 2:
         # Unbalanced: one ''' is an apostrophe and ''. First choice: after a one-letter word
         # (l'''Avenir''), then after a longer one, then after a space.
-        ranks = {
-            i: 0
-            if line[begin - 2 : begin - 1] in (" ", "")
-            else 1
-            if line[begin - 1 : begin] != " "
-            else 2
-            for i, (begin, _) in enumerate(runs)
-            if lengths[i] == 3
-        }
-        if ranks:
-            literal = min(ranks, key=lambda i: (ranks[i], i))
+        def rank(i: int) -> int:
+            begin = runs[i][0]
+            if line[begin - 2 : begin - 1] in (" ", ""):
+                return 0
+            return 1 if line[begin - 1 : begin] != " " else 2
+
+        literal = min((i for i, n in enumerate(lengths) if n == 3), key=rank, default=-1)
     out = []
     position = 0
     for i, (begin, end) in enumerate(runs):

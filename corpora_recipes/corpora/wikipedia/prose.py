@@ -19,12 +19,7 @@ from corpora_recipes.corpora.wikipedia.templates import (
 from corpora_recipes.records import Drops
 from corpora_recipes.text.cleaning import clean, damage
 from corpora_recipes.text.sentences import ends_in_abbreviation, split_sentences
-from corpora_recipes.text.tidying import (
-    has_stray_quote,
-    pair_quotes,
-    single_stops,
-    tidy,
-)
+from corpora_recipes.text.tidying import has_stray_quote, pair_quotes, single_stops, tidy
 
 # Longer paragraphs are lists without markup, or vandalised pages.
 LONGEST_PARAGRAPH = 50_000
@@ -86,41 +81,29 @@ def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[li
         For each paragraph its sentences, with None in place of dropped ones.
     """
     texts = [clean(_settle(paragraph)) for paragraph in paragraphs]
-    plain = _are_plain(texts, language)
+    # Most texts are neither suspect nor hollow nor untidy, as a fast search shows.
+    doubtful = _match(texts, _possible_faults(language))
     for i, text in enumerate(texts):
-        if not plain[i] and len(text) <= LONGEST_PARAGRAPH:
+        if doubtful[i] and len(text) <= LONGEST_PARAGRAPH:
             texts[i] = _close_blanks(text, language)
-    others = ["" if is_plain else text for text, is_plain in zip(texts, plain, strict=True)]
+    others = [text if doubt else "" for text, doubt in zip(texts, doubtful, strict=True)]
+    holes = _match(others, load_wiki(language).possible_holes)
     return [
-        _kept(text, language, drops, plain=is_plain, holes=holes) if text else []
-        for text, is_plain, holes in zip(
-            texts, plain, _may_lack_words(others, language), strict=True
-        )
+        _kept(text, language, drops, plain=not doubt, holes=may_lack_words) if text else []
+        for text, doubt, may_lack_words in zip(texts, doubtful, holes, strict=True)
     ]
 
 
-def _are_plain(texts: Sequence[str], language: str) -> list[bool]:
-    """Return for each text whether a fast search shows that it is not suspect, hollow or untidy.
-
-    This holds for most texts.
-    """
-    return [not found for found in _match(texts, _possible_faults(language))]
-
-
-def _may_lack_words(texts: Sequence[str], language: str) -> list[bool]:
-    """Return for each text whether words may be missing in it, by a fast search."""
-    holes = load_wiki(language).possible_holes
-    return _match(texts, holes) if holes else [False] * len(texts)
-
-
 def _match(texts: Sequence[str], pattern: str) -> list[bool]:
-    """Return for each text whether it contains a match of a pattern in RE2's syntax.
+    """Return for each text whether it contains a match of a pattern in RE2's syntax, if not empty.
 
     RE2 (through Arrow) is some twenty times as fast as `re`, but has no lookarounds: such patterns
     find supersets of what is looked for.
     """
-    found = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)
-    return cast("list[bool]", found.to_pylist())
+    if not pattern:
+        return [False] * len(texts)
+    matches = pc.match_substring_regex(pa.array(texts, pa.string()), pattern)
+    return cast("list[bool]", matches.to_pylist())
 
 
 @cache
@@ -134,9 +117,7 @@ def _possible_faults(language: str) -> str:
     return "|".join(patterns)
 
 
-def _kept(
-    text: str, language: str, drops: Drops, *, plain: bool, holes: bool = True
-) -> list[str | None]:
+def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -> list[str | None]:
     """Return the sentences of a clean paragraph, with None in place of dropped ones.
 
     Args:
@@ -156,12 +137,12 @@ def _kept(
         hollow = _has_hole(text, language) if holes else _HOLE.search(text) is not None
         if not hollow:  # A space before a comma may reveal a hole.
             text = tidy(text, language)
-    found = split_sentences(text, language, is_clean=True)
-    drops.seen["sentences"] += len(found)
+    split = split_sentences(text, language, is_clean=True)
+    drops.seen["sentences"] += len(split)
     plain = plain and not any(mark in text for mark in _QUOTES)
     kept: list[str | None] = []
-    last = len(found) - 1
-    for i, sentence in enumerate(found):
+    last = len(split) - 1
+    for i, sentence in enumerate(split):
         if (
             plain
             and sentence[-1] in _STOPS

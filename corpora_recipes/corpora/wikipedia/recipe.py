@@ -7,23 +7,22 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from corpora_recipes.corpora.wikipedia import prose
-from corpora_recipes.corpora.wikipedia.dump import (
+from corpora_recipes.corpora.wikipedia import editions, partial, prose, upstream
+from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages
+from corpora_recipes.corpora.wikipedia.plan import (
     DumpBlock,
-    is_wanted,
+    Site,
+    find_dump,
     list_blocks,
-    read_pages,
-    wanted_blocks,
+    wiki_of,
 )
-from corpora_recipes.corpora.wikipedia.exports import check_sums, export_sources, find_shards
-from corpora_recipes.corpora.wikipedia.folder import find_dump, wiki_of
-from corpora_recipes.corpora.wikipedia.page import Site, parse_page
+from corpora_recipes.corpora.wikipedia.wikiextractor import extract
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Parser
 from corpora_recipes.facts import Source
 from corpora_recipes.fetching.transfer import NotFound
-from corpora_recipes.recipe import BlockResult, Corpus, Finding
+from corpora_recipes.recipe import BlockResult, Corpus, Dropped, Finding
 from corpora_recipes.records import Document, Drops, Section, Window, split_at_drops
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError, RawError
 
 # Valid values of the options: as a pattern, and in words.
 OPTIONS = {
@@ -49,18 +48,18 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[DumpBlock]:
             invalid value.
     """
     _check_options(corpus)
-    found: list[DumpBlock] = []
+    listed: list[DumpBlock] = []
     for dump in _dumps(raw, corpus):
-        found += list_blocks(dump)
-        wiki = found[-1].site.dbname
+        listed += list_blocks(dump)
+        wiki = listed[-1].site.dbname
         if wiki and not dump.name.startswith(f"{wiki}-"):
-            raise InputError(
+            raise RawError(
                 dump,
-                expected=f"the dump of {dump.name.partition('-')[0]}, as its name says",
-                found=f"<dbname>{wiki}</dbname> in its header",
-                todo="restore its original name, and set its language in params.yaml",
+                f"the dump of {dump.name.partition('-')[0]}, as its name says",
+                f"<dbname>{wiki}</dbname> in its header",
+                "restore its original name, and set its language in params.yaml",
             )
-    return wanted_blocks(found, corpus)
+    return editions.blocks_after(listed, corpus)
 
 
 def sources(corpus: Corpus) -> Sequence[Source]:
@@ -70,9 +69,8 @@ def sources(corpus: Corpus) -> Sequence[Source]:
         InputError: an option has an invalid value, e.g. a malformed date.
     """
     _check_options(corpus)
-    if _is_export(corpus):
-        return export_sources(wiki_of(corpus.language), corpus.options["date"])
-    return corpus.facts.sources
+    is_export = editions.is_export(corpus)
+    return editions.export_sources(corpus) if is_export else corpus.facts.sources
 
 
 def verify(raw: Path, corpus: Corpus) -> None:
@@ -81,54 +79,31 @@ def verify(raw: Path, corpus: Corpus) -> None:
     Raises:
         InputError: the export is not complete, or a file has another checksum.
     """
-    if _is_export(corpus):
-        check_sums(_dumps(raw, corpus), wiki_of(corpus.language))
+    if editions.is_export(corpus):
+        editions.check_sums(_dumps(raw, corpus), wiki_of(corpus.language))
 
 
 def window(blocks: Sequence[DumpBlock], corpus: Corpus) -> Window | None:
     """Return between which days the pages were created; None if all pages are taken."""
-    created = blocks[0].created
-    if created is None:
-        return None
-    known_by = "page ids: all pages of the dump"
-    if created.before:
-        known_by = (
-            f"page ids from {created.page} on: that page was created at {created.time}, and the "
-            f"last before it with a known time at {created.before}; {created.off} of "
-            f"{created.dated} pages with a known time contradict ({created.blocks} blocks read)"
-        )
-    date = re.search(r"-(\d{4})-?(\d\d)-?(\d\d)-p", blocks[0].path.name)
-    until = "-".join(date.groups()) if date else ""
-    return Window(created.after, until, created.uncertainty, known_by)
-
-
-def _is_export(corpus: Corpus) -> bool:
-    return bool(corpus.options["export"] == "content_current")
+    return editions.window(blocks)
 
 
 def _dumps(raw: Path, corpus: Corpus) -> list[Path]:
     """Return the files of the newest dump in a folder: one, or those of a content export."""
-    if _is_export(corpus):
-        return find_shards(raw, wiki_of(corpus.language))
+    if editions.is_export(corpus):
+        return editions.find_shards(raw, wiki_of(corpus.language))
     return [find_dump(raw, corpus.language)]
 
 
 def _check_options(corpus: Corpus) -> None:
+    options = corpus.options
     for option, (pattern, expected) in OPTIONS.items():
-        if not re.fullmatch(pattern, corpus.options[option] or ""):
-            raise InputError(
-                f"{corpus.where}.corpus.{option}",
-                expected=expected,
-                found=repr(corpus.options[option]),
-                todo="correct the value",
-            )
-    if corpus.options["extractor"] != "native" and corpus.options["sections"] != "all":
-        raise InputError(
-            f"{corpus.where}.corpus.sections",
-            expected="all, with the extractor wikiextractor",
-            found=repr(corpus.options["sections"]),
-            todo="use the native extractor",
-        )
+        if not re.fullmatch(pattern, options[option] or ""):
+            raise ParamsError(f"{corpus.where}.corpus.{option}", expected, repr(options[option]))
+    if options["extractor"] != "native" and options["sections"] != "all":
+        where = f"{corpus.where}.corpus.sections"
+        found = repr(options["sections"])
+        raise ParamsError(where, "all, with the extractor wikiextractor", found)
 
 
 def settled(corpus: Corpus) -> Corpus:
@@ -136,25 +111,22 @@ def settled(corpus: Corpus) -> Corpus:
 
     Raises:
         InputError: an option has an invalid value, or see ``upstream.settled_dump`` and
-            ``upstream.settled_export``.
+            ``editions.settled_export``.
     """
-    from corpora_recipes.corpora.wikipedia import upstream
-
     _check_options(corpus)
-    return upstream.settled_export(corpus) if _is_export(corpus) else upstream.settled_dump(corpus)
+    is_export = editions.is_export(corpus)
+    return editions.settled_export(corpus) if is_export else upstream.settled_dump(corpus)
 
 
 def examine(corpus: Corpus) -> Iterator[Finding]:
-    """Yield of which date the newest finished dump is, if the options leave the date open.
+    """Yield the date of the newest finished dump, if the options leave the date open.
 
     Raises:
         InputError: no dump is finished, or no server answers.
     """
-    from corpora_recipes.corpora.wikipedia import upstream
-
-    if corpus.options["date"] == "latest" and not _is_export(corpus):
-        dated, files = upstream.newest_dump(corpus)
-        note = f"the newest finished dump is of {dated.options['date']}, {files[0].size:,} bytes"
+    if corpus.options["date"] == "latest" and not editions.is_export(corpus):
+        newest, files = upstream.newest_dump(corpus)
+        note = f"the newest finished dump is of {newest.options['date']}, {files[0].size:,} bytes"
         yield Finding(files[0].file, note=note)
 
 
@@ -162,18 +134,16 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
     """Download the files of an export; or a dump and its index, or the parts that the quota needs.
 
     Raises:
-        InputError: see ``upstream.fetch_export`` and ``partial.fetch``.
+        InputError: see ``editions.fetch_export`` and ``partial.fetch``.
     """
-    from corpora_recipes.corpora.wikipedia import partial, upstream
-
-    if _is_export(corpus):
-        upstream.fetch_export(corpus, out)
+    if editions.is_export(corpus):
+        editions.fetch_export(corpus, out)
         return
     try:
         partial.fetch(corpus, out)
     except NotFound:
-        if gone := upstream.no_longer_there(corpus):
-            raise gone from None
+        if error := upstream.gone_dump(corpus):
+            raise error from None
         raise
 
 
@@ -193,8 +163,6 @@ def read_block(block: DumpBlock, corpus: Corpus) -> BlockResult:
     lead_only = corpus.options["sections"] == "lead"
     parsed = _articles(block, corpus.language, result.drops, lead_only=lead_only)
     if corpus.options["extractor"] == "wikiextractor":
-        from corpora_recipes.corpora.wikipedia.wikiextractor import extract
-
         parsed = extract(parsed, block.site, corpus.language)
     for document in _documents(parsed, corpus.language, result.drops):
         if document.sections and document.sections[0].level > 1:
@@ -215,38 +183,36 @@ def _articles(
     parser = _parser(language, block.site)
     for raw in read_pages(block):
         drops.seen["documents"] += 1
-        if not is_wanted(raw, block):
-            drops.dropped["documents", "created_before"] += 1
-            continue
         try:
-            page = parse_page(raw, block.site)
-        except UnicodeDecodeError:
-            drops.dropped["documents", "invalid_utf8"] += 1
-            continue
-        except ValueError as error:
-            raise InputError(
-                block.path,
-                expected="pages with a title, an id and a text",
-                found=f"{error}: {raw[:120].decode('utf-8', 'replace')!r}",
-                todo="compare the file's checksum with the published one",
-            ) from None
-        if page.namespace != 0:
-            drops.dropped["documents", "other_namespace"] += 1
-        elif page.redirect:
-            drops.dropped["documents", "redirect"] += 1
-        elif page.model != "wikitext":
-            drops.dropped["documents", "not_wikitext"] += 1
-        else:
-            try:
-                title, text = page.title(), page.text()
-            except UnicodeDecodeError:
-                drops.dropped["documents", "invalid_utf8"] += 1
-                continue
+            page = _article(raw, block)
+            title, text = page.title(), page.text()
             article = parser.parse(title, text, lead_only=lead_only)
             if article.disambiguation:
-                drops.dropped["documents", "disambiguation"] += 1
-            else:
-                yield page.id, title, text, article
+                raise Dropped("disambiguation")
+        except UnicodeDecodeError:
+            drops.dropped["documents", "invalid_utf8"] += 1
+        except Dropped as dropped:
+            drops.dropped["documents", dropped.reason] += 1
+        else:
+            yield page.id, title, text, article
+
+
+def _article(raw: bytes, block: DumpBlock) -> Page:
+    """Return the fields of a page that is an article; raises Dropped if it is none."""
+    if not editions.is_after(raw, block):
+        raise Dropped("created_before")
+    try:
+        page = parse_page(raw, block.site)
+    except ValueError as error:
+        found = f"{error}: {raw[:120].decode('utf-8', 'replace')!r}"
+        raise RawError(block.path, "pages with a title, an id and a text", found) from None
+    if page.namespace != 0:
+        raise Dropped("other_namespace")
+    if page.redirect:
+        raise Dropped("redirect")
+    if page.model != "wikitext":
+        raise Dropped("not_wikitext")
+    return page
 
 
 @lru_cache(maxsize=4)
@@ -269,10 +235,10 @@ def sections_of(
     """Yield for each article the sections with prose."""
     parts = [part for article in articles for part in article.blocks]
     texts = [paragraph for part in parts for paragraph in part.paragraphs]
-    found = iter(prose.sentences(texts, language, drops))
+    split = iter(prose.sentences(texts, language, drops))
     for article in articles:
         sections = []
         for part in article.blocks:
-            if paragraphs := list(islice(found, len(part.paragraphs))):
+            if paragraphs := list(islice(split, len(part.paragraphs))):
                 sections += split_at_drops(prose.heading(part.heading), part.level, paragraphs)
         yield sections

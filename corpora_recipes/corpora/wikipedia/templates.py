@@ -34,32 +34,21 @@ _METRIC_POWER = re.compile(r"\b([cdhkm]?m)([23])\b")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Wiki:
-    """The facts of wikis.yaml about one language's Wikipedia, joined with those of all.
+    """The facts of wikis.yaml (which explains them) about one language's Wikipedia, and all.
 
     Attributes:
-        file: names of the file namespace, lower case.
-        category: names of the category namespace, lower case.
-        interlanguage: codes of the Wikipedias.
-        disambiguation_categories: names in lower case.
+        file: names of the file namespace, as ``category`` and ``template`` of theirs; lower case.
         no_topics: matches categories that are not about the subject of a page, if there are any.
         framed: matches an option of a file link that sets the image apart from the text.
-        template: names of the template namespace, and synonyms, lower case.
-        rules: template name, lower case, to its rule (see wikis.yaml): ("nothing", ""),
-            ("silent", ""), ("disambiguation", ""), ("title", ""), ("measure", ""),
-            ("show", format) or ("date", order).
+        rules: template name, lower case, to its rule: ("nothing", ""), ("silent", ""),
+            ("disambiguation", ""), ("title", ""), ("measure", ""), ("show", format) or
+            ("date", order).
         prefixes: the same for names that end in *, the longest first.
-        languages: language code to its name in the wiki's language.
-        months: names of the twelve months, or empty.
         date: formats of a full date, of month and year, of day and month.
-        first_day: how the first day of a month is written in a date.
-        elides: whether "de abril" is written "d'abril".
-        units: abbreviation of a unit, as written in templates, to the one that they show.
         dangling: words that cannot end a sentence.
         holes: words and marks that are adjacent only if something between them was lost; None if
             the tables list no such pattern.
         possible_holes: the same without its exceptions, in RE2's syntax.
-        decimal: decimal mark.
-        grouping: mark between thousands.
         grouping_from: number of digits from which thousands are grouped.
     """
 
@@ -91,10 +80,10 @@ def load_wiki(language: str) -> Wiki:
     """Return the facts about the Wikipedia in a language; if unknown, those that all share."""
     table = load_yaml(_TABLE)
     shared = table["any"]
-    own: dict[str, Any] = table.get(language.split("-")[0].lower(), {})
-    facts: dict[str, Any] = {**shared, **own}
+    special: dict[str, Any] = table.get(language.split("-")[0].lower(), {})
+    facts: dict[str, Any] = {**shared, **special}
     rules: dict[str, tuple[str, str]] = {}
-    for entry in (shared, own):
+    for entry in (shared, special):
         for kind in ("nothing", "silent", "disambiguation", "title"):
             rules.update((name.lower(), (kind, "")) for name in entry.get(kind, ()))
         rules.update((name, ("measure", "")) for name in entry.get("measures", ()))
@@ -106,20 +95,20 @@ def load_wiki(language: str) -> Wiki:
         key=lambda item: (-len(item[0]), item[0]),
     )
     return Wiki(
-        file=frozenset([*shared["file"], *own.get("file", ())]),
-        category=frozenset([*shared["category"], *own.get("category", ())]),
+        file=frozenset([*shared["file"], *special.get("file", ())]),
+        category=frozenset([*shared["category"], *special.get("category", ())]),
         framed=re.compile(rf"\|\s*(?:{'|'.join(shared['framed'])})", re.IGNORECASE),
-        template=frozenset([*shared["template"], *own.get("template", ())]),
+        template=frozenset([*shared["template"], *special.get("template", ())]),
         interlanguage=frozenset(
             [*load_facts("wikipedia").languages, *table["interlanguage"].split()]
         ),
         disambiguation_categories=frozenset(
             name.lower() for name in facts.get("disambiguation_categories", ())
         ),
-        no_topics=re.compile("|".join(own["no_topics"])) if "no_topics" in own else None,
+        no_topics=re.compile("|".join(special["no_topics"])) if "no_topics" in special else None,
         rules={name: rule for name, rule in rules.items() if not name.endswith("*")},
         prefixes=tuple(prefixes),
-        languages=own.get("languages", {}),
+        languages=special.get("languages", {}),
         months=tuple(facts.get("months", ())),
         date=tuple(facts.get("date", ())),
         first_day=facts["first_day"],
@@ -200,10 +189,7 @@ def find_rule(name: str, wiki: Wiki) -> tuple[tuple[str, str] | None, str]:
 
 
 def format_number(text: str, wiki: Wiki) -> str:
-    """Write a number (digits, decimal point) in the wiki's format; other text is not changed.
-
-    A unit may follow the number.
-    """
+    """Write a number, perhaps with a unit, in the wiki's format; other text is not changed."""
     match = _NUMBER.fullmatch(text.strip())
     if not match:
         return text.strip()
@@ -221,23 +207,16 @@ def superscript(text: str) -> str:
 
 def _parser_function(head: str, argument: str, wiki: Wiki) -> str:
     parts = [part.strip() for part in argument.split("|")]
-    if head == "#if":
-        chosen = parts[1:2] if parts[0].strip(NOTHING) else parts[2:3]
-        return chosen[0] if chosen and chosen[0] else NOTHING
-    if head == "#ifeq" and len(parts) > 2:
-        chosen = parts[2:3] if parts[0] == parts[1] else parts[3:4]
-        return chosen[0] if chosen and chosen[0] else NOTHING
+    if head == "#if" or (head == "#ifeq" and len(parts) > 2):
+        holds = bool(parts[0].strip(NOTHING)) if head == "#if" else parts[0] == parts.pop(1)
+        chosen = parts[1:2] if holds else parts[2:3]
+        return "".join(chosen) or NOTHING
     if head == "formatnum":
         return format_number(parts[0], wiki) or HOLE
     if head in ("lc", "uc", "lcfirst", "ucfirst"):
         text = parts[0]
-        first = text[:1]
-        return {
-            "lc": text.lower(),
-            "uc": text.upper(),
-            "lcfirst": first.lower() + text[1:],
-            "ucfirst": first.upper() + text[1:],
-        }[head]
+        change = str.lower if head.startswith("lc") else str.upper
+        return change(text[:1]) + text[1:] if head.endswith("first") else change(text)
     if find_rule(head, wiki)[0] == ("nothing", ""):
         return NOTHING  # {{DEFAULTSORT:…}}
     # {{#tag:ref|…}} shows a footnote mark; other tags, #switch, #expr, #invoke show unknown text.
@@ -247,16 +226,16 @@ def _parser_function(head: str, argument: str, wiki: Wiki) -> str:
 
 
 def _arguments(parts: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     position = 0
     for part in parts:
         key, equals, value = part.partition("=")
         if equals and "<" not in key:
-            found[key.strip().lower()] = value.strip()
+            arguments[key.strip().lower()] = value.strip()
         else:
             position += 1
-            found[str(position)] = part.strip()
-    return found
+            arguments[str(position)] = part.strip()
+    return arguments
 
 
 def _show(form: str, parts: list[str], star: str, wiki: Wiki) -> str:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
-from corpora_recipes.corpora.wikipedia.page import Site
+from corpora_recipes.corpora.wikipedia.plan import Site
 from corpora_recipes.corpora.wikipedia.wikitext import Article, Block
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.cleaning import unescape
@@ -34,16 +34,7 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 def extract(
     pages: Iterator[tuple[str, str, str, Article]], site: Site, language: str
 ) -> Iterator[tuple[str, str, str, Article]]:
-    """Yield the pages with wikiextractor's text in place of ours.
-
-    Args:
-        pages: (id, title, wikitext, parsed page).
-        site: the dump's header; wikiextractor takes the names of namespaces from it.
-        language: language of the text.
-
-    Yields:
-        The same tuples, in the order of the pages; without paragraphs if no text is left. Titles,
-        topics and wikitext are ours.
+    """Yield pages (id, title, wikitext, parsed page) with wikiextractor's text in place of ours.
 
     Raises:
         InputError: wikiextractor is missing, fails, or does not end within TIMEOUT seconds.
@@ -63,15 +54,10 @@ def extract(
         output = Path(folder, "pages.jsonl")
         if known:
             _run(dump, output)
-        texts: dict[str, str] = {}
-        if output.exists():
             with output.open(encoding="utf-8") as lines:
-                for line in lines:
-                    row = json.loads(line)
-                    texts[row["id"]] = row["text"]
+                texts = {row["id"]: row["text"] for row in map(json.loads, lines)}
     for page_id, title, text, article in known:
-        blocks = _blocks(texts.get(page_id, ""))
-        yield page_id, title, text, replace(article, blocks=blocks)
+        yield page_id, title, text, replace(article, blocks=_blocks(texts.get(page_id, "")))
 
 
 def _header(site: Site, language: str) -> str:
@@ -108,23 +94,14 @@ def _run(dump: Path, output: Path) -> None:
             errors.seek(0)
             found = f"exit status {status}: {errors.read()[-500:].decode('utf-8', 'replace')}"
         finally:
-            _kill(process)
-    raise InputError(
-        "wikiextractor",
-        expected="the text of the pages",
-        found=found,
-        todo="install it: `uv pip install 'wikiextractor>=3.1.0'`, or set `extractor: native`",
-    )
-
-
-def _kill(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the command and its workers, if they still run."""
-    if process.poll() is None:
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+            if process.poll() is None:  # with its workers
+                if sys.platform == "win32":
+                    process.kill()
+                else:
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    todo = "install it: `uv pip install 'wikiextractor>=3.1.0'`, or set `extractor: native`"
+    raise InputError("wikiextractor", "the text of the pages", found, todo)
 
 
 def _blocks(text: str) -> list[Block]:

@@ -9,6 +9,7 @@ into headings, lists and paragraphs. prose.py splits the paragraphs into sentenc
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 
 from corpora_recipes.corpora.wikipedia.plain import REGIONS, plain
@@ -72,12 +73,9 @@ _EMPTY_LINE = re.compile(rf"[\s{MARKS}.,;:()·•*|-]*")
 
 @dataclass(slots=True)
 class Block:
-    """Paragraphs of text under one heading; sentences are not split yet.
+    """Paragraphs of text under one heading, with marks where markup was removed.
 
-    Attributes:
-        heading: text of the heading, with marks; "" before the first one.
-        level: 1 before the first heading, else the number of its equals signs.
-        paragraphs: their text, with marks where markup was removed.
+    The heading is "" before the first one; the level is 1 there, else the number of equals signs.
     """
 
     heading: str
@@ -89,10 +87,7 @@ class Block:
 class Article:
     """A page without its markup.
 
-    Attributes:
-        blocks: its parts in order.
-        topics: its categories that are about its subject, without prefix and sort key, each once.
-        disambiguation: whether it is a disambiguation page.
+    ``topics`` are its categories that are about its subject, without prefix and sort key.
     """
 
     blocks: list[Block]
@@ -135,7 +130,7 @@ class Parser:
             map(str.casefold, page.topics)
         )
         left_out = self.wiki.no_topics
-        topics = [one for one in page.topics if not (left_out and left_out.fullmatch(one))]
+        topics = [t for t in page.topics if not (left_out and left_out.fullmatch(t))]
         return Article(blocks[:1] if lead_only else blocks, topics, marked)
 
 
@@ -186,9 +181,9 @@ class _Page:
                         out.append("{" * left)
                 elif character == "]":
                     if stack and stack[-1][0] == "[[":
-                        content = "".join(out)
+                        target, bar, label = "".join(out).partition("|")
                         out = stack.pop()[1]
-                        out.append(link(*_split_link(content)))
+                        out.append(link(target, label if bar else None))
                     else:
                         out.append("]]")
                 else:
@@ -222,12 +217,7 @@ class _Page:
     def _skip_box(self, text: str, begin: int) -> int:
         """Return the end of a template that shows nothing, without parsing its content.
 
-        Args:
-            text: the page.
-            begin: where the template's name begins.
-
-        Returns:
-            The position after its end; 0 if it shows something or has no end.
+        Its name begins at ``begin``. The end is 0 if it shows something or has no end.
         """
         name = _NAME.match(text, begin)
         if self.unclosed_box or name is None:
@@ -356,19 +346,10 @@ def _split_lead(text: str) -> tuple[str, str]:
     """Split a page before its first heading that is not inside other markup."""
     for match in islice(_HEADING_LINE.finditer(text), _MOST_TRIES):
         lead = text[: match.start()]
-        if not any(_has_more(lead, opening, closing) for opening, closing in _PAIRS):
+        # The search for one character is much faster than that for two.
+        if not any(o[1] in lead and lead.count(o) > lead.count(c) for o, c in _PAIRS):
             return lead, text[match.start() :]
     return text, ""
-
-
-def _has_more(text: str, opening: str, closing: str) -> bool:
-    # The search for one character is much faster than that for two.
-    return opening[1] in text and text.count(opening) > text.count(closing)
-
-
-def _split_link(content: str) -> tuple[str, str | None]:
-    target, bar, label = content.partition("|")
-    return target, label if bar else None
 
 
 def _skip_comments(text: str, begin: int) -> tuple[str, int]:
@@ -409,13 +390,9 @@ def _skip_tag(text: str, match: re.Match[str], unclosed: set[str]) -> tuple[str,
     return (NOTHING if tag in _SHOW_NOTHING else HOLE), end
 
 
-_CLOSING: dict[str, re.Pattern[str]] = {}
-
-
+@cache
 def _closing(tag: str) -> re.Pattern[str]:
-    if tag not in _CLOSING:
-        _CLOSING[tag] = re.compile(rf"</{tag}\s*+>", re.IGNORECASE)
-    return _CLOSING[tag]
+    return re.compile(rf"</{tag}\s*+>", re.IGNORECASE)
 
 
 def _without_tables(text: str) -> str:

@@ -13,15 +13,13 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
 from corpora_recipes.casing import lower_case
-from corpora_recipes.formats.examples import collect, natural, number_of
-from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.formats.tables import Row, collect, decoded_lines, natural, number_of
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example
-from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import read_whole
 
 _SEPARATORS = ("\t", ";", ",", None)
@@ -50,12 +48,7 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Lists]:
     patterns = [source.file for source in corpus.facts.sources]
     files = sorted({p for pattern in patterns for p in raw.glob(pattern) if p.is_file()})
     if not files:
-        raise InputError(
-            raw,
-            expected=f"pairs of words in files named {', '.join(patterns)}",
-            found="none",
-            todo=f"set {corpus.where}.corpus.path and run fetch again",
-        )
+        raise no_files(corpus, raw, f"pairs of words in files named {', '.join(patterns)}")
     # fetch has made links; messages name the user's files.
     return [Lists("pairs", tuple((path.name, path.resolve()) for path in files))]
 
@@ -95,7 +88,8 @@ def read_block(block: Lists, corpus: Corpus) -> BlockResult:
 def _rows(name: str, path: Path) -> Iterator[Row]:
     """Yield the lines of a file that hold a pair, with fields first, second and maybe score."""
     columns = 0
-    for number, line in decoded_lines(BytesIO(read_whole(path)), str(path)):
+    todo = "correct the line; or if it is no pair, such as a header, put # before it"
+    for number, line in decoded_lines(read_whole(path), str(path)):
         text = line.strip()
         if not text or text.startswith("#"):
             continue
@@ -107,21 +101,12 @@ def _rows(name: str, path: Path) -> Iterator[Row]:
         named = dict(zip(("first", "second", "score"), fields, strict=False))
         row = Row(str(path), number, named | {"file": name})
         if len(fields) not in (2, 3) or not all(map(_WORD.fullmatch, fields[:2])):
-            raise row.error(
-                "two words, and optionally a score, between tabs, semicolons, commas or spaces",
-                repr(line[:200]),
-                "correct the line, or put # before it",
-            )
+            expected = "two words, perhaps a score, between tabs, semicolons, commas or spaces"
+            raise row.error(expected, repr(line[:200]), todo)
         columns = columns or len(fields)
         if len(fields) != columns:
-            raise row.error(
-                "a score in all lines of a file or in none",
-                f"{'one' if columns == 2 else 'none'} in {line[:200]!r}, unlike the first pair",
-            )
+            found = f"{len(fields)} fields in {line[:200]!r}, {columns} in the first pair"
+            raise row.error("a score in all lines of a file or in none", found, todo)
         if columns == 3 and math.isnan(number_of(fields[2])):
-            raise row.error(
-                "a number as score, such as 7.5",
-                repr(fields[2]),
-                "write a number; if this is the header line, put # before it",
-            )
+            raise row.error("a number as score, such as 7.5", repr(fields[2]), todo)
         yield row

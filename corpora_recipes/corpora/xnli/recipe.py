@@ -14,13 +14,13 @@ that no majority of the annotators agreed.
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from corpora_recipes.formats.archives import Member, members
-from corpora_recipes.formats.examples import class_of, collect, natural
-from corpora_recipes.formats.tables import Row, table_rows
+from corpora_recipes.formats.archives import Member, existing
+from corpora_recipes.formats.tables import Row, class_of, collect, natural, table_rows
 from corpora_recipes.hashing import keyed_hash
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus, Dropped
 from corpora_recipes.records import Example, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 
 COLUMNS = ("language", "gold_label", "sentence1", "sentence2", "pairID", "genre")
 NO_CONSENSUS = "-"
@@ -40,17 +40,11 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Member]:
         InputError: no such table was found, or the archive is damaged.
     """
     names = [source.file for source in corpus.facts.sources]
-    paths = [raw / name for name in names if (raw / name).is_file()]
     parts = _parts(corpus)
-    found = [m for path in paths for m in members(path, raw) if _name(m) in parts]
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"{' or '.join(names)} with {', '.join(parts)}",
-            found="none of them",
-            todo="fetch them again",
-        )
-    return found
+    tables = [member for member in existing(raw, names, corpus) if _name(member) in parts]
+    if not tables:
+        raise no_files(corpus, raw, f"{' or '.join(names)} with {', '.join(parts)}")
+    return tables
 
 
 def read_block(block: Member, corpus: Corpus) -> BlockResult:
@@ -67,9 +61,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     split = _parts(corpus)[name]
 
     def example(row: Row) -> Example:
-        pair_id = row.fields["pairID"].strip()
-        if not pair_id:
-            raise row.error("the pair's pairID", "none")
+        pair_id = row.filled("pairID")
         if row.fields["gold_label"].strip() == NO_CONSENSUS:
             raise Dropped("no_gold_label")
         premise = natural(row.fields["sentence1"])
@@ -89,12 +81,7 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
     in_language = (row for row in rows if row.fields["language"].strip() == corpus.language)
     result = collect(in_language, example)
     if not result.drops.seen["examples"]:
-        raise InputError(
-            block.where,
-            expected=f"rows in the language {corpus.language}",
-            found="none",
-            todo="use the publisher's original file",
-        )
+        raise RawError(block.where, f"rows in the language {corpus.language}", "none")
     return result
 
 

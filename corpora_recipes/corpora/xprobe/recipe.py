@@ -12,12 +12,12 @@ from itertools import chain, repeat
 from pathlib import Path
 
 from corpora_recipes.facts import Source
-from corpora_recipes.formats.examples import class_of, collect, natural
 from corpora_recipes.formats.json_lines import LineRange, line_ranges, range_lines
-from corpora_recipes.formats.tables import Row, decoded_lines
+from corpora_recipes.formats.tables import Row, class_of, collect, decoded_lines, natural
+from corpora_recipes.missing import no_files
 from corpora_recipes.recipe import BlockResult, Corpus
 from corpora_recipes.records import Example, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import RawError
 from corpora_recipes.running.limits import whole_lines
 from corpora_recipes.text.detokenizing import detokenize
 
@@ -27,15 +27,12 @@ _CHUNK = 1 << 20
 
 def sources(corpus: Corpus) -> list[Source]:
     """Return the three files of each task in the corpus's language, with checksums if known."""
-    names = [
-        f"{corpus.language}/{task}/{part}.txt"
-        for task in corpus.facts.collections
-        for part in PARTS
-    ]
     base_url, checksums = (corpus.facts.special[key] for key in ("base_url", "checksums"))
     return [
         Source(name, (f"{base_url}/{name}",), optional=True, **checksums.get(name, {}))
-        for name in names
+        for task in corpus.facts.collections
+        for part in PARTS
+        for name in [f"{corpus.language}/{task}/{part}.txt"]
     ]
 
 
@@ -46,24 +43,14 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange]:
         InputError: no file was found, or one is empty.
     """
     names = [source.file for source in sources(corpus)]
-    found = [name for name in names if (raw / name).is_file()]
-    if not found:
-        raise InputError(
-            raw,
-            expected=f"files of X-Probe such as {names[0]}",
-            found="none",
-            todo="fetch them again, and check that X-Probe has the corpus's language",
-        )
-    for name in found:
+    existing = [name for name in names if (raw / name).is_file()]
+    if not existing:
+        raise no_files(corpus, raw, f"files of X-Probe in its language, such as {names[0]}")
+    for name in existing:
         with (raw / name).open("rb") as file:
             if all(map(_is_blank, whole_lines(file, raw / name))):
-                raise InputError(
-                    raw / name,
-                    expected="lines with a sentence, a tab and a label",
-                    found="an empty file",
-                    todo="fetch it again",
-                )
-    return [block for name in found for block in line_ranges(raw / name, name)]
+                raise RawError(raw / name, "a sentence, a tab and a label", "an empty file")
+    return [block for name in existing for block in line_ranges(raw / name, name)]
 
 
 def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
@@ -85,11 +72,8 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
         text = natural(detokenize(sentence, corpus.language))
         label = class_of(row.fields["label"], task, corpus, row)
         if classes_are_words and label.casefold() not in sentence.casefold().split():
-            raise row.error(
-                "a label that is one of the sentence's tokens",
-                f"{label[:200]!r} for {sentence[:200]!r}",
-                "use the publisher's original file",
-            )
+            found = f"{label[:200]!r} for {sentence[:200]!r}"
+            raise row.error("a label that is one of the sentence's tokens", found)
         return Example(
             id=key,
             collection=task,
@@ -115,14 +99,11 @@ def _rows(block: LineRange) -> Iterator[Row]:
     lines = chain(repeat(b"", _lines_before(block)), block_lines)
     for number, line in decoded_lines(lines, str(block.path)):
         fields = line.split("\t")
+        row = Row(str(block.path), number, dict(zip(("sentence", "label"), fields, strict=False)))
         if len(fields) != 2:
-            raise InputError(
-                f"{block.path}, line {number}",
-                expected="a sentence, a tab and a label",
-                found=f"{len(fields) - 1} tabs in {line[:200]!r}",
-                todo="use the publisher's original file",
-            )
-        yield Row(str(block.path), number, {"sentence": fields[0], "label": fields[1]})
+            found = f"{len(fields) - 1} tabs in {line[:200]!r}"
+            raise row.error("a sentence, a tab and a label", found)
+        yield row
 
 
 def _lines_before(block: LineRange) -> int:

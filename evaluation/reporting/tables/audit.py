@@ -1,25 +1,16 @@
 """The verdicts and measurements of the audit."""
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any
 
 from builders.auditing.report import GATES, SURFACE_FORM, inherited_of, verdict_of
 from builders.tasks import TASKS
+from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    NONE,
-    Cell,
-    Column,
-    Table,
-    Tone,
-    columns_of,
-    lay_out,
-    spaced,
-)
+from evaluation.reporting.layout import NONE, Cell, Column, Table, columns_of, lay_out
 from evaluation.reporting.tables.marks import by_dataset
 
-TONES: Mapping[str, Tone] = {
+TONES: Mapping[str, layout.Tone] = {
     "pass": "pass",
     "within chance": "chance",
     SURFACE_FORM: "chance",
@@ -30,7 +21,6 @@ TONES: Mapping[str, Tone] = {
 """Verdict of the audit to its cell's tone."""
 # A trivial baseline is near an encoder, or above chance, by this difference of accuracies.
 NEAR = 0.05
-_SEVERITY = list(TONES).index
 
 
 def verdicts(inputs: Inputs) -> list[Table]:
@@ -38,19 +28,14 @@ def verdicts(inputs: Inputs) -> list[Table]:
 
     def worst(gate: str, dataset: str) -> Cell:
         checks = inputs.audit[dataset]["checks"]
-        verdict = NONE
-        if any(check["gate"] == gate for check in checks):
-            verdict = verdict_of(checks, gate)
+        judged = any(check["gate"] == gate for check in checks)
+        verdict: str = verdict_of(checks, gate) if judged else NONE
         if gate == "baselines" and _trivial_is_near(inputs, dataset):
-            verdict = max(verdict, SURFACE_FORM, key=_SEVERITY)
+            verdict = max(verdict, SURFACE_FORM, key=[*TONES].index)
         return _verdict(verdict)
 
-    columns = columns_of(GATES, worst, lambda gate: GATES[gate])
-    return by_dataset(inputs, "verdicts", columns, _audited(inputs), texts=1 + len(GATES))
-
-
-def _audited(inputs: Inputs) -> list[str]:
-    return list(chain.from_iterable(inputs.audited.values()))
+    columns = columns_of(GATES, worst, GATES.__getitem__)
+    return by_dataset(inputs, "verdicts", columns, inputs.groups, texts=1 + len(GATES))
 
 
 def _verdict(verdict: str) -> Cell:
@@ -59,21 +44,20 @@ def _verdict(verdict: str) -> Cell:
 
 def _trivial_is_near(inputs: Inputs, dataset: str) -> bool:
     """Return whether a trivial baseline beats chance and hardly less than the best encoder."""
-    if dataset not in inputs.datasets:
-        return False
-    scores = list(inputs.datasets[dataset].values())
-    if not TASKS[scores[0].task].constructed or scores[0].chance is None:
+    scores = inputs.datasets.get(dataset, {}).values()
+    if not scores or not TASKS[(first := next(iter(scores))).task].constructed:
         return False
     best = max(score.value for score in scores)
-    return inputs.best_trivial(dataset)[1] >= max(best - NEAR, scores[0].chance + NEAR)
+    trivial = inputs.best_trivial(dataset)[1]
+    return first.chance is not None and trivial >= max(best - NEAR, first.chance + NEAR)
 
 
 def inherited(inputs: Inputs) -> list[Table]:
     """Return the declared reasons for the gates that datasets miss because of their source."""
     rows = [
         (dataset, GATES[gate], why)
-        for dataset in _audited(inputs)
-        for gate, why in inherited_of(inputs.audit[dataset]).items()
+        for dataset, facts in inputs.audit.items()
+        for gate, why in inherited_of(facts).items()
     ]
     columns = [Column("Gate", lambda row: row[1]), Column("Reason", lambda row: row[2])]
     return by_dataset(inputs, "inherited", columns, rows)
@@ -81,8 +65,8 @@ def inherited(inputs: Inputs) -> list[Table]:
 
 def published(inputs: Inputs) -> list[Table]:
     """Return what is known of the rows that the sources publish: faults, differences from ours."""
-    known = {dataset: inputs.audit[dataset].get("published") for dataset in _audited(inputs)}
-    rows = [dataset for dataset in known if known[dataset]]
+    known = {dataset: facts.get("published") for dataset, facts in inputs.audit.items()}
+    rows = filter(known.get, known)
     return by_dataset(inputs, "published", [Column("Published rows", known.get)], rows)
 
 
@@ -90,22 +74,20 @@ def measurements(inputs: Inputs) -> list[Table]:
     """Return everything that the audit measured."""
     rows = [
         (dataset, check)
-        for dataset in _audited(inputs)
-        for check in inputs.audit[dataset]["checks"]
+        for dataset, facts in inputs.audit.items()
+        for check in facts["checks"]
         if check["verdict"] != "not applicable"
     ]
     columns = [
         Column("Dataset", lambda row: row[0]),
         Column("Gate", lambda row: GATES[row[1]["gate"]]),
-        Column("Measured", lambda row: spaced(row[1]["what"])),
+        Column("Measured", lambda row: layout.spaced(row[1]["what"])),
         Column("Verdict", lambda row: _judged(row[1])),
         Column("Value", lambda row: _measured(row[1], "value")),
         Column("Limit", lambda row: _measured(row[1], "limit")),
     ]
-    table = lay_out(
-        "measurements", rows, columns, group=lambda row: inputs.group(row[0]).abbreviation
-    )
-    return [table]
+    group = {dataset: group.abbreviation for dataset, group in inputs.groups.items()}
+    return [lay_out("measurements", rows, columns, group=lambda row: group[row[0]])]
 
 
 def _judged(check: Mapping[str, Any]) -> Cell | None:

@@ -1,27 +1,35 @@
-"""The encoders, and their out-of-vocabulary words."""
+"""The encoders: their options, the words that they lack, and the scores over their layers.
 
+As in Figure 8 of Chen et al. (2019) and Figure 10 of Araujo et al. (2022): the scores of each
+dataset are standardised over the layers, and its best layer is marked, or all layers that share
+the best score.
+"""
+
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from builders.tasks.groups import Group
+from evaluation.arrays import Doubles
+from evaluation.reporting import layout
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    NONE,
-    Cell,
-    Column,
-    Table,
-    columns_of,
-    lay_out,
-    named,
-    percent_cell,
-    spaced,
-)
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
 from evaluation.reporting.tables.marks import by_dataset
+from evaluation.reporting.tables.scores import metric_of
 from evaluation.results.probes import Results
+
+# Scores that differ by less are equal: they are means over random starts.
+_SAME = 1e-9
 
 
 def encoders(inputs: Inputs) -> list[Table]:
     """Return the encoders with their layers and options."""
     columns = [
-        Column("Name", lambda results: named(results.name)),
+        Column("Name", lambda results: layout.named(results.name)),
         Column("Encoder", lambda results: results.encoder["encoder"]),
-        Column("Revision", lambda results: results.encoder["revision"] or NONE),
+        Column("Revision", lambda results: results.encoder["revision"] or layout.NONE),
         Column("Layer", _layers),
         Column("Text", lambda results: results.encoder["form"]),
         Column("Options", _options),
@@ -38,31 +46,163 @@ def _layers(results: Results) -> str:
 
 def _options(results: Results) -> str:
     options = results.encoder["options"].items()
-    return ", ".join(f"{spaced(key)} {value}" for key, value in options) or NONE
+    return ", ".join(f"{layout.spaced(key)} {value}" for key, value in options) or layout.NONE
 
 
 def _dimension(results: Results) -> Cell | None:
     """Return the cell of an encoder's dimension; a language model has none."""
     dimension = results.encoder.get("dimension")
-    return None if dimension is None else Cell(f"{dimension:,}", value=dimension)
+    return None if dimension is None else layout.counted(dimension)
 
 
 def vocabulary(inputs: Inputs) -> list[Table]:
     """Return the share of out-of-vocabulary words by dataset and encoder with a vocabulary."""
-    coverage = {
-        (results.name, score.dataset): score.coverage
-        for results in inputs.encoders
-        for score in results.main
-        if score.coverage
-    }
 
     def unknown(encoder: str, dataset: str) -> Cell | None:
-        counts = coverage.get((encoder, dataset))
-        if counts is None:
+        score = inputs.datasets[dataset].get(encoder)
+        if score is None or not score.coverage:
             return None
-        words, tokens = counts["out_of_vocabulary"], counts["tokens"]
-        return percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
+        words, tokens = score.coverage["out_of_vocabulary"], score.coverage["tokens"]
+        return layout.percent_cell(words / max(1, tokens), f"({words:,} of {tokens:,})")
 
-    names = list(dict.fromkeys(name for name, _ in coverage))
+    encoders = (each for each in inputs.encoders if any(score.coverage for score in each.main))
+    names = [results.name for results in encoders]
     rows = inputs.datasets if names else ()
     return by_dataset(inputs, "vocabulary", columns_of(names, unknown), rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The scores of an encoder's layers.
+
+    Attributes:
+        name: the encoder's in letters, digits and hyphens, unique in a report.
+        layers: the numbered layers, the lowest first.
+        apart: the other vectors that were probed, such as the layers' average.
+        datasets: those that every layer was probed on, group by group.
+        groups: the group of each of them.
+        benchmarks: the benchmark of each of them, or ``OWN``.
+        values: scores, float64 [layers, then apart; datasets].
+        standard: ``values`` minus the mean of the numbered layers, divided by their standard
+            deviation (0 where they do not differ).
+        best: for each dataset the indices of the numbered layers that share the best score.
+    """
+
+    encoder: str
+    name: str
+    layers: tuple[str, ...]
+    apart: tuple[str, ...]
+    datasets: tuple[str, ...]
+    groups: tuple[Group, ...]
+    benchmarks: tuple[str, ...]
+    values: Doubles
+    standard: Doubles
+    best: tuple[tuple[int, ...], ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The names of the rows of ``values``."""
+        return self.layers + self.apart
+
+    def average_bests(self) -> dict[str, float]:
+        """Return benchmark to the mean number of the best layer over its datasets.
+
+        Chen et al. (2019), Table 6. Of layers that share the best score, the mean number counts.
+        """
+        bests: dict[str, list[float]] = {}
+        for benchmark, best in zip(self.benchmarks, self.best, strict=True):
+            number = fmean(int(self.layers[index]) for index in best)
+            bests.setdefault(benchmark, []).append(number)
+        return {benchmark: fmean(numbers) for benchmark, numbers in bests.items()}
+
+    def best_layers(self) -> str:
+        """Return a sentence on the average best layer."""
+        means = (f"{value:.1f} over {name}" for name, value in self.average_bests().items())
+        first, *_, last = self.layers
+        return sentence("best_layers", first=first, last=last, means=", ".join(means))
+
+    def words(self, marked: str) -> dict[str, Any]:
+        """Return what stands in the explanation of the layers; ``marked``: of the best ones."""
+        mean = {"avg": sentence("mean_of_layers")}
+        return {
+            "encoder": self.encoder,
+            "metric": metric_of(self.groups),
+            "marked": marked,
+            "apart": "".join(
+                sentence("of_averages", name=name, mean=mean.get(name, "")) for name in self.apart
+            ),
+            "best_layers": self.best_layers(),
+        }
+
+
+def profiles(inputs: Inputs) -> list[Profile]:
+    """Return the profile of every encoder that was probed on two numbered layers or more."""
+    by_name: dict[str, Profile] = {}
+    for results in inputs.encoders:
+        name = layout.unused_name(results.name, by_name)
+        if profile := _profile(results, name, inputs):
+            by_name[name] = profile
+    return list(by_name.values())
+
+
+def _profile(results: Results, name: str, inputs: Inputs) -> Profile | None:
+    names = results.encoder["layers"]
+    layers = tuple(sorted((name for name in names if name.isdecimal()), key=int))
+    if len(layers) < 2:
+        return None
+    apart = tuple(name for name in names if name not in layers)
+    scores = {(score.layer, score.dataset): score.value for score in results.scores}
+    datasets = tuple(
+        name for name in inputs.datasets if all((layer, name) in scores for layer in layers + apart)
+    )
+    values = np.array([[scores[layer, name] for name in datasets] for layer in layers + apart])
+    numbered = values[: len(layers)]
+    spread = numbered.std(axis=0)
+    spread[np.ptp(numbered, axis=0) < _SAME] = np.inf
+    shared = numbered > numbered.max(axis=0) - _SAME
+    return Profile(
+        encoder=results.name,
+        name=name,
+        layers=layers,
+        apart=apart,
+        datasets=datasets,
+        groups=tuple(inputs.groups[dataset] for dataset in datasets),
+        benchmarks=tuple(map(inputs.benchmark, datasets)),
+        values=values,
+        standard=(values - numbered.mean(axis=0)) / spread,
+        best=tuple(tuple(map(int, np.flatnonzero(best))) for best in shared.T),
+    )
+
+
+def layers(inputs: Inputs) -> list[Table]:
+    """Return a table for every encoder that was probed on several layers."""
+    return [layer_table(profile) for profile in profiles(inputs)]
+
+
+def layer_table(profile: Profile) -> Table:
+    """Return the scores of an encoder's layers, the best layers of each dataset in bold."""
+
+    def score(column: int, row: int) -> Cell:
+        return layout.percent_cell(
+            float(profile.values[row, column]), strong=row in profile.best[column]
+        )
+
+    columns = columns_of(range(len(profile.datasets)), score, profile.datasets.__getitem__)
+    return lay_out(
+        "layers",
+        range(len(profile.rows)),
+        [Column("Layer", profile.rows.__getitem__), *columns],
+        name=f"layers-{profile.name}",
+        kind="encoder",
+        **profile.words("In bold"),
+    )
+
+
+def about_layers(profile: Profile) -> str:
+    """Return an explanation of the layers' scores on the page."""
+    return " ".join(layout.paragraphs("layers", **profile.words("Framed")))
+
+
+def heatmaps(inputs: Inputs) -> list[Table]:
+    """Return the heading of the heatmaps of layers, if an encoder was probed on several."""
+    return [lay_out("by-layer")] if profiles(inputs) else []

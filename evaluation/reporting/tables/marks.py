@@ -1,27 +1,64 @@
-"""The marks of cells: names of datasets and groups, the best score, and scores of samples."""
+"""What marks cells and stands beside them: the best score, scores of samples, figures of papers.
+
+Figures of papers stand only beside scores on whole corpora and whole benchmarks.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from builders.auditing.report import SMALL_TEST
 from builders.tasks.groups import Group
+from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.measures.intervals import LEAST_DOCUMENTS
-from evaluation.reporting.averages import OWN, Mean
+from evaluation.reporting import layout
+from evaluation.reporting.averages import OWN, Average, Mean
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import NONE, Cell, Column, Table, bracketed, lay_out, percent_cell
-from evaluation.reporting.notes import FEW, LEAKS, NOT_SHOWN, SAMPLE, SMALL, TIED
-from evaluation.results.comparison import tied_with
+from evaluation.reporting.layout import NONE, Cell, Column, Row, Table, lay_out, percent_cell
+from evaluation.results.comparison import Difference, tied_with
 
-BOLD = (
-    f"In bold is the best {{}}, if it is shown to beat chance; {TIED} marks what the paired test "
-    "cannot distinguish from it."
-)
+_FILE: dict[str, Any] = load_yaml(Path(__file__).parent.with_name("published_scores.yaml"))
+# In the place of an encoder's name: the scores of people.
+PEOPLE = "people"
+Published = Mapping[str, float]
+"""Group or dataset to what a paper states of an encoder, in per cent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """The scores of a paper by encoder, or ``PEOPLE``; ``about``: what differs from those here."""
+
+    paper: str
+    benchmarks: Sequence[str]
+    about: str
+    scores: Mapping[str, Published]
+
+
+PAPERS = tuple(Paper(**entry) for entry in _FILE["papers"])
+PARALEX: Mapping[str, Sequence[float | None]] = _FILE["paralex"]
+"""Language to the scores of ``VECTORS`` in per cent, by Sumbler et al. (2018), Table 2."""
+VECTORS = ("fastText", "Polyglot", "ConceptNet Numberbatch")
+_VALUES = {
+    "small_test": SMALL_TEST,
+    "least_documents": LEAST_DOCUMENTS,
+    "papers": ". ".join(f"{paper.paper} {paper.about}" for paper in PAPERS),
+}
+NOTES = {mark: text.format(**_VALUES) for mark, text in layout.TEXTS["notes"].items()}
+"""Mark to its explanation."""
+
+
+def notes_of(tables: Iterable[Table]) -> dict[str, str]:
+    """Return mark to explanation, for the marks that tables use."""
+    rows = [cells for table in tables for cells in (table.header, *(r.cells for r in table.rows))]
+    used = {mark for cells in rows for cell in cells for mark in cell.marks}
+    return {mark: note for mark, note in NOTES.items() if mark in used}
 
 
 def dataset_cell(inputs: Inputs, name: str) -> Cell:
     """Return the cell that names a dataset: what it is, and a link to its instances."""
-    title = ": ".join(filter(None, (inputs.group(name).title, inputs.audit[name].get("title"))))
+    title = ": ".join(filter(None, (inputs.groups[name].title, inputs.audit[name].get("title"))))
     if inputs.benchmark(name) == OWN:
         title += " (own dataset)"
     link = f"#instances-title?dataset={name}" if name in inputs.datasets else ""
@@ -30,15 +67,16 @@ def dataset_cell(inputs: Inputs, name: str) -> Cell:
 
 def scored_dataset_cell(inputs: Inputs, name: str) -> Cell:
     """Return the same, with the marks that tell how far scores on the dataset can be trusted."""
-    score = inputs.any_score(name)
-    cell = dataset_cell(inputs, name)
+    score, checks = inputs.any_score(name), inputs.audit[name]["checks"]
+    leaks = {check["verdict"] for check in checks if check["gate"] == "leakage"}
     marks = given(
         {
-            SMALL: score.asked < SMALL_TEST,
-            FEW: score.test_documents < LEAST_DOCUMENTS,
-            LEAKS: inputs.leaks(name),
+            layout.SMALL: score.asked < SMALL_TEST,
+            layout.FEW: score.test_documents < LEAST_DOCUMENTS,
+            layout.LEAKS: bool(leaks & {"inherited", "undeclared"}),
         }
     )
+    cell = dataset_cell(inputs, name)
     return replace(cell, marks=marks + cell.marks)
 
 
@@ -56,49 +94,45 @@ def by_dataset(
     inputs: Inputs,
     key: str,
     columns: Sequence[Column],
-    rows: Iterable[str | tuple[str, ...]] | None = None,
+    rows: Iterable[str | tuple[Any, ...]] | None = None,
     *,
     dataset: Callable[[Inputs, str], Cell] = dataset_cell,
-    **how: Any,
+    **options: Any,
 ) -> list[Table]:
     """Return a table whose rows are about datasets, named in a first column; none without rows.
 
-    Args:
-        inputs: the results.
-        key: of the table in tables.yaml.
-        columns: those after the name of the dataset.
-        rows: datasets, or tuples that begin with one; by default all that were probed.
-        dataset: returns the cell that names one.
-        how: as of ``lay_out``.
+    ``rows`` are datasets, or tuples that begin with one; by default all that were probed. Further
+    options are those of ``lay_out``.
     """
 
-    def of(row: str | tuple[str, ...]) -> str:
+    def of(row: str | tuple[Any, ...]) -> str:
         return row if isinstance(row, str) else row[0]
 
-    first = Column("Dataset", lambda row: dataset(inputs, of(row)))
-    table = lay_out(
-        key,
-        inputs.datasets if rows is None else rows,
-        [first, *columns],
-        group=lambda row: inputs.group(of(row)).abbreviation,
-        **how,
-    )
-    return [table] if table.rows else []
+    subjects = list(inputs.datasets if rows is None else rows)
+    columns = [Column("Dataset", lambda row: dataset(inputs, of(row))), *columns]
+    options = {"group": lambda row: inputs.groups[of(row)].abbreviation, **options}
+    return [lay_out(key, subjects, columns, **options)] if subjects else []
 
 
 def mean_cell(mean: Mean | None, trivial: float) -> Cell:
     """Return the cell of a mean score, marked if it is not above that of trivial baselines."""
     if mean is None:
         return Cell(NONE)
-    marks = () if mean.interval[0] > trivial else (NOT_SHOWN,)
-    return percent_cell(mean.value, bracketed(mean.interval), marks)
+    marks = given({layout.NOT_SHOWN: mean.interval[0] <= trivial})
+    return percent_cell(mean.value, layout.bracketed(mean.interval), marks)
+
+
+def trivial_row(inputs: Inputs, columns: Iterable[Sequence[str]], *cells: Cell) -> Row:
+    """Return the row of the trivial baselines' means over the datasets of each column."""
+    means = (percent_cell(inputs.trivial(*datasets)) for datasets in columns)
+    return Row((Cell("trivial baselines"), *cells, *means))
 
 
 def sampled(inputs: Inputs, datasets: Iterable[str], cell: Cell) -> Cell:
     """Return a cell, marked if one of the datasets that it is about is of a sample."""
     if (cell.value is None and not cell.title) or inputs.samples.isdisjoint(datasets):
         return cell
-    return replace(cell, marks=(*cell.marks, SAMPLE))
+    return replace(cell, marks=(*cell.marks, layout.SAMPLE))
 
 
 def compared(
@@ -118,7 +152,7 @@ def compared(
         inputs: the results.
         datasets: those that the scores are of.
         cells: encoder to its cell, with the score as its value.
-        what: the dataset, average or measure of the scores, as in ``Difference``.
+        what: as in ``Difference``.
         beating: the encoders that are shown to beat chance.
         among: the encoders that may be best; by default all.
     """
@@ -129,5 +163,84 @@ def compared(
     if len(values) > 1 and best in beating:
         shown[best] = replace(cells[best], strong=True)
         for name in tied_with(best, what, inputs.differences) & values.keys():
-            shown[name] = replace(cells[name], marks=(*cells[name].marks, TIED))
+            shown[name] = replace(cells[name], marks=(*cells[name].marks, layout.TIED))
     return {name: sampled(inputs, datasets, cell) for name, cell in shown.items()}
+
+
+def difference_cell(difference: Difference | None) -> Cell:
+    """Return the cell of a difference of two encoders; None if there is no difference."""
+    if difference is None:
+        return Cell(NONE)
+    return Cell(
+        layout.signed(difference.value),
+        layout.bracketed(difference.interval, layout.signed) + (" tie" if difference.tie else ""),
+        value=difference.value,
+        strong=not difference.tie,
+        tone=tone(difference),
+    )
+
+
+def tone(difference: Difference) -> layout.Tone:
+    """Return how the first of two encoders compares to the second."""
+    if difference.tie:
+        return "tie"
+    return "better" if difference.value > 0 else "worse"
+
+
+def published_means(inputs: Inputs, averages: Sequence[Average]) -> list[Row]:
+    """Return a row for each encoder of the papers with one of these averages, of one benchmark.
+
+    The first two cells name it, and stand for its mean rank.
+    """
+
+    def mean(scores: Published, average: Average) -> float | None:
+        sample = not inputs.samples.isdisjoint(average.datasets)
+        if average.group is None or average.missing or sample:
+            return None
+        # The mean that a paper states is over datasets that are withdrawn since then, too.
+        if average.group.abbreviation in scores and not average.withdrawn:
+            return scores[average.group.abbreviation]
+        known = [scores[name] for name in average.datasets if name in scores]
+        return fmean(known) if len(known) == len(average.datasets) else None
+
+    return _rows(
+        averages[0].benchmark, lambda scores: [None, *(mean(scores, each) for each in averages)]
+    )
+
+
+def published_scores(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> list[Row]:
+    """Return a row for each encoder of the papers that has a score on one of the datasets."""
+    return _rows(
+        benchmark,
+        lambda scores: [None if n in inputs.samples else scores.get(n) for n in datasets],
+    )
+
+
+def published_ranges(inputs: Inputs, benchmark: str, datasets: Sequence[str]) -> dict[str, Cell]:
+    """Return dataset to the lowest and highest score of the papers' encoders, if they have any."""
+    cells = {}
+    for name in datasets:
+        known = ((encoder, scores.get(name)) for encoder, _, scores in _published(benchmark))
+        values = [value for encoder, value in known if value is not None and encoder != PEOPLE]
+        if values and name not in inputs.samples:
+            span = f"{min(values):.1f} … {max(values):.1f}"
+            cells[name] = Cell(span, value=max(values) / 100)
+    return cells
+
+
+def _published(benchmark: str) -> list[tuple[str, str, Published]]:
+    """Return encoder, paper and scores of those who report on a benchmark."""
+    papers = [paper for paper in PAPERS if benchmark in paper.benchmarks]
+    return [(encoder, p.paper, scores) for p in papers for encoder, scores in p.scores.items()]
+
+
+def _rows(benchmark: str, values_of: Callable[[Published], list[float | None]]) -> list[Row]:
+    """Return a row for each encoder of the papers on a benchmark that has one of the values."""
+    rows = []
+    for encoder, paper, scores in _published(benchmark):
+        values = values_of(scores)
+        if any(value is not None for value in values):
+            name = Cell(f"{encoder}, {paper}", marks=(layout.OTHERS,))
+            cells = (Cell(NONE) if v is None else Cell(f"{v:.1f}", value=v / 100) for v in values)
+            rows.append(Row((name, *cells), "published"))
+    return rows

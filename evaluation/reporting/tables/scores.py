@@ -9,154 +9,114 @@ from builders.tasks.groups import SS, Group
 from corpora_recipes.records import SPLITS
 from evaluation.probing.ablations import ABLATIONS
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.reporting.averages import OWN
+from evaluation.reporting import layout
+from evaluation.reporting.averages import OWN, Average
 from evaluation.reporting.inputs import Inputs
-from evaluation.reporting.layout import (
-    NONE,
-    Cell,
-    Column,
-    Content,
-    Table,
-    bracketed,
-    columns_of,
-    headings,
-    named,
-    paragraphs,
-    percent,
-    percent_cell,
-    rows_of,
-    spaced,
-    titled,
-    unused_name,
-)
-from evaluation.reporting.notes import NOT_SHOWN, OTHERS, SAMPLE, TIED, notes_of
+from evaluation.reporting.layout import NONE, Cell, Column, Content, Table, columns_of, sentence
 from evaluation.reporting.tables.marks import (
-    BOLD,
     by_dataset,
     compared,
+    given,
     group_cell,
+    notes_of,
+    published_ranges,
+    published_scores,
     sampled,
     scored_dataset_cell,
 )
-from evaluation.reporting.tables.papers import published_ranges, published_scores
 from evaluation.results.probes import Score
-
-OF_SCALE = (
-    "This protocol does not standardise features, so that probe scores depend on the scale of the "
-    "embeddings."
-)
-OF_MODELS = (
-    "Language models, asked in lm-evaluation-harness without a probe: {}. Their answers are the "
-    "likeliest of the choices."
-)
 
 
 def introduction(inputs: Inputs) -> tuple[str, ...]:
     """Return the paragraphs that explain how to read the scores."""
-    first = inputs.encoders[0]
-    intervals, protocol = first.intervals, inputs.protocol
-    options = "".join(
-        f", {spaced(str(key))} {spaced(str(value))}"
-        for key, value in protocol.items()
-        if key not in ("name", "version")
-    )
-    scores = chain.from_iterable(scores.values() for scores in inputs.datasets.values())
-    random = any(score.deviation is not None for score in scores)
-    models = OF_MODELS.format(", ".join(inputs.asked))
-    bold = f" {BOLD.format('encoder on each dataset or average')}"
-    return paragraphs(
+    first, protocol = inputs.encoders[0], inputs.protocol
+    options = {name: value for name, value in protocol.items() if name not in ("name", "version")}
+    models = [results.name for results in inputs.encoders if not results.probed]
+    random = _random(chain.from_iterable(scores.values() for scores in inputs.datasets.values()))
+    return layout.paragraphs(
         "introduction",
-        {
-            **intervals,
-            **protocol,
-            "coverage": 100 * intervals["coverage"],
-            "random": ", after ± the standard deviation over random starts" if random else "",
-            "options": options,
-            "seed": first.seed,
-            "of_scale": f" {OF_SCALE}" if depends_on_scale(inputs) else "",
-            "bold": bold if len(inputs.encoders) > 1 else "",
-            "models": models if inputs.asked else "",
-        },
+        **{**first.intervals, **protocol, "coverage": 100 * first.intervals["coverage"]},
+        random=f", {sentence('random')}" if random else "",
+        options="".join(layout.spaced(f", {name} {value}") for name, value in options.items()),
+        seed=first.seed,
+        of_scale=f" {of_scale}" if (of_scale := about_scale(inputs)) else "",
+        bold=about_bold(inputs.names, "encoder on each dataset or average"),
+        models=sentence("models", names=", ".join(models)) if models else "",
     )
 
 
 def group_tables(inputs: Inputs) -> list[Table]:
     """Return a table of scores for every group of tasks, with baselines and published scores."""
-    return [
-        _group_table(inputs, average.benchmark, average.group, average.datasets)
-        for average in inputs.averages
-        if average.group
-    ]
+    groups = ((average, average.group) for average in inputs.averages)
+    return [_group_table(inputs, average, group) for average, group in groups if group]
 
 
-def _group_table(inputs: Inputs, benchmark: str, group: Group, datasets: Sequence[str]) -> Table:
+def _group_table(inputs: Inputs, average: Average, group: Group) -> Table:
     facts: dict[str, Callable[[str], Content]] = {
         "Train / validation / test": lambda dataset: _sizes(inputs.any_score(dataset)),
         "Chance": lambda dataset: inputs.any_score(dataset).chance,
         "Majority": lambda dataset: inputs.any_score(dataset).majority,
         "Best trivial": partial(_best_trivial, inputs),
     }
-    scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
+    scores = {dataset: _scores(inputs, dataset) for dataset in average.datasets}
+    baselines = columns_of(scores, lambda dataset, fact: facts[fact](dataset))
     columns = columns_of(
-        datasets,
+        scores,
         lambda dataset, encoder: scores[dataset][encoder],
         partial(scored_dataset_cell, inputs),
     )
-    baselines = columns_of(datasets, lambda dataset, fact: facts[fact](dataset))
-    rows = (
-        *rows_of(facts, [Column("", Cell), *baselines]),
-        *rows_of(inputs.names, [Column("", named), *columns], "encoder"),
-        *published_scores(inputs, benchmark, datasets),
-    )
     name, title = group.abbreviation.lower(), f"{group.title} ({group.abbreviation})"
-    if benchmark == OWN:
+    if average.benchmark == OWN:
         name, title = f"own-{name}", f"{title}, {OWN}"
-    table = Table(name, title, (Cell(""), *headings(columns)), rows)
+    table = layout.lay_out(
+        "group",
+        inputs.names,
+        [Column("", layout.named), *columns],
+        name=name,
+        kind="encoder",
+        last=published_scores(inputs, average.benchmark, average.datasets),
+        title=title,
+    )
+    table = replace(table, rows=layout.rows_of(facts, [Column("", Cell), *baselines]) + table.rows)
     return replace(table, caption=(_caption(inputs, group, table),))
 
 
 def _caption(inputs: Inputs, group: Group, table: Table) -> str:
     """Return a short explanation of a group's scores."""
-    scores = chain.from_iterable(inputs.datasets[name].values() for name in inputs.groups[group])
-    parts = [
-        f"{metric_of([group])} on test",
-        f"in brackets the {100 * inputs.encoders[0].intervals['coverage']:.0f} % interval",
-    ]
-    if any(score.deviation is not None for score in scores):
-        parts.append("after ± the standard deviation over random starts")
-    if len(inputs.names) > 1:
-        parts.append("in bold the best of a dataset, if it is shown to beat chance")
-    words = {
-        TIED: "not distinguishable from the best",
-        NOT_SHOWN: "not shown to beat a trivial baseline",
-        SAMPLE: "a sample: do not report",
-    }
+    scores = (inputs.datasets[n].values() for n in inputs.datasets if inputs.groups[n] == group)
     used = notes_of([table])
-    parts += [f"{mark} {meaning}" for mark, meaning in words.items() if mark in used]
+    parts = [
+        sentence("on_test", metric=metric_of([group])),
+        sentence("interval", coverage=100 * inputs.encoders[0].intervals["coverage"]),
+        *([sentence("random")] if _random(chain.from_iterable(scores)) else []),
+        *([sentence("best")] if len(inputs.names) > 1 else []),
+        *(f"{mark} {note}" for mark, note in layout.TEXTS["brief"].items() if mark in used),
+    ]
     return "; ".join(parts) + "."
 
 
 def scores(inputs: Inputs) -> list[Table]:
     """Return all scores, one row per dataset, one table per benchmark."""
     tables: list[Table] = []
-    for benchmark in inputs.benchmarks:
+    for benchmark, average in inputs.wholes.items():
         about = () if tables else introduction(inputs)
-        tables += _benchmark_scores(inputs, benchmark, about)
+        tables += _benchmark_scores(inputs, benchmark, average.datasets, about)
     return tables
 
 
-def _benchmark_scores(inputs: Inputs, benchmark: str, about: Sequence[str]) -> list[Table]:
-    datasets = [name for name in inputs.datasets if inputs.benchmark(name) == benchmark]
+def _benchmark_scores(
+    inputs: Inputs, benchmark: str, datasets: Sequence[str], about: Sequence[str]
+) -> list[Table]:
     scores = {dataset: _scores(inputs, dataset) for dataset in datasets}
     ranges = published_ranges(inputs, benchmark, datasets)
-    papers = Column(Cell("Papers' encoders", marks=(OTHERS,)), ranges.get)
+    papers = Column(Cell("Papers' encoders", marks=(layout.OTHERS,)), ranges.get)
     columns = [
-        Column("Group", lambda dataset: group_cell(inputs.group(dataset))),
+        Column("Group", lambda dataset: group_cell(inputs.groups[dataset])),
         *columns_of(inputs.names, lambda encoder, dataset: scores[dataset][encoder]),
         Column("Best trivial", partial(_best_trivial, inputs)),
         Column("Majority", lambda dataset: inputs.any_score(dataset).majority),
         Column("Chance", lambda dataset: inputs.any_score(dataset).chance),
-        *([papers] if ranges else ()),
+        *([papers] if ranges else []),
         Column("Test rows", lambda dataset: _asked(inputs.any_score(dataset))),
     ]
     return by_dataset(
@@ -165,8 +125,8 @@ def _benchmark_scores(inputs: Inputs, benchmark: str, about: Sequence[str]) -> l
         columns,
         datasets,
         dataset=scored_dataset_cell,
-        name=f"scores-{unused_name(benchmark, ())}",
-        words={"benchmark": benchmark},
+        name=f"scores-{layout.unused_name(benchmark)}",
+        benchmark=benchmark,
         more=about,
     )
 
@@ -186,7 +146,7 @@ def correlations(inputs: Inputs) -> list[Table]:
             return None
         pearson = score.measures[name]
         spearman = score.measures[name.replace("pearson", "spearman")]
-        cell = Cell(f"{percent(pearson)} / {percent(spearman)}", value=pearson)
+        cell = Cell(f"{layout.percent(pearson)} / {layout.percent(spearman)}", value=pearson)
         return sampled(inputs, [dataset], cell)
 
     subset = Column("Rows", lambda row: row[1].partition(", ")[2] or "all")
@@ -199,24 +159,32 @@ def baselines(inputs: Inputs) -> list[Table]:
     columns = columns_of(
         dict.fromkeys(chain.from_iterable(inputs.baselines.values())),
         lambda baseline, dataset: inputs.baselines[dataset].get(baseline),
-        titled,
+        layout.titled,
     )
     return by_dataset(inputs, "baselines", columns)
 
 
 def metric_of(groups: Iterable[Group]) -> str:
     """Return what the scores of groups of tasks measure, in words."""
-    correlation = "Pearson's correlation × 100"
     measured = set(groups)
     if measured == {SS}:
-        return correlation
-    return "Accuracy in per cent" + (f", of SS {correlation}," if SS in measured else "")
+        return sentence("correlation")
+    return sentence("accuracy_or_correlation" if SS in measured else "accuracy")
 
 
-def depends_on_scale(inputs: Inputs) -> bool:
-    """Return whether a change of the embeddings' scale may change the scores."""
+def about_scale(inputs: Inputs) -> str:
+    """Return a warning if a change of the embeddings' scale may change the scores."""
     protocol = PROTOCOLS.get(inputs.protocol["name"])
-    return protocol is not None and protocol.scale_matters
+    return sentence("of_scale") if protocol and protocol.scale_matters else ""
+
+
+def about_bold(encoders: Sequence[str], of: str) -> str:
+    """Return an explanation of what ``compared`` marks, if there is something to compare."""
+    return f" {sentence('bold', of=of)}" if len(encoders) > 1 else ""
+
+
+def _random(scores: Iterable[Score]) -> bool:
+    return any(score.deviation is not None for score in scores)
 
 
 def _scores(inputs: Inputs, dataset: str) -> dict[str, Cell]:
@@ -232,11 +200,11 @@ def _scores(inputs: Inputs, dataset: str) -> dict[str, Cell]:
 
 
 def _score(score: Score, trivial: float) -> Cell:
-    spread = "" if score.deviation is None else f" ± {percent(score.deviation)}"
+    spread = "" if score.deviation is None else f" ± {layout.percent(score.deviation)}"
     return Cell(
-        percent(score.value) + spread,
-        bracketed(score.interval),
-        () if score.interval[0] > trivial else (NOT_SHOWN,),
+        layout.percent(score.value) + spread,
+        layout.bracketed(score.interval),
+        given({layout.NOT_SHOWN: score.interval[0] <= trivial}),
         score.value,
         strip=(*score.interval, trivial),
     )
@@ -244,12 +212,11 @@ def _score(score: Score, trivial: float) -> Cell:
 
 def _best_trivial(inputs: Inputs, dataset: str) -> Cell:
     name, value = inputs.best_trivial(dataset)
-    return percent_cell(value, detail=f"({spaced(name)})")
+    return layout.percent_cell(value, detail=f"({layout.spaced(name)})")
 
 
 def _asked(score: Score) -> Cell:
-    folds = f"in {score.folds} folds" if score.folds else ""
-    return Cell(f"{score.asked:,}", folds, value=score.asked)
+    return layout.counted(score.asked, detail=f"in {score.folds} folds" if score.folds else "")
 
 
 def _sizes(score: Score) -> str:

@@ -22,7 +22,7 @@ from builders.exchange.finding import find_targets, load_target
 from builders.exchange.target import Target
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from builders.tasks.example_task import answer_columns, further_columns
+from builders.tasks.task import answer_columns, further_columns
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.running.errors import InputError

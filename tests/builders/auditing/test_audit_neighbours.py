@@ -14,7 +14,7 @@ from builders.auditing.auditing import audit
 from builders.auditing.report import failures_of, undeclared_of
 from builders.store.schema import instance_schema
 from builders.tasks import TASKS
-from builders.tasks.example_task import further_columns
+from builders.tasks.task import further_columns
 from corpora_recipes.facts import CollectionFacts
 from corpora_recipes.running.errors import InputError
 

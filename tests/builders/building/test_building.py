@@ -1,30 +1,23 @@
 """Building datasets: exact rows, balance, disjoint splits and documents, donors, determinism."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-import time
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from conftest import REPOSITORY, document, write_as_read
-from contents import contents
+from conftest import document, write_as_read
 
-from builders.building.building import build
-from builders.building.made import limit_of
+from builders.building.building import build, limit_of
 from builders.plan.datasets import datasets_of
 from builders.store.shards import digests
 from builders.tasks import discourse_coherence
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import CORPORA
 from corpora_recipes.text.same_text import normalise
 
 TASKS = {
@@ -32,11 +25,17 @@ TASKS = {
     "bso_mine": {"task": "sentence_ordering"},
     "dc_mine": {"task": "discourse_coherence"},
 }
+KEYS = ("document_id", "donor_id")
 
 
 def rows_of(folder: Path, split: str | None = None) -> list[dict]:
     names = sorted(folder.glob(f"{split or '*'}-*.parquet"))
     return [row for name in names for row in pq.read_table(name).to_pylist()]
+
+
+def documents_of(folder: Path) -> list[str]:
+    """Return the documents that rows, and the replacing sentences in them, are from."""
+    return [row[key] for row in rows_of(folder) for key in KEYS if row.get(key)]
 
 
 def place(sentence: str) -> tuple[int, int]:
@@ -46,14 +45,32 @@ def place(sentence: str) -> tuple[int, int]:
 
 
 @pytest.fixture
-def built(tmp_path, make_corpus, write_records):
-    records = write_records([document(n, topics=[f"t{n % 7}"]) for n in range(300)])
-    build(make_corpus(datasets=TASKS), records, tmp_path / "out", "upstream")
-    return tmp_path / "out"
+def make(tmp_path, make_corpus, write_records):
+    """Return a function that builds datasets of records, and returns their folder and report."""
+
+    def build_datasets(
+        records: list, out: str = "out", corpus: Corpus | None = None, **datasets: dict
+    ) -> tuple[Path, dict[str, Any]]:
+        corpus = corpus or make_corpus()
+        corpus = replace(corpus, datasets=datasets or corpus.datasets)
+        return tmp_path / out, build(corpus, write_records(records), tmp_path / out, "upstream")
+
+    return build_datasets
 
 
-def test_sentence_position_rows(built: Path) -> None:
-    for row in rows_of(built / "sp_mine"):
+DOCUMENTS = [document(n, topics=[f"t{n % 7}"]) for n in range(300)]
+
+
+@pytest.fixture(scope="module")
+def whole(make_corpus, tmp_path_factory) -> Path:
+    """Return a folder with the three datasets of 300 documents, which no test changes."""
+    folder = tmp_path_factory.mktemp("built")
+    build(make_corpus(datasets=TASKS), write_as_read(folder, DOCUMENTS), folder / "out", "upstream")
+    return folder / "out"
+
+
+def test_sentence_position_rows(whole: Path) -> None:
+    for row in rows_of(whole / "sp_mine"):
         number = int(row["document_id"].removeprefix("doc-"))
         order = [place(sentence) for sentence in row["sentences"]]
         moved = row["label"] + 1
@@ -61,9 +78,9 @@ def test_sentence_position_rows(built: Path) -> None:
         assert order == [(number, n) for n in [moved, *others]]
 
 
-def test_sentence_ordering_rows(built: Path) -> None:
+def test_sentence_ordering_rows(whole: Path) -> None:
     first = Counter[int]()
-    for row in rows_of(built / "bso_mine"):
+    for row in rows_of(whole / "bso_mine"):
         order = [place(sentence)[1] for sentence in row["sentences"]]
         first[min(order)] += 1
         assert order == sorted(order, reverse=row["label"] == 0)
@@ -72,19 +89,18 @@ def test_sentence_ordering_rows(built: Path) -> None:
     assert max(first.values()) < 2 * min(first.values())
 
 
-def test_pairs_of_the_first_two_sentences(tmp_path, make_corpus, write_records) -> None:
-    records = write_records([document(n, sentences=2 + n % 5) for n in range(60)])
-    entry = {"bso_mine": {"task": "sentence_ordering", "pair": "first"}}
-    build(make_corpus(datasets=entry), records, tmp_path / "out", "upstream")
-    rows = rows_of(tmp_path / "out" / "bso_mine")
+def test_pairs_of_the_first_two_sentences(make) -> None:
+    documents = [document(n, sentences=2 + n % 5) for n in range(60)]
+    folder, _ = make(documents, bso_mine={"task": "sentence_ordering", "pair": "first"})
+    rows = rows_of(folder / "bso_mine")
     assert len(rows) > 50  # documents of two sentences are enough
     for row in rows:
         order = [place(sentence)[1] for sentence in row["sentences"]]
         assert order == ([1, 2] if row["label"] == 1 else [2, 1])
 
 
-def test_discourse_coherence_rows(built: Path) -> None:
-    for row in rows_of(built / "dc_mine"):
+def test_discourse_coherence_rows(whole: Path) -> None:
+    for row in rows_of(whole / "dc_mine"):
         number = int(row["document_id"].removeprefix("doc-"))
         places = [place(sentence) for sentence in row["sentences"]]
         first = places[0][1]
@@ -100,285 +116,140 @@ def test_discourse_coherence_rows(built: Path) -> None:
         assert places == expected
 
 
-def test_donors_are_used_once_never_a_source_and_of_the_same_split(built: Path) -> None:
-    rows = rows_of(built / "dc_mine")
+def test_documents_have_one_split_and_donors_are_used_once_and_never_a_source(whole: Path) -> None:
+    rows = rows_of(whole / "dc_mine")
+    splits = {r["document_id"]: r["split"] for name in TASKS for r in rows_of(whole / name)}
+    for name in TASKS:
+        assert all(splits[row["document_id"]] == row["split"] for row in rows_of(whole / name))
     donors = [row["donor_id"] for row in rows if row["donor_id"]]
     assert len(donors) == len(rows) / 2
     assert len(set(donors)) == len(donors)
     assert not set(donors) & {row["document_id"] for row in rows}
-    splits = {row["document_id"]: row["split"] for row in rows_of(built / "sp_mine")}
     for row in rows:
         assert splits.get(row["donor_id"], row["split"]) == row["split"]
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_classes_are_exactly_balanced_in_every_split(built: Path, name: str) -> None:
+def test_classes_are_exactly_balanced_in_every_split(whole: Path, name: str) -> None:
     for split in ("train", "validation", "test"):
-        counts = Counter(row["label"] for row in rows_of(built / name, split))
+        counts = Counter(row["label"] for row in rows_of(whole / name, split))
         assert len(set(counts.values())) == 1
         assert len(counts) == (5 if name == "sp_mine" else 2)
 
 
-def test_a_document_has_the_same_split_in_every_task(built: Path) -> None:
-    splits: dict[str, set[str]] = {}
-    for name in TASKS:
-        for row in rows_of(built / name):
-            splits.setdefault(row["document_id"], set()).add(row["split"])
-    assert all(len(found) == 1 for found in splits.values())
-
-
-def test_row_order_tells_nothing(built: Path) -> None:
-    labels = [row["label"] for row in rows_of(built / "bso_mine", "train")]
-    parity = sum(label == index % 2 for index, label in enumerate(labels)) / len(labels)
-    assert 0.4 < parity < 0.6
-
-
-def test_counts_pinned(built: Path) -> None:
-    report = json.loads((built / "build.json").read_text())
-    assert report["sp_mine"]["rows"] == PINNED_ROWS["sp_mine"]
-    assert report["dc_mine"]["rows"] == PINNED_ROWS["dc_mine"]
+def test_rows_pinned(whole: Path) -> None:
+    report = json.loads((whole / "build.json").read_text())
+    assert {name: tuple(report[name]["rows"].values()) for name in PINNED_ROWS} == PINNED_ROWS
     assert report["dc_mine"]["documents"]["read"] == 300
-
-
-def test_rows_pinned(built: Path) -> None:
-    rows = rows_of(built / "dc_mine", "test")
+    rows = rows_of(whole / "dc_mine", "test")
     assert [(r["id"], r["label"], r["donor_id"]) for r in (rows[0], rows[-1])] == PINNED_DC
 
 
-PINNED_ROWS = {
-    "sp_mine": {"train": 110, "validation": 25, "test": 30},
-    "dc_mine": {"train": 50, "validation": 10, "test": 20},
-}
+PINNED_ROWS = {"sp_mine": (110, 25, 30), "dc_mine": (50, 10, 20)}
 PINNED_DC = [("doc-0252", 0, "doc-0053"), ("doc-0254", 1, None)]
 
 
-def test_small_corpora_lend_documents_between_sp_and_bso_but_never_of_dc(built: Path) -> None:
-    used = {
-        name: {
-            row[key]
-            for row in rows_of(built / name)
-            for key in ("document_id", "donor_id")
-            if row.get(key)
-        }
-        for name in TASKS
-    }
+def test_small_corpora_lend_documents_between_sp_and_bso_but_never_of_dc(whole: Path) -> None:
+    used = {name: set(documents_of(whole / name)) for name in TASKS}
     assert not used["dc_mine"] & (used["sp_mine"] | used["bso_mine"])
     assert len(used["sp_mine"] & used["bso_mine"]) > 150
-    report = json.loads((built / "build.json").read_text())
+    report = json.loads((whole / "build.json").read_text())
     both = len(used["sp_mine"] & used["bso_mine"])
     assert report["sp_mine"]["documents"]["used_in_another_dataset_too"] == both
     assert report["dc_mine"]["documents"]["used_in_another_dataset_too"] == 0
 
 
-@pytest.mark.parametrize("rows", [[60, 20, 20], [100, 34, 34], [130, 45, 45]])
-def test_one_document_less_changes_few_rows_at_any_quota(
-    tmp_path, make_corpus, write_records, rows
-) -> None:
+@pytest.mark.parametrize("rows", [[60, 20, 20], [100, 34, 34]])
+def test_one_document_less_changes_few_rows_at_any_quota(make, rows) -> None:
     # Around these quotas the corpus begins to be too small for disjoint datasets.
     datasets = {name: {**entry, "rows": rows} for name, entry in TASKS.items()}
     documents = [document(n, topics=[f"t{n % 7}"]) for n in range(700)]
-    found = []
-    for left_out in (None, 17, 400):
-        records = write_records([d for n, d in enumerate(documents) if n != left_out])
-        build(make_corpus(datasets=datasets), records, tmp_path / f"out-{left_out}", "upstream")
-        found.append(
-            {
-                (name, row["id"]): row
-                for name in TASKS
-                for row in rows_of(tmp_path / f"out-{left_out}" / name)
-            }
-        )
-    for fewer in found[1:]:
-        changed = [key for key, row in found[0].items() if fewer.get(key) != row]
-        assert len(changed) <= 20, len(changed)
+
+    def rows_without(left_out: int | None) -> dict:
+        fewer = [item for n, item in enumerate(documents) if n != left_out]
+        folder, _ = make(fewer, f"without-{left_out}", **datasets)
+        return {(name, row["id"]): row for name in TASKS for row in rows_of(folder / name)}
+
+    before, after = rows_without(None), rows_without(400)
+    assert sum(after.get(key) != row for key, row in before.items()) <= 20
 
 
-def test_a_large_corpus_serves_its_tasks_with_disjoint_documents(
-    tmp_path, make_corpus, write_records
-) -> None:
+def test_a_large_corpus_serves_its_tasks_with_disjoint_documents(make) -> None:
     small = {name: {**entry, "rows": [20, 10, 10]} for name, entry in TASKS.items()}
-    records = write_records([document(n) for n in range(600)])
-    build(make_corpus(datasets=small), records, tmp_path / "out", "upstream")
-    used = [
-        row[key]
-        for name in TASKS
-        for row in rows_of(tmp_path / "out" / name)
-        for key in ("document_id", "donor_id")
-        if row.get(key)
-    ]
+    folder, _ = make([document(n) for n in range(600)], **small)
+    used = [document_id for name in TASKS for document_id in documents_of(folder / name)]
     assert len(used) == 3 * 40 + 20
     assert len(set(used)) == len(used)
 
 
-def test_one_document_less_changes_few_rows(tmp_path, make_corpus, write_records, built) -> None:
-    records = write_records([document(n, topics=[f"t{n % 7}"]) for n in range(300) if n != 17])
-    build(make_corpus(datasets=TASKS), records, tmp_path / "fewer", "upstream")
-    for name in TASKS:
-        before = {row["id"]: row for row in rows_of(built / name)}
-        after = {row["id"]: row for row in rows_of(tmp_path / "fewer" / name)}
-        changed = [i for i in before if i in after and before[i] != after[i]]
-        assert len(changed) <= 10, name
-
-
-def test_passages_with_a_sentence_seen_before_are_left_out(
-    tmp_path, make_corpus, write_records
-) -> None:
-    twins = [document(n) for n in range(60)]
-    copy = document(5)
-    twins.append(type(copy)("copy-of-5", copy.title, copy.topics, copy.sections))
-    build(make_corpus(), write_records(twins), tmp_path / "out", "upstream")
-    report = json.loads((tmp_path / "out" / "build.json").read_text())
+def test_passages_with_a_sentence_seen_before_are_left_out(make) -> None:
+    folder, report = make([*DOCUMENTS[:60], replace(DOCUMENTS[5], id="copy-of-5")])
     assert report["sp_mine"]["passages"]["repeated_sentence"] == 1
-    sentences = Counter(
-        normalise(s) for row in rows_of(tmp_path / "out" / "sp_mine") for s in row["sentences"]
-    )
+    sentences = Counter(normalise(s) for r in rows_of(folder / "sp_mine") for s in r["sentences"])
     assert max(sentences.values()) == 1
 
 
-def test_a_passage_with_an_unfinished_sentence_is_left_out(
-    tmp_path, make_corpus, write_records
-) -> None:
+def test_a_passage_with_an_unfinished_sentence_is_left_out(make) -> None:
     documents = [document(n) for n in range(60)]
     for number, place in ((3, 4), (7, 5)):
         lead = documents[number].sections[0].paragraphs
         lead[1][place - 3] = lead[1][place - 3].removesuffix(".")
-    build(make_corpus(), write_records(documents), tmp_path / "out", "upstream")
-    report = json.loads((tmp_path / "out" / "build.json").read_text())
+    folder, report = make(documents)
     # The sixth sentence of document 7 is not one of its first five.
     assert report["sp_mine"]["passages"]["unfinished_sentence"] == 1
-    assert "doc-0003" not in {row["document_id"] for row in rows_of(tmp_path / "out" / "sp_mine")}
+    assert "doc-0003" not in {row["document_id"] for row in rows_of(folder / "sp_mine")}
 
 
 @pytest.mark.parametrize(
-    ("rows", "short", "datasets", "said"),
+    ("rows", "short", "names", "limit"),
     [
         ([20, 10, 10], 0, ["sp_mine"], "all rows that were asked for"),
         ([500, 50, 50], 150, ["sp_mine"], "(300 read); most left out: 150 documents are too short"),
-        (
-            [500, 50, 50],
-            5,
-            ["sp_mine", "dc_mine"],
-            "passages are of documents that went to another",
-        ),
+        ([500, 50, 50], 5, ["sp_mine", "dc_mine"], "documents that went to another"),
     ],
 )
-def test_what_limits_the_rows(
-    tmp_path, make_corpus, write_records, rows, short, datasets, said
-) -> None:
-    records = write_records([document(n, sentences=3 if n < short else 8) for n in range(300)])
-    corpus = make_corpus(datasets={name: TASKS[name] | {"rows": rows} for name in datasets})
-    report = build(corpus, records, tmp_path / "out", "upstream")
+def test_what_limits_the_rows(make, make_corpus, rows, short, names, limit) -> None:
+    documents = [document(n, sentences=3 if n < short else 8) for n in range(300)]
+    corpus = make_corpus(datasets={name: TASKS[name] | {"rows": rows} for name in names})
+    _, report = make(documents, corpus=corpus)
     limits = {d.name: limit_of(d, report[d.name]) for d in datasets_of(corpus, "upstream")}
-    assert said in limits["sp_mine"], limits
+    assert limit in limits["sp_mine"], limits
 
 
-def test_same_topic_donors_share_a_topic(tmp_path, make_corpus, write_records) -> None:
+def test_same_topic_donors_share_a_topic(make) -> None:
     documents = [document(n, topics=[f"t{n % 5}"]) for n in range(300)]
     entry = {"task": "discourse_coherence", "donors": "same_topic", "rows": [40, 16, 16]}
-    entry = {"dc_mine": entry}
-    build(make_corpus(datasets=entry), write_records(documents), tmp_path / "out", "upstream")
+    folder, report = make(documents, dc_mine=entry)
     topics = {item.id: item.topics for item in documents}
-    pairs = [r for r in rows_of(tmp_path / "out" / "dc_mine") if r["donor_id"]]
-    shared = [topics[r["document_id"]] == topics[r["donor_id"]] for r in pairs]
+    pairs = [row for row in rows_of(folder / "dc_mine") if row["donor_id"]]
+    shared = [topics[row["document_id"]] == topics[row["donor_id"]] for row in pairs]
     assert len(shared) == 36
-    report = json.loads((tmp_path / "out" / "build.json").read_text())
     unrelated = report["dc_mine"]["donors"]["without_shared_topic"]
     assert unrelated == shared.count(False) <= 4
 
 
-def test_similar_donors_share_as_many_words(tmp_path, make_corpus, write_records) -> None:
-    documents = [
-        Document(
-            f"doc-{n:04d}",
-            "",
-            ["t"],
-            [Section("", 1, [[f"El asunto {n % 3} llega en {n * 10 + m}." for m in range(6)]])],
-        )
-        for n in range(300)
-    ]
+def test_similar_donors_share_as_many_words(make) -> None:
+    documents = []
+    for n in range(200):
+        body = [f"El asunto {n % 3} llega en {n * 10 + m}." for m in range(6)]
+        documents.append(Document(f"doc-{n:04d}", "", ["t"], [Section("", 1, [body])]))
     shared = {}
     for donors in ("random", "similar"):
-        entry = {"dc_mine": {"task": "discourse_coherence", "donors": donors}}
-        out = tmp_path / donors
-        build(make_corpus(datasets=entry), write_records(documents), out, "upstream")
-        rows = [row for row in rows_of(out / "dc_mine") if row["donor_id"]]
-        subjects = [[sentence.split()[2] for sentence in row["sentences"]] for row in rows]
-        shared[donors] = sum(len(set(found)) == 1 for found in subjects) / len(rows)
+        folder, _ = make(documents, dc_mine={"task": "discourse_coherence", "donors": donors})
+        rows = [row for row in rows_of(folder / "dc_mine") if row["donor_id"]]
+        subjects = [{sentence.split()[2] for sentence in row["sentences"]} for row in rows]
+        shared[donors] = sum(len(of_row) == 1 for of_row in subjects) / len(rows)
         assert len({row["donor_id"] for row in rows}) == len(rows)
     assert 0.2 < shared["random"] < 0.45
     assert shared["similar"] > 0.95
 
 
-def start_build(folder: Path, documents: list[Document], **environment: str) -> subprocess.Popen:
-    """Start the stage in a new folder that has the records, and return its process."""
-    (folder / "data" / "records").mkdir(parents=True, exist_ok=True)
-    write_as_read(folder / "data" / "records", documents)
-    return subprocess.Popen(
-        [sys.executable, "-m", "evaluation.commands", "build"],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | environment,
-        stdout=subprocess.DEVNULL,
-    )
-
-
-@pytest.fixture
-def mine(write_params) -> Path:
-    """Return params.yaml with three datasets of the corpus "mine"."""
-    corpus = {"recipe": "jsonl", "path": "own.jsonl", "licence": "CC0 1.0"}
-    params: Path = write_params({"mine": {"corpus": corpus, "datasets": TASKS}})
-    return params
-
-
-def test_the_same_bytes_whatever_the_hash_seed_and_order(tmp_path, mine) -> None:
-    found = []
-    for hash_seed, step in (("0", 1), ("77", -1)):
-        folder = tmp_path / hash_seed
-        folder.mkdir()
-        shutil.copy(mine, folder)
-        documents = [document(n) for n in range(80)][::step]
-        assert start_build(folder, documents, PYTHONHASHSEED=hash_seed).wait() == 0
-        found.append(contents(folder / CORPORA / "mine"))
-    assert found[0] == found[1]
-    assert len(found[0]) == 10
-
-
-def test_killed_in_the_middle_and_run_again_gives_the_same_rows(
-    tmp_path, mine, make_corpus
-) -> None:
-    documents = [document(n) for n in range(600)]
-    out = tmp_path / CORPORA / "mine"
-    process = start_build(tmp_path, documents)
-    deadline = time.monotonic() + 60
-    while not list(out.parent.glob(".mine.*.part/*/*")) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    process.kill()
-    process.wait()
-    assert not out.exists()
-    assert list(out.parent.glob(".mine.*.part"))
-    assert start_build(tmp_path, documents).wait() == 0
-    assert not list(out.parent.glob(".mine.*.part"))
-    records = tmp_path / "data" / "records" / "mine.parquet"
-    build(make_corpus(datasets=TASKS), records, tmp_path / "whole", "upstream")
-    assert list(digests(out)) == list(digests(tmp_path / "whole"))
-
-
-def test_too_few_documents_says_how_many_and_why(tmp_path, make_corpus, write_records) -> None:
+def test_too_few_documents_says_how_many_and_why(tmp_path, make) -> None:
     documents = [document(n) for n in range(6)] + [document(n, sentences=3) for n in range(6, 15)]
-    with pytest.raises(InputError) as error:
-        build(make_corpus(), write_records(documents), tmp_path / "out", "upstream")
-    message = str(error.value)
-    assert "dataset sp_mine (sentence position)" in message
-    assert "a row needs five finished sentences" in message
-    assert "read 15, without passage 9" in message
-    assert not (tmp_path / "out").exists()
-    assert not list(tmp_path.glob(".out*"))
-
-
-def test_a_failed_build_keeps_the_one_before(tmp_path, make_corpus, write_records, built) -> None:
-    before = list(digests(built))
-    with pytest.raises(InputError):
-        build(make_corpus(datasets=TASKS), write_records([document(1)]), built, "upstream")
-    assert list(digests(built)) == before
+    with pytest.raises(InputError, match="read 15, without passage 9") as error:
+        make(documents)
+    assert error.value.where == "dataset sp_mine (sentence position)"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.parquet"]
 
 
 def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
@@ -389,27 +260,22 @@ def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "words"),
+    ("entry", "where", "word"),
     [
-        ({"x": {"task": "sentence_positions"}}, ["sentence_ordering", "'sentence_positions'"]),
-        ({"x": {"task": "discourse_relations"}}, ["documents", "'discourse_relations'"]),
-        ({"x": {}}, ["tasks on documents"]),
-        ({"x": {"task": "sentence_position", "size": 3}}, ["task, version, rows", "size"]),
-        ({"x": {"task": "sentence_position", "rows": [1, 2]}}, ["three integers, 10 or more"]),
-        (
-            {"x": {"task": "sentence_position", "donors": "random"}},
-            ["task, version, rows", "donors"],
-        ),
-        ({"x": {"task": "discourse_coherence", "donors": "none"}}, ["random, same_topic"]),
-        ({"x": {"task": "sentence_position", "version": "draft"}}, ["three numbers"]),
+        ({"task": "sentence_positions"}, ".task", "sentence_ordering"),
+        ({"task": "discourse_relations"}, ".task", "tasks on documents"),
+        ({}, ".task", "nothing"),
+        ({"task": "sentence_position", "size": 3}, ".size", "task, version, rows"),
+        ({"task": "sentence_position", "rows": [1, 2]}, ".rows", "three integers, 10 or more"),
+        ({"task": "sentence_position", "donors": "random"}, ".donors", "unknown"),
+        ({"task": "discourse_coherence", "donors": "none"}, ".donors", "random, same_topic"),
+        ({"task": "sentence_position", "version": "draft"}, ".version", "three numbers"),
     ],
 )
-def test_dataset_entries_are_checked(tmp_path, make_corpus, write_records, entry, words) -> None:
-    with pytest.raises(InputError) as error:
-        build(
-            make_corpus(datasets=entry), write_records([document(1)]), tmp_path / "out", "upstream"
-        )
-    assert all(word in str(error.value) for word in words), str(error.value)
+def test_dataset_entries_are_checked(make_corpus, entry, where, word) -> None:
+    with pytest.raises(InputError, match=word) as error:
+        datasets_of(make_corpus(datasets={"x": entry}), "upstream")
+    assert f"datasets.x{where}" in error.value.where
 
 
 def dialogue(name: str, turns: list[int], split: str | None = None) -> Dialogue:
@@ -431,10 +297,10 @@ def dialogues(make_corpus) -> Corpus:
     return make_corpus(datasets={"dc_mine": {"task": "discourse_coherence"}}, facts=facts)
 
 
-def test_coherence_of_dialogues(tmp_path, dialogues, write_records) -> None:
+def test_coherence_of_dialogues(make, dialogues) -> None:
     films = [dialogue(f"f{n}", [20, 5, 13]) for n in range(40)]
-    build(dialogues, write_records(films), tmp_path / "out", "upstream")
-    rows = rows_of(tmp_path / "out" / "dc_mine")
+    folder, report = make(films, corpus=dialogues)
+    rows = rows_of(folder / "dc_mine")
     splits: dict[str, set[str]] = {}
     for row in rows:
         splits.setdefault(row["document_id"], set()).add(row["split"])
@@ -451,17 +317,11 @@ def test_coherence_of_dialogues(tmp_path, dialogues, write_records) -> None:
             assert row["sentences"][place].endswith(f" en {donor}.")
             row["sentences"][place] = expected[place]
         assert row["sentences"] == expected
-    assert all(len(found) == 1 for found in splits.values())
-    report = json.loads((tmp_path / "out" / "build.json").read_text())["dc_mine"]
-    assert report["rows"] == {"train": 64, "validation": 24, "test": 34}
-    assert report["passages"]["found"] == 40 * (3 + 2)
-    assert report["documents"] == {
-        "read": 40,
-        "without_passage": 0,
-        "no_passage_used": 0,
-        "used": 40,
-        "used_in_another_dataset_too": 0,
-    }
+    assert all(len(of_document) == 1 for of_document in splits.values())
+    assert report["dc_mine"]["rows"] == {"train": 64, "validation": 24, "test": 34}
+    assert report["dc_mine"]["passages"]["found"] == 40 * (3 + 2)
+    documents = {name: n for name, n in report["dc_mine"]["documents"].items() if n}
+    assert documents == {"read": 40, "used": 40}
 
 
 def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
@@ -474,93 +334,74 @@ def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
         assert sorted(p.rank for p in found) == list(range(len(found)))
 
 
-def test_a_split_of_one_book_takes_donors_from_its_other_conversations(
-    tmp_path, dialogues, write_records
-) -> None:
+def test_a_split_of_one_book_takes_donors_from_its_other_conversations(make, dialogues) -> None:
     books = [dialogue(split, [6] * 20, split) for split in ("train", "validation", "test")]
-    build(dialogues, write_records(books), tmp_path / "out", "upstream")
-    for row in rows_of(tmp_path / "out" / "dc_mine"):
+    folder, _ = make(books, corpus=dialogues)
+    for row in rows_of(folder / "dc_mine"):
         if row["donor_id"]:
             assert row["donor_id"] != row["id"]
             assert row["donor_id"].startswith(f"{row['split']}#")
 
 
-def test_donors_come_from_short_books_too(tmp_path, dialogues, write_records) -> None:
+def test_donors_come_from_short_books_too(make, dialogues) -> None:
     sizes = {"long": 180, "middle": 60, "short": 30}
     books = [
         dialogue(f"{name}-{split}", [6] * (count // 3), split)
         for name, count in sizes.items()
         for split in ("train", "validation", "test")
     ]
-    build(dialogues, write_records(books), tmp_path / "out", "upstream")
-    rows = [row for row in rows_of(tmp_path / "out" / "dc_mine") if row["donor_id"]]
+    folder, report = make(books, corpus=dialogues)
+    rows = [row for row in rows_of(folder / "dc_mine") if row["donor_id"]]
     donors = Counter(row["donor_id"].partition("-")[0] for row in rows)
     assert set(donors) == set(sizes)
     same = sum(row["document_id"] == row["donor_id"].partition("#")[0] for row in rows)
     # Two of three passages are of the long book: what the others give it, it takes.
     assert same < donors["long"] / 2
-    report = json.loads((tmp_path / "out" / "build.json").read_text())["dc_mine"]
-    assert report["donors"] == {"used": len(rows), "of_the_same_document": same}
+    assert report["dc_mine"]["donors"] == {"used": len(rows), "of_the_same_document": same}
 
 
-def test_a_turn_is_not_replaced_by_one_of_the_same_words(
-    tmp_path, dialogues, write_records
-) -> None:
+def test_a_turn_is_not_replaced_by_one_of_the_same_words(make, dialogues) -> None:
     films = [dialogue(f"f{n}", [6] * 6) for n in range(30)]
     for number, film in enumerate(films):
         for turns in film.conversations:
             # Half of the films say this at one of the places that can be replaced.
             turns[1 + number % 4] = "¿Qué?" if number % 2 else "No."
-    build(dialogues, write_records(films), tmp_path / "out", "upstream")
-    rows = rows_of(tmp_path / "out" / "dc_mine")
+    folder, _ = make(films, corpus=dialogues)
+    rows = rows_of(folder / "dc_mine")
     assert len(rows) > 50
     for row in rows:
         assert len(set(row["sentences"])) == 6
 
 
-def news(number: int, summary: str, body: list[str]) -> Document:
-    section = Section("", 1, [body])
-    return Document(f"n{number:03d}", "", [], [section], None, [summary])
-
-
-def test_section_prediction_rows(tmp_path, make_corpus, write_records) -> None:
+def test_section_prediction_rows(make) -> None:
     words = ["agua", "barco", "costa", "dique", "espuma", "faro", "grúa", "hierro", "isla", "junco"]
-    documents = [
-        news(
-            n,
-            f"El {words[n % 10]} número {n} abre hoy mismo.",
-            [
-                f"Se supo que el {words[n % 10]} número {n} iba a abrir después de tantos años.",
-                f"El {words[n // 10]} número {n} cede muy pronto.",
-                f"Nada se dijo del {words[n % 10]} {n}",
-                f"«El {words[n // 10]} número {n} cede», dijo.",
-                "La crisis sigue igual.",
-            ],
-        )
-        for n in range(100)
-    ]
-    entry = {"ssp_mine": {"task": "section_prediction", "rows": [60, 20, 20]}}
-    build(make_corpus(datasets=entry), write_records(documents), tmp_path / "out", "upstream")
-    rows = {row["id"]: row for row in rows_of(tmp_path / "out" / "ssp_mine")}
+    documents = []
+    for n in range(100):
+        summary = f"El {words[n % 10]} número {n} abre hoy mismo."
+        body = [
+            f"Se supo que el {words[n % 10]} número {n} iba a abrir después de tantos años.",
+            f"El {words[n // 10]} número {n} cede muy pronto.",
+            f"Nada se dijo del {words[n % 10]} {n}",
+            f"«El {words[n // 10]} número {n} cede», dijo.",
+            "La crisis sigue igual.",
+        ]
+        section = Section("", 1, [body])
+        documents.append(Document(f"n{n:03d}", "", [], [section], None, [summary]))
+    folder, _ = make(documents, ssp_mine={"task": "section_prediction", "rows": [60, 20, 20]})
+    rows = {row["id"]: row for row in rows_of(folder / "ssp_mine")}
     assert len(rows) > 50
-    for name, row in rows.items():
-        document, _, label = name.partition("#")
-        number = int(document[1:])
-        assert row["document_id"] == document
-        assert ["body", "summary"][row["label"]] == label
-        other = rows[f"{document}#{'body' if label == 'summary' else 'summary'}"]
-        assert other["split"] == row["split"]
-        # The body sentence is the one that is about as long as the summary's.
-        assert row["sentence"] == (
-            documents[number].summary[0]
-            if label == "summary"
-            else documents[number].sections[0].paragraphs[0][1]
-        )
+    for name, summary in rows.items():
+        if name.endswith("#summary"):
+            body = rows[name.replace("summary", "body")]
+            source = documents[int(summary["document_id"][1:])]
+            assert (summary["label"], body["label"], body["split"]) == (1, 0, summary["split"])
+            assert summary["id"] == f"{source.id}#summary"
+            # The body sentence is the one that is about as long as the summary's.
+            expected = (source.summary[0], source.sections[0].paragraphs[0][1])
+            assert (summary["sentence"], body["sentence"]) == expected
 
 
-def test_sentences_of_one_row_are_told_apart_by_no_length(
-    tmp_path, make_corpus, write_records
-) -> None:
+def test_sentences_of_one_row_are_told_apart_by_no_length(make) -> None:
     # Three of four documents open with their longer sentence.
     documents = []
     for n in range(400):
@@ -568,24 +409,22 @@ def test_sentences_of_one_row_are_told_apart_by_no_length(
         short = f"La breve del documento {n}."
         body = [long, short] if n % 4 else [short, long]
         documents.append(Document(f"d{n}", "", [], [Section("", 1, [body])]))
-    entry = {"bso_mine": {"task": "sentence_ordering", "pair": "first"}}
-    build(make_corpus(datasets=entry), write_records(documents), tmp_path / "out", "upstream")
-    rows = rows_of(tmp_path / "out" / "bso_mine")
+    entry = {"task": "sentence_ordering", "pair": "first"}
+    folder, report = make(documents, bso_mine=entry)
+    rows = rows_of(folder / "bso_mine")
     longer_first = [len(r["sentences"][0]) > len(r["sentences"][1]) for r in rows]
     right = sum(long == (r["label"] == 1) for long, r in zip(longer_first, rows, strict=True))
     assert 0.42 < right / len(rows) < 0.58
-    report = json.loads((tmp_path / "out" / "build.json").read_text())["bso_mine"]
-    assert 150 < report["passages"]["length_tells"] < 210
+    assert 150 < report["bso_mine"]["passages"]["length_tells"] < 210
 
 
-def test_of_many_passages_only_the_first_are_held(tmp_path, dialogues, write_records) -> None:
+def test_of_many_passages_only_the_first_are_held(make, dialogues) -> None:
     films = [dialogue(f"f{n:03d}", [60]) for n in range(120)]
-    entry = {"dc_mine": {"task": "discourse_coherence", "rows": [20, 10, 10]}}
-    corpus = replace(dialogues, datasets=entry)
-    build(corpus, write_records(films), tmp_path / "out", "upstream")
-    report = json.loads((tmp_path / "out" / "build.json").read_text())["dc_mine"]
-    assert report["passages"]["found"] == 1200
+    entry = {"task": "discourse_coherence", "rows": [20, 10, 10]}
+    folder, report = make(films, corpus=dialogues, dc_mine=entry)
+    passages = report["dc_mine"]["passages"]
+    assert passages["found"] == 1200
     # One of each film is enough for train, and two where a split has few films.
-    assert 1200 - 2 * 120 < report["passages"]["not_needed"] <= 1200 - 120
-    build(corpus, write_records(films[::-1]), tmp_path / "again", "upstream")
-    assert list(digests(tmp_path / "out")) == list(digests(tmp_path / "again"))
+    assert 1200 - 2 * 120 < passages["not_needed"] <= 1200 - 120
+    again, _ = make(films[::-1], "again", corpus=dialogues, dc_mine=entry)
+    assert list(digests(folder)) == list(digests(again))

@@ -56,33 +56,33 @@ def said(capsys) -> Callable[..., str]:
     return run
 
 
-def test_kept_rankings_are_those_that_would_be_composed(said) -> None:
-    assert said() == "2 rankings: 2 new"
-    first = contents(RANKINGS)
-    assert len(first) == 4
-    assert said() == "2 rankings: 2 kept, 0 new"
-    assert contents(RANKINGS) == first
+def test_kept_rankings_are_those_that_would_be_composed(said, write_params) -> None:
+    assert said("--only", "one") == "1 rankings: 1 new"
+    assert said() == "2 rankings: 1 kept, 1 new"
     write_pairs("two", "La barca.")
     assert said() == "2 rankings: 1 kept, 1 new"
     now = contents(RANKINGS)
+    assert len(now) == 4
     for folder in (RANKINGS, Path("data/memory")):
         shutil.rmtree(folder)
     assert said() == "2 rankings: 2 new"
-    assert contents(RANKINGS) == now != first
-
-
-def test_rankings_that_are_not_named_stay(said, write_params) -> None:
-    assert said("--only", "one") == "1 rankings: 1 new"
-    assert said("--only", "two") == "1 rankings: 1 new"
-    assert said() == "2 rankings: 2 kept, 0 new"
+    assert contents(RANKINGS) == now
     write_params(CORPORA, rankings={"two": ENTRIES["two"]})
     assert said() == "1 rankings: 1 kept, 0 new"
     assert [path.name for path in RANKINGS.iterdir()] == ["two"]
 
 
+def test_what_is_said_of_a_ranking(capsys) -> None:
+    assert main(["compose", "--only", "one"]) == 0
+    lines = ["one: test 4", "pairs: read 2, below_top_quarter 1, used 1"]
+    assert capsys.readouterr().out.splitlines()[:2] == lines
+    assert main(["compose", "--only", "other"]) == 1
+    assert "rankings among one, two" in capsys.readouterr().err
+
+
 def test_what_decides_the_rows_decides_what_is_kept(said, write_params, monkeypatch) -> None:
-    def changed(one: Any) -> str:
-        write_params(CORPORA | {"one_pairs": CORPORA["one_pairs"] | one}, rankings=ENTRIES)
+    def changed(entry: Any) -> str:
+        write_params(CORPORA | {"one_pairs": CORPORA["one_pairs"] | entry}, rankings=ENTRIES)
         return said()
 
     said()
@@ -99,18 +99,10 @@ def test_what_decides_the_rows_decides_what_is_kept(said, write_params, monkeypa
         assert said() == "2 rankings: 2 new"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda ranking: flip_bit(ranking / "one" / "test-00000-of-00001.parquet"),
-        lambda ranking: shutil.rmtree(ranking / "one"),
-        lambda ranking: (ranking / "build.json").unlink(),
-    ],
-)
-def test_damaged_rankings_are_composed_again(said, change: Callable[[Path], object]) -> None:
+def test_damaged_rankings_are_composed_again(said) -> None:
     said()
     first = contents(RANKINGS)
-    change(RANKINGS / "one")
+    flip_bit(RANKINGS / "one" / "one" / "test-00000-of-00001.parquet")
     assert said() == "2 rankings: 1 kept, 1 new"
     assert contents(RANKINGS) == first
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -22,25 +23,29 @@ from builders.store.schema import about_of
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Example
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.folders import CORPORA, RANKINGS, RECORDS
-from evaluation.commands import main
+from corpora_recipes.running.folders import INSTANCES, RECORDS
 
 ENTRY = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
 
 
 @pytest.fixture
 def composed(tmp_path, make_corpus, write_records) -> Callable[..., dict[str, Any]]:
-    """Return a function that composes the ranking "rank" of the records of a corpus of pairs."""
+    """Return a function that composes a ranking of the records of a corpus of pairs."""
 
     def make(
         examples: Sequence[Example], corpora: Sequence[Corpus] = (), **changes: Any
     ) -> dict[str, Any]:
         write_records(examples, "pairs")
-        own = corpora or [corpus_of_pairs(make_corpus())]
-        (ranking,) = rankings_of({"rank": ENTRY | changes}, own, "upstream")
+        used = corpora or [corpus_of_pairs(make_corpus())]
+        (ranking,) = rankings_of({"rank": ENTRY | changes}, used, "upstream")
         return compose(ranking, tmp_path, tmp_path / "out", "upstream")["rank"]
 
     return make
+
+
+def counts(part: dict[str, int]) -> str:
+    """Return the counts of a part of the report in words."""
+    return ", ".join(f"{name} {number}" for name, number in part.items())
 
 
 def rows_in(folder: Path) -> dict[str, dict[str, Any]]:
@@ -72,20 +77,11 @@ def test_texts_that_differ_in_case_and_punctuation_are_one_row(tmp_path, compose
         "positives": 2,
         "lowest_score": 4.25,
     }
-    assert report["pairs"] == {
-        "read": 12,
-        "repeated": 1,
-        "below_top_quarter": 8,
-        "same_text": 1,
-        "used": 2,
-    }
-    assert report["texts"] == {
-        "read": 24,
-        "same_as_another": 4,
-        "used": 20,
-        "with_positives": 3,
-        "groups_of_positives": 1,
-    }
+    assert (
+        counts(report["pairs"]) == "read 12, repeated 1, below_top_quarter 8, same_text 1, used 2"
+    )
+    texts = "read 24, same_as_another 4, used 20, with_positives 3, groups_of_positives 1"
+    assert counts(report["texts"]) == texts
     assert report["rows"] == {"test": 20}
     rows = rows_in(tmp_path)
     # The first by id stands for all, and texts of pairs with low scores are there too.
@@ -112,55 +108,22 @@ def test_the_order_of_pairs_decides_which_text_stands(tmp_path, composed) -> Non
     composed(examples, pairs=["pairs/plain", "pairs/scored"])
     rows = rows_in(tmp_path)
     assert rows["el faro"]["means"] == {"La torre", "La luz."}
-    assert {text: row["source"] for text, row in rows.items()} == {
-        "el faro": "pairs/plain",
-        "La torre": "pairs/plain",
-        "La luz.": "pairs/scored",
-        "La luna": "pairs/scored",
-    }
+    sources = {text: row["source"].removeprefix("pairs/") for text, row in rows.items()}
+    plain, scored = ("el faro", "La torre"), ("La luz.", "La luna")
+    assert sources == dict.fromkeys(plain, "plain") | dict.fromkeys(scored, "scored")
     composed(examples, pairs=["pairs/scored", "pairs/plain"])
     assert rows_in(tmp_path)["El faro."]["means"] == {"La torre", "La luz."}
 
 
-def test_scores_that_are_missing_or_negative_are_counted(tmp_path, composed) -> None:
-    scores = [None, -1.0, 5.0, 1.0, 1.0, 1.0, 7.0]
-    report = composed([pair(n, (f"a {n}", f"b {n}"), score) for n, score in enumerate(scores)])
-    assert report["pairs"] == {
-        "read": 7,
-        "missing_score": 1,
-        "negative_score": 1,
-        "out_of_scale": 1,
-        "below_top_quarter": 3,
-        "used": 1,
-    }
-    # Their texts are background all the same.
-    assert {"a 0", "b 1", "a 6"} <= rows_in(tmp_path).keys()
-
-
 def test_a_published_background_is_taken_as_it_is(tmp_path, composed) -> None:
-    report = composed(
-        [
-            pair(1, ("el faro", "la luz"), collection="plain"),
-            pair(2, ("la luz", "el faro"), collection="plain"),
-            pair(3, ("el faro", "El faro"), collection="plain"),
-            pair(4, ("el faro", "la luna"), collection="plain"),
-            pair(5, ("el faro", "el faro"), collection="plain"),
-            pair(6, ("el faro", "..."), collection="plain"),
-            *(single(n, text) for n, text in enumerate(["la luz", "el faro", "El faro", "a ,"])),
-            single(8, "..."),
-            single(9, "la luz"),
-        ],
-        pairs=["pairs/plain"],
-        background=["pairs/single"],
-    )
-    assert report["pairs"] == {
-        "read": 6,
-        "no_words": 1,
-        "repeated": 1,
-        "same_text": 1,
-        "not_in_background": 1,
-        "used": 2,
-    }
+    second = ("la luz", "El faro", "la luna", "el faro", "...")
+    texts = [("la luz", "el faro"), *(("el faro", text) for text in second)]
+    pairs = [pair(n, of_pair, collection="plain") for n, of_pair in enumerate(texts)]
+    ranked = ["la luz", "el faro", "El faro", "a ,", "...", "la luz"]
+    singles = [single(n, text) for n, text in enumerate(ranked)]
+    report = composed([*pairs, *singles], pairs=["pairs/plain"], background=["pairs/single"])
+    said = "read 6, no_words 1, repeated 1, same_text 1, not_in_background 1, used 2"
+    assert counts(report["pairs"]) == said
     assert (report["texts"]["no_words"], report["texts"]["same_as_another"]) == (1, 1)
     rows = rows_in(tmp_path)
     assert {text: row["means"] for text, row in rows.items()} == {
@@ -172,36 +135,41 @@ def test_a_published_background_is_taken_as_it_is(tmp_path, composed) -> None:
     assert {row["source"] for row in rows.values()} == {"pairs/single"}
 
 
-def test_a_background_without_the_pairs_is_refused(tmp_path, composed) -> None:
-    examples = [pair(1, ("el faro", "la luz"), collection="plain"), single(1, "El faro")]
-    with pytest.raises(InputError, match="both in the background") as error:
-        composed(examples, pairs=["pairs/plain"], background=["pairs/single"])
-    assert "not in background 1" in error.value.found
-    assert not (tmp_path / "out").exists()
+PLAIN = pair(1, ("el faro", "la luz"), collection="plain")
+LOW = [pair(n, (f"a {n}", f"b {n}"), n == 0) for n in range(10)]
 
 
-def test_no_pair_at_all_is_refused(composed) -> None:
-    with pytest.raises(InputError, match="one pair of paraphrases or more") as error:
-        composed(
-            [pair(1, ("el faro", "¡El faro!"), 5), pair(2, ("a", "b"), -1), pair(3, ("c", "d"), 1)]
-        )
-    assert error.value.where == "dataset rank (sentence ranking)"
-    assert "negative score 1, below top quarter 1, same text 1" in error.value.found
-
-
-def test_collections_that_the_records_lack_are_said(tmp_path, composed) -> None:
-    with pytest.raises(InputError, match="examples of scored or plain") as error:
-        composed([single(1, "el faro")], pairs=["pairs"])
-    assert error.value.where == str(tmp_path / "pairs.parquet")
-    assert error.value.found == "only those of single"
-    assert "a sample (`sources` in params.yaml) has only some" in error.value.todo
-
-
-def test_scores_that_tell_no_quarter_apart_are_refused(tmp_path, composed) -> None:
-    scores = [1, *[0] * 9]
-    with pytest.raises(InputError, match="10 different pairs, 1 of them") as error:
-        composed([pair(n, (f"a {n}", f"b {n}"), score) for n, score in enumerate(scores)])
-    assert error.value.where == f"{tmp_path / 'pairs.parquet'}: scored"
+@pytest.mark.parametrize(
+    ("examples", "changes", "where", "words"),
+    [
+        (
+            [PLAIN, single(1, "El faro")],
+            {"pairs": ["pairs/plain"], "background": ["pairs/single"]},
+            "dataset rank (sentence ranking)",
+            ["both in the background", "not in background 1"],
+        ),
+        (
+            [pair(1, ("el faro", "¡El faro!"), 5), pair(2, ("a", "b"), -1), LOW[3]],
+            {},
+            "dataset rank (sentence ranking)",
+            ["one pair of paraphrases", "negative score 1, below top quarter 1, same text 1"],
+        ),
+        (
+            [single(1, "el faro")],
+            {"pairs": ["pairs"]},
+            "pairs.parquet",
+            ["examples of scored or plain", "only those of single"],
+        ),
+        (LOW, {}, "pairs.parquet: scored", ["10 different pairs, 1 of them"]),
+    ],
+)
+def test_what_gives_no_ranking_is_refused(
+    tmp_path, composed, examples, changes, where, words
+) -> None:
+    with pytest.raises(InputError) as error:
+        composed(examples, **changes)
+    assert error.value.where.removeprefix(f"{tmp_path}/") == where
+    assert all(word in str(error.value) for word in words), str(error.value)
     assert not (tmp_path / "out").exists()
 
 
@@ -262,31 +230,21 @@ def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
     films = corpus_of_pairs(make_corpus(), "films", licence="Film licence", records="dialogues")
     turns = ["Un faro, un bote.", "¿Un bote? Guinea-Bissau"]
     write_records([Dialogue("f", "", [turns], "train")], "films")
+    texts = [("Faro", "LUZ"), ("luz", "foco")]
     report = composed(
-        [
-            pair(1, ("Faro", "LUZ"), collection="words"),
-            pair(2, ("luz", "foco"), collection="words"),
-        ],
+        [pair(n, of_pair, collection="words") for n, of_pair in enumerate(texts)],
         [corpus_of_pairs(make_corpus()), films],
         task="word_ranking",
         pairs=["pairs/words"],
         vocabulary="films",
     )
-    assert report["words"] == {
-        "running": 7,
-        "different": 4,
-        "most_frequent": 4,
-        "occurrences_of_the_rarest": 1,
-    }
+    words = "running 7, different 4, most_frequent 4, occurrences_of_the_rarest 1"
+    assert counts(report["words"]) == words
     rows = rows_in(tmp_path)
-    assert {text: (row["source"], row["licence"]) for text, row in rows.items()} == {
-        "faro": ("pairs/words", "CC0 1.0"),
-        "luz": ("pairs/words", "CC0 1.0"),
-        "foco": ("pairs/words", "CC0 1.0"),
-        "un": ("films", "Film licence"),
-        "bote": ("films", "Film licence"),
-        "guinea-bissau": ("films", "Film licence"),
-    }
+    of_pairs = dict.fromkeys(("faro", "luz", "foco"), ("pairs/words", "CC0 1.0"))
+    of_films = dict.fromkeys(("un", "bote", "guinea-bissau"), ("films", "Film licence"))
+    found = {text: (row["source"], row["licence"]) for text, row in rows.items()}
+    assert found == of_pairs | of_films
     assert rows["luz"]["means"] == {"faro", "foco"}
     assert report["texts"]["same_as_another"] == 2
 
@@ -294,7 +252,7 @@ def test_words_are_lower_cased_and_stand_beside_the_most_frequent(
 def test_words_are_the_same_if_equal_in_lower_case_and_nfc(tmp_path, composed) -> None:
     words = [("C++", "c#"), ("c++", "Café"), ("cafe\u0301", "bar"), ("+", "café")]
     report = composed(
-        [pair(n, own, collection="words") for n, own in enumerate(words)],
+        [pair(n, texts, collection="words") for n, texts in enumerate(words)],
         task="word_ranking",
         pairs=["pairs"],
     )
@@ -308,12 +266,14 @@ def test_words_are_the_same_if_equal_in_lower_case_and_nfc(tmp_path, composed) -
     assert report["texts"]["no_words"] == 1
 
 
-def test_a_vocabulary_without_words_is_refused(
-    tmp_path, make_corpus, write_records, composed
+@pytest.mark.parametrize("records", [[Dialogue("f", "", [["1 2"]], "train")], None])
+def test_a_vocabulary_without_words_or_records_is_refused(
+    tmp_path, make_corpus, write_records, composed, records
 ) -> None:
-    write_records([Dialogue("f", "", [["1 2"]], "train")], "films")
+    if records:
+        write_records(records, "films")
     films = corpus_of_pairs(make_corpus(), "films", records="dialogues")
-    with pytest.raises(InputError, match="running text") as error:
+    with pytest.raises(InputError) as error:
         composed(
             [pair(1, ("a", "b"), collection="words")],
             [corpus_of_pairs(make_corpus()), films],
@@ -325,18 +285,6 @@ def test_a_vocabulary_without_words_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_records_that_are_missing_are_said(tmp_path, make_corpus, composed) -> None:
-    corpora = [corpus_of_pairs(make_corpus()), make_corpus(name="films")]
-    with pytest.raises(InputError, match=r"films\.parquet"):
-        composed(
-            [pair(1, ("a", "b"), collection="words")],
-            corpora,
-            task="word_ranking",
-            pairs=["pairs/words"],
-            vocabulary="films",
-        )
-
-
 def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corpus) -> None:
     for corpus in (corpus_of_pairs(make_corpus()), make_corpus(datasets={})):
         missing = tmp_path / "none.parquet"
@@ -344,69 +292,36 @@ def test_a_corpus_that_only_rankings_use_is_built_as_nothing(tmp_path, make_corp
         assert json.loads((tmp_path / "out" / "build.json").read_text("utf-8")) == {}
 
 
+RUN = "from evaluation.commands import main; exit(main(['build']) + main(['compose']))"
+
+
 def test_the_same_bytes_whatever_the_hash_seed_and_order(
     tmp_path, write_params, repository
 ) -> None:
-    own = {"recipe": "jsonl", "path": "own.jsonl", "language": "en"}
+    """Of datasets of documents, and of a ranking."""
+    tasks = ("sentence_position", "sentence_ordering", "discourse_coherence")
+    mine = {"recipe": "jsonl", "path": "own.jsonl", "language": "en"}
+    words = {"task": "word_ranking", "language": "en", "vocabulary": "mine"}
     params = write_params(
         {
-            "mine": {"corpus": own, "datasets": {}},
+            "mine": {"corpus": mine, "datasets": {task: {"task": task} for task in tasks}},
             "evalrank": {"corpus": {"recipe": "evalrank", "language": "en"}},
         },
-        rankings={
-            "words": {
-                "task": "word_ranking",
-                "language": "en",
-                "pairs": ["evalrank/rg_65", "evalrank/mc_30"],
-                "vocabulary": "mine",
-            }
-        },
+        rankings={"words": words | {"pairs": ["evalrank/rg_65", "evalrank/mc_30"]}},
     )
-    found = []
+    written = []
     for hash_seed, step in (("0", 1), ("77", -1)):
         folder = tmp_path / hash_seed
         (folder / RECORDS).mkdir(parents=True)
+        shutil.copy(params, folder)
         pairs = [
             pair(n, (f"a{chr(97 + n % 26)}", f"b{chr(97 + n % 7)}"), n % 5, None, collection)
             for n, collection in enumerate(["rg_65", "mc_30"] * 20)
         ]
         write_as_read(folder / RECORDS, pairs[::step], "evalrank")
-        write_as_read(folder / RECORDS, [document(n) for n in range(9)][::step])
-        command = f"-m evaluation.commands compose --params {params}".split()
-        subprocess.run(
-            [sys.executable, *command],
-            cwd=folder,
-            env=os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)},
-            check=True,
-        )
-        found.append(contents(folder / RANKINGS))
-    assert found[0] == found[1]
-    assert len(found[0]) == 2
-
-
-def test_the_command_line(tmp_path, write_params, capsys, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    RECORDS.mkdir(parents=True)
-    entry = {"corpus": {"recipe": "sts", "language": "es"}}
-    rank = ENTRY | {"pairs": ["sts"]}
-    write_params({"sts": entry}, rankings={"rank": rank})
-    pairs = [("El faro.", "La luz."), ("El mar.", "Un bote.")]
-    examples = [pair(n, texts, 4 - n, "test", "2017") for n, texts in enumerate(pairs)]
-    write_as_read(RECORDS, examples, "sts")
-
-    def said(*command: str) -> list[str]:
-        assert main(command) == 0
-        return capsys.readouterr().out.splitlines()
-
-    assert said("compose") == [
-        "rank: test 4",
-        "pairs: read 2, below_top_quarter 1, used 1",
-        "compose: 1 rankings: 1 new",
-    ]
-    assert said("compose") == ["compose: 1 rankings: 1 kept, 0 new"]
-    assert "  rank: sentence ranking, from sts" in said("list")
-    assert main(["compose", "--only", "other"]) == 1
-    assert "rankings among rank" in capsys.readouterr().err
-    # A corpus without datasets has nothing to build.
-    assert said("build") == ["build: 1 corpora: 1 new"]
-    assert (CORPORA / "sts" / "build.json").read_text("utf-8") == "{}\n"
+        write_as_read(folder / RECORDS, [document(n) for n in range(80)][::step])
+        environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(repository)}
+        subprocess.run([sys.executable, "-c", RUN], cwd=folder, env=environment, check=True)
+        written.append(contents(folder / INSTANCES))
+    assert written[0] == written[1]
+    assert len(written[0]) == 13

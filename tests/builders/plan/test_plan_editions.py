@@ -29,9 +29,9 @@ def two(make_corpus: Callable[..., Corpus], new: dict[str, Any] = NEW, **how: An
 
 def test_an_edition_knows_the_older_dataset(make_corpus) -> None:
     groups = groups_of(two(make_corpus), {}, "upstream")
-    found = {dataset.name: dataset.edition_of for own in groups for dataset in own.datasets}
+    found = {dataset.name: dataset.edition_of for group in groups for dataset in group.datasets}
     assert found == {"dc_old": "", "sp_old": "", "sp_new": "sp_old"}
-    assert all("edition_of" not in dataset.about() for own in groups for dataset in own.datasets)
+    assert all("edition_of" not in d.about() for group in groups for d in group.datasets)
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,10 @@ def test_options_of_the_task_are_the_same(make_corpus) -> None:
 def test_the_package_says_of_which_it_is_an_edition_and_of_when(
     tmp_path: Path, make_corpus
 ) -> None:
-    window = {
-        "after": "2026-01-01",
-        "until": "2026-08-01",
-        "uncertain_days": 2,
-        "known_by": "page ids from 7 on",
-    }
+    window = {"after": "2026-01-01", "until": "2026-08-01", "uncertain_days": 2}
+    window["known_by"] = "page ids from 7 on"
     corpora = two(make_corpus)
+    corpora[0] = replace(corpora[0], datasets={"sp_old": OLD["sp_old"]})
     for corpus, first in zip(corpora, (0, 1000), strict=True):
         records = write_as_read(tmp_path, [document(first + n) for n in range(80)])
         if corpus.name == "newer":

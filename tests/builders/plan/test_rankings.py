@@ -33,30 +33,26 @@ def corpora(make_corpus) -> list[Corpus]:
     return [made, corpus_of_pairs(made), replace(probed, datasets={"entails": entry})]
 
 
-def one(corpora: list[Corpus], **changes: Any):
+def ranking_of(corpora: list[Corpus], **changes: Any):
     (ranking,) = rankings_of({"rank": ENTRY | changes}, corpora, "upstream")
     return ranking
 
 
 def test_a_corpus_stands_for_its_collections_of_pairs(corpora) -> None:
-    ranking = one(corpora, pairs=["probed", "pairs"])
+    ranking = ranking_of(corpora, pairs=["probed", "pairs"])
     names = [collection.path for collection in ranking.pairs]
     assert names == ["probed/captions", "probed/others", "pairs/scored", "pairs/plain"]
     assert ranking.probed == ["probed/captions"]
-    assert ranking.parts == {
-        "pairs": names,
-        "background": [],
-        "vocabulary": "",
-        "without_test": ["probed/captions"],
-    }
+    nothing = {"background": [], "vocabulary": ""}
+    parts = {"pairs": names, **nothing, "without_test": ["probed/captions"]}
+    assert ranking.about()["parts"] == parts
     assert ranking.licence == "CC BY 4.0; CC0 1.0"
-    assert ranking.about()["parts"] == ranking.parts
     (group,) = (g for g in groups_of(corpora, {"rank": ENTRY}, "upstream") if g.name == "rank")
     assert [origin.title for origin in group.origins] == ["Pairs"]
 
 
 def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
-    ranking = one(
+    ranking = ranking_of(
         corpora,
         task="word_ranking",
         pairs=["pairs"],
@@ -69,11 +65,9 @@ def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
     assert [collection.path for collection in ranking.background] == ["pairs/lexicon"]
     assert [corpus.name for corpus in ranking.corpora] == ["pairs", "mine"]
     assert (ranking.version, ranking.task.name) == ("1.2.0", "word_ranking")
-    assert [c.path for c in one(corpora, background=["pairs"]).background] == ["pairs/single"]
-
-
-def test_the_seed_of_a_ranking_is_the_run_s(corpora) -> None:
-    assert one([replace(corpus, seed=77) for corpus in corpora]).seed == 77
+    seeded = ranking_of([replace(corpus, seed=77) for corpus in corpora], background=["pairs"])
+    assert [collection.path for collection in seeded.background] == ["pairs/single"]
+    assert seeded.seed == 77
 
 
 def test_what_is_made_of_a_sample_is_one(corpora) -> None:
@@ -100,10 +94,9 @@ def test_a_corpus_needs_no_datasets_if_a_ranking_is_made_of_it(corpora) -> None:
     both = groups_of(corpora, {"rank": ENTRY | {"pairs": ["pairs", "probed"]}}, "upstream")
     assert not both[-1].redistributable
     where = r"corpora\.pairs\.datasets(.|\n)*at least one dataset, or a ranking that uses"
-    with pytest.raises(InputError, match=where) as error:
+    with pytest.raises(InputError, match=where):
         groups_of(corpora, {}, "upstream")
     assert datasets_of(corpora[1], "upstream") == []
-    assert "entry of `rankings`" in error.value.todo
 
 
 PAIRS = "one of pairs/scored, pairs/plain,"
@@ -115,44 +108,35 @@ PAIRS = "one of pairs/scored, pairs/plain,"
         ({"task": "similarity"}, ".task", "one of sentence_ranking, word_ranking"),
         ({"task": None}, ".task", "nothing"),
         ({"vocabulary": "mine"}, ".vocabulary", "keys among task, language, version, pairs, back"),
-        ({"rows": 3}, ".rows", "unknown"),
-        ({"version": "1"}, ".version", "three numbers"),
-        ({"pairs": None}, ".pairs", "a list of corpora"),
-        ({"pairs": []}, ".pairs", "a list of corpora"),
         ({"pairs": "pairs"}, ".pairs", "a list of corpora"),
-        ({"pairs": [3]}, ".pairs[0]", "a text"),
         ({"pairs": ["none"]}, ".pairs", "one of pairs, probed, for pairs of sentences"),
         ({"pairs": ["mine"]}, ".pairs", "one of pairs, probed, for pairs of sentences"),
         ({"pairs": ["pairs/single"]}, ".pairs", PAIRS),
-        ({"pairs": ["pairs/"]}, ".pairs", PAIRS),
         ({"pairs": ["pairs/words"]}, ".pairs", PAIRS),
         ({"pairs": ["pairs", "pairs"]}, ".pairs", "pairs/scored twice, the second time as 'pairs'"),
-        ({"pairs": ["pairs/plain", "pairs"]}, ".pairs", "pairs/plain twice"),
         ({"pairs": ["pairs", "pairs/plain"]}, ".pairs", "twice, the second time as 'pairs/plain'"),
         ({"background": ["probed"]}, ".background", "one of pairs, for single sentences"),
-        ({"background": ["pairs/plain"]}, ".background", "one of pairs/single,"),
-        ({"background": ["pairs/lexicon"]}, ".background", "one of pairs/single,"),
-        ({"background": []}, ".background", "a list of corpora"),
-        ({"background": None}, ".background", "a list of corpora"),
         ({"task": "word_ranking", "vocabulary": "pairs"}, ".vocabulary", "one of mine"),
-        ({"task": "word_ranking", "vocabulary": None}, ".vocabulary", "a corpus"),
-        ({"task": "word_ranking", "vocabulary": ""}, ".vocabulary", "a corpus"),
         ({"task": "word_ranking"} | WORDS, ".pairs", "one of pairs/words, for pairs of words"),
         ({"task": "word_ranking", "pairs": ["probed"]}, ".pairs", "one of pairs, for pairs of wor"),
         ({"language": "en"}, ".language", "es, the language of corpora.pairs"),
-        ({"language": None}, ".language", "the language of its corpora"),
         ({"language": "en", "pairs": ["none"]}, ".pairs", r"\(nothing\)"),
     ],
 )
 def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
     with pytest.raises(InputError, match=word) as error:
-        one(corpora, **changes)
+        ranking_of(corpora, **changes)
     assert error.value.where == f"params.yaml: rankings.rank{where}"
+
+
+def test_a_ranking_is_an_entry(corpora) -> None:
+    with pytest.raises(InputError, match=r"rankings\.mine"):
+        rankings_of({"mine": 5}, corpora, "upstream")
 
 
 @pytest.mark.parametrize("name", ["pairs", "sp_mine"])
 def test_a_name_that_is_taken_is_refused(corpora, name) -> None:
-    with pytest.raises(InputError, match=f"a name that differs from(.|\n)*{name}, which corpora"):
+    with pytest.raises(InputError, match=f"{name}, which corpora"):
         rankings_of({name: ENTRY}, corpora, "upstream")
 
 
@@ -160,14 +144,14 @@ def test_pairs_with_classes_alone_are_refused(corpora) -> None:
     labelled = CollectionFacts("Pairs.", 2, labels={"NO": "no"})
     corpora[1] = corpus_of_pairs(corpora[0], collections={"classes": labelled})
     with pytest.raises(InputError, match=r"one of probed, .*\n.*'pairs'"):
-        one(corpora)
+        ranking_of(corpora)
 
 
 def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
     with pytest.raises(InputError, match=r"rank\.pairs\n.*\(nothing\)"):
-        one([make_corpus()])
+        ranking_of([make_corpus()])
     with pytest.raises(InputError, match=r"rank\.vocabulary\n.*\(nothing\)"):
-        one(
+        ranking_of(
             [corpus_of_pairs(make_corpus()), make_corpus(language="en")],
             task="word_ranking",
             vocabulary="none",

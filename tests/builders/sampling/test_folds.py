@@ -1,13 +1,15 @@
-"""Splits of labelled examples: parts of the source, held-out validation, folds."""
+"""Labelled examples: which are taken; parts of the source, held-out validation, folds."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from conftest import caption, opinion
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.sampling.folds import FOLDS, assign, folds, same_text
+from builders.sampling.folds import FOLDS, assign, choose, folds, same_text
+from corpora_recipes.records import Example
 
 
 def test_parts_of_the_source_stay() -> None:
@@ -35,6 +37,7 @@ def test_of_one_part_or_none_there_are_folds(split) -> None:
     examples = [opinion(n, split) for n in range(60)]
     splits, of_fold = assign(examples, 1, "sent", trained=True)
     assert set(splits.values()) == {"train"}
+    assert of_fold == folds(examples, 1, "sent") != folds(examples, 2, "sent")
     by_class = Counter((of_fold[e.id], e.label) for e in examples)
     assert by_class == {(k, c): 3 for k in range(FOLDS) for c in ("negative", "positive")}
 
@@ -61,8 +64,8 @@ def test_folds_are_even_hold_a_text_together_and_ignore_the_order(drawn, random)
     of_text: dict[object, set[int]] = {}
     for example in examples:
         of_text.setdefault(same_text(example), set()).add(found[example.id])
-    assert all(len(own) == 1 for own in of_text.values())
-    sizes = Counter(next(iter(own)) for own in of_text.values())
+    assert all(len(numbers) == 1 for numbers in of_text.values())
+    sizes = Counter(next(iter(numbers)) for numbers in of_text.values())
     assert max(sizes.values(), default=0) - min((sizes[k] for k in range(FOLDS)), default=0) <= 1
     shuffled = sorted(examples, key=lambda example: random.random())
     assert folds(shuffled, 7, "sent") == found
@@ -77,12 +80,47 @@ def test_examples_of_one_document_are_not_parted() -> None:
     of_document: dict[str, set[str]] = {}
     for example in examples:
         of_document.setdefault(example.document_id, set()).add(splits[example.id])
-    assert all(len(own) == 1 for own in of_document.values())
+    assert all(len(of) == 1 for of in of_document.values())
     assert of_document["premise 0"] == of_document["premise 29"]
     held_out = [e for e in examples if splits[e.id] == "validation"]
     assert 9 <= len(held_out) <= 12
 
 
-def test_folds_depend_on_the_seed() -> None:
-    examples = [opinion(n) for n in range(60)]
-    assert folds(examples, 1, "sent") != folds(examples, 2, "sent")
+def pair(name: str, first: str, second: str, label: str = "a", split: str | None = None) -> Example:
+    return Example(name, "pairs", (first, second), label, None, name, {}, split)  # type: ignore[arg-type]
+
+
+def ids(examples: list[Example]) -> list[str]:
+    return [example.id for example in examples]
+
+
+def test_all_are_taken_unless_the_task_says_otherwise() -> None:
+    examples = [pair("2", "It rained", "We left"), pair("1", "It rained", "We left")]
+    assert choose(examples, once=False, least_in_class=0) == (examples, {})
+
+
+def test_a_text_stays_where_it_is_tested() -> None:
+    examples = [
+        pair("1", "It rained", "We left", "cause", "train"),
+        pair("2", "it rained!", "We left.", "time", "test"),
+        pair("3", "We left", "It rained", "cause", "validation"),
+        pair("4", "It snowed", "We left", "cause", "train"),
+    ]
+    chosen, left_out = choose(examples, once=True, least_in_class=0)
+    assert ids(chosen) == ["2", "4"]
+    assert left_out == {"repeated_text": 2}
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_of_the_same_part_the_first_id_stays_and_order_is_kept(step: int) -> None:
+    examples = [pair("b", "x", "y"), pair("c", "z", "y"), pair("a", "x", "y")][::step]
+    assert ids(choose(examples, once=True, least_in_class=0)[0]) == ["c", "a"][::step]
+
+
+def test_rare_classes_are_counted_after_repeated_texts() -> None:
+    examples = [pair(str(n), f"It rained {n} days", "We left", "cause") for n in range(10)]
+    examples += [pair(f"r{n}", f"It snowed {n} days", "We left", "time") for n in range(9)]
+    repeated = replace(examples[-1], id="s")
+    chosen, left_out = choose([*examples, repeated], once=True, least_in_class=10)
+    assert {example.label for example in chosen} == {"cause"}
+    assert left_out == {"repeated_text": 1, "rare_class": 9}

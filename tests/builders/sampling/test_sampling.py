@@ -1,39 +1,30 @@
 """Sampling: exact balance, locality (one document more or less), donors used once."""
 
+import math
 from collections import Counter
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.sampling.classes import balanced_classes
-from builders.sampling.donors import Donors
+from builders.sampling.donors import Donors, Likeness
 from builders.sampling.draw import Draw
 from builders.sampling.lengths import level_lengths
-from builders.sampling.order import first_ranks, in_keyed_order
-from builders.sampling.passages import Passage, is_finished
+from builders.sampling.passages import Passage, first_ranks, in_keyed_order, is_finished
 from builders.sampling.sharing import share_out
 
 DRAW = Draw(1, "ds")
 
 
 @pytest.mark.parametrize(
-    ("sentence", "finished"),
+    ("finished", "sentences"),
     [
-        ("La casa es azul.", True),
-        ("¿Es azul? (¡Sí!)", True),
-        ("Dijo: «Es azul.»", True),
-        ("Es así:", True),
-        ("No sé…", True),
-        ('La casa, llamada "AZUL"', False),
-        ("La casa (azul)", False),
-        ("La casa,", False),
-        ("La casa —", False),
-        ('"', False),
+        (True, ["La casa es azul.", "¿Es azul? (¡Sí!)", "Dijo: «Es azul.»", "Es así:", "No sé…"]),
+        (False, ['La casa, llamada "AZUL"', "La casa (azul)", "La casa,", "La casa —", '"']),
     ],
 )
-def test_finished_sentences(sentence: str, finished: bool) -> None:
-    assert is_finished(sentence) is finished
+def test_finished_sentences(finished: bool, sentences: list[str]) -> None:
+    assert [is_finished(sentence) for sentence in sentences] == [finished] * 5
 
 
 def passage(name: str, topics: tuple[str, ...] = (), sentences: tuple[str, ...] = ()) -> Passage:
@@ -52,52 +43,39 @@ def ordered(items: list[Passage]) -> list[Passage]:
     return in_keyed_order(items, DRAW, "select")
 
 
+def ids(items: list[Passage]) -> list[str]:
+    return [item.id for item in ordered(items)]
+
+
 @given(st.integers(0, 60), st.integers(1, 5))
 def test_classes_are_exactly_balanced(groups: int, classes: int) -> None:
-    drawn = balanced_classes(ordered(passages(groups * classes)), classes, DRAW)
+    drawn = DRAW.classes(classes, ids(passages(groups * classes)))
     assert Counter(drawn) == (dict.fromkeys(range(classes), groups) if groups else {})
 
 
-def test_unbalanceable_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="7 passages cannot be balanced over 2"):
-        balanced_classes(passages(7), 2, DRAW)
-
-
-def test_classes_pinned() -> None:
-    assert balanced_classes(ordered(passages(10)), 5, Draw(1111, "sp")) == PINNED_CLASSES
-
-
-PINNED_CLASSES = [4, 0, 3, 3, 1, 2, 2, 1, 0, 4]
-
-
-def test_order_of_arrival_does_not_matter() -> None:
-    items = passages(50)
-    assert ordered(items) == ordered(items[::-1])
+def test_classes_and_order_pinned() -> None:
+    items = passages(10)
+    assert ids(items) == ids(items[::-1])
+    assert Draw(1111, "sp").classes(5, ids(items)) == [4, 0, 3, 3, 1, 2, 2, 1, 0, 4]
 
 
 def test_two_documents_less_change_few_classes() -> None:
-    items = ordered(passages(1000))
-    before = dict(zip(items, balanced_classes(items, 2, DRAW), strict=True))
-    fewer = items[:400] + items[402:]
-    after = dict(zip(fewer, balanced_classes(fewer, 2, DRAW), strict=True))
-    assert sum(before[p] != after[p] for p in fewer) <= 2
+    names = ids(passages(1000))
+    before = dict(zip(names, DRAW.classes(2, names), strict=True))
+    fewer = names[:400] + names[402:]
+    after = dict(zip(fewer, DRAW.classes(2, fewer), strict=True))
+    assert sum(before[name] != after[name] for name in fewer) <= 2
 
 
-@given(st.integers(1, 80), st.integers(0, 80))
-def test_a_donor_is_taken_once(donors: int, takers: int) -> None:
-    ring = Donors(passages(donors), DRAW)
-    taken = [ring.take(passage(f"x{i}"), any_fits) for i in range(takers)]
-    given_out = [donor.id for donor in taken if donor is not None]
-    assert len(set(given_out)) == len(given_out) == min(donors, takers)
-
-
-@given(st.integers(1, 40), st.integers(0, 40), st.integers(2, 5))
-def test_a_donor_fits_its_taker(donors: int, takers: int, step: int) -> None:
+@given(st.integers(1, 40), st.integers(0, 40), st.integers(1, 5))
+def test_a_donor_fits_its_taker_and_is_taken_once(donors: int, takers: int, step: int) -> None:
     def fits(taker: Passage, donor: Passage) -> bool:
         return int(taker.id[1:]) % step == int(donor.id[1:]) % step
 
     ring = Donors(passages(donors), DRAW)
     pairs = [(passage(f"x{i}"), ring.take(passage(f"x{i}"), fits)) for i in range(takers)]
+    taken = [donor.id for _, donor in pairs if donor is not None]
+    assert len(set(taken)) == len(taken)
     for number in range(step):
         fitting = [donor for taker, donor in pairs if int(taker.id[1:]) % step == number]
         found = [donor for donor in fitting if donor is not None]
@@ -132,11 +110,6 @@ def test_same_topic_takes_the_rarest_shared_topic() -> None:
     assert ring.take(taker, any_fits) == donors[2]
 
 
-def test_every_document_gives_its_first_passage_before_any_gives_its_second() -> None:
-    items = [Passage(f"{d}#{r}", d, "train", (), (), r) for d in "abcd" for r in range(3)]
-    assert [p.rank for p in ordered(items)] == [0] * 4 + [1] * 4 + [2] * 4
-
-
 @given(st.lists(st.integers(0, 6), max_size=30), st.integers(0, 60), st.integers(0, 30))
 def test_low_ranks_are_kept_whole_and_in_parts(films: list[int], need: int, cut: int) -> None:
     items = [
@@ -146,6 +119,7 @@ def test_low_ranks_are_kept_whole_and_in_parts(films: list[int], need: int, cut:
     ]
     kept = first_ranks(items, {"train": need})
     assert len(kept) >= min(need, len(items))
+    assert [p.rank for p in ordered(items)] == sorted(p.rank for p in items)
     highest = max((p.rank for p in kept), default=-1)
     assert kept == [p for p in items if p.rank <= highest]
     assert sum(p.rank < highest for p in kept) < max(need, 1)
@@ -159,11 +133,11 @@ def sized(*lengths: int, name: str) -> Passage:
 
 def test_lengths_do_not_tell_the_place_of_a_sentence() -> None:
     # Three of four passages open with the longer sentence.
-    items = [sized(*((200, 100) if i % 4 else (100, 200)), name=f"d{i}") for i in range(2000)]
+    items = [sized(*((200, 100) if i % 4 else (100, 200)), name=f"d{i}") for i in range(500)]
     kept = level_lengths(items, "together", DRAW)
     first_longer = sum(len(p.sentences[0]) > len(p.sentences[1]) for p in kept)
     assert 0.45 < first_longer / len(kept) < 0.58
-    assert len(kept) > 900
+    assert len(kept) > 200
     assert {p.id for p in items if len(p.sentences[0]) < 200} <= {p.id for p in kept}
     assert kept == [p for p in items if p in set(kept)]
 
@@ -179,15 +153,10 @@ def test_lengths_themselves_do_not_tell_where_a_row_shows_one_sentence() -> None
     assert left.total() < 50
 
 
-def test_level_passages_stay_whole() -> None:
-    items = [sized(100, 100, 100, 100, 100, name=f"d{i}") for i in range(50)]
-    assert level_lengths(items, "together", DRAW) == items
-    assert level_lengths([], "together", DRAW) == []
-
-
 def test_one_passage_less_changes_few_others_by_length() -> None:
     items = [sized(90 + i % 60, 60 + i % 97, name=f"d{i}") for i in range(1000)]
     before = {p.id for p in level_lengths(items, "together", DRAW)}
+    assert level_lengths([], "together", DRAW) == []
     after = {p.id for p in level_lengths(items[:400] + items[401:], "together", DRAW)}
     assert len(before ^ after) <= 10
 
@@ -199,3 +168,32 @@ def test_documents_are_shared_out_by_need_and_independently() -> None:
     assert 0.70 < Counter(owners.values())["big"] / 2000 < 0.80
     half = {name: eligible[name] for name in list(eligible)[::2]}
     assert share_out(half, need, 1, "wiki") == {name: owners[name] for name in half}
+
+
+SENTENCES = ["El río crece.", "El río baja.", "El mar crece.", "La casa arde."]
+
+
+def test_rare_words_count_more() -> None:
+    likeness = Likeness(SENTENCES)
+    el, rio, crece, baja = math.log(4 / 3), math.log(2), math.log(2), math.log(4)
+    norm = math.sqrt((el + rio + crece) * (el + rio + baja))
+    assert likeness.of("el río CRECE", ["el río baja"]) == pytest.approx((el + rio) / norm)
+    rare = likeness.of("baja algo", ["baja todo"])
+    assert rare > likeness.of("el algo", ["el todo"])
+
+
+def test_the_mean_over_the_others() -> None:
+    likeness = Likeness(SENTENCES)
+    same, other = "La casa arde.", "El mar crece."
+    assert likeness.of(same, [same]) == pytest.approx(1)
+    assert likeness.of(same, [same, other]) == pytest.approx(0.5)
+    assert likeness.of("…", [same]) == 0
+
+
+@given(st.lists(st.text("abc .", max_size=12), min_size=2, max_size=6))
+def test_it_is_a_share_and_symmetric(sentences: list[str]) -> None:
+    likeness = Likeness(sentences)
+    first, second = sentences[:2]
+    value = likeness.of(first, [second])
+    assert 0 <= value <= 1 + 1e-9
+    assert value == likeness.of(second, [first])

@@ -11,7 +11,7 @@ import yaml
 from loopback import RangeServer
 
 from corpora_recipes.corpora.theses import recipe as theses
-from corpora_recipes.corpora.theses.examining import examine_server
+from corpora_recipes.corpora.theses.harvest import examine_server
 from corpora_recipes.doctor.examining import asking, examine, of_file
 from corpora_recipes.facts import CorpusFacts, Source
 from corpora_recipes.fetching import cost, sources

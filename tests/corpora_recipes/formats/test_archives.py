@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from corpora_recipes.formats.archives import members, read_members
+from corpora_recipes.formats.archives import Member, contents, members
 from corpora_recipes.running.errors import InputError
 
 FILES = {"b/two.txt": b"dos", "a.txt": "añil".encode(), "__MACOSX/a.txt": b"x", "b/.hidden": b"x"}
@@ -77,15 +77,16 @@ def test_any_kind_of_archive_in_an_archive_is_found(tmp_path, name) -> None:
 
 def test_several_members_are_read_at_once(tmp_path) -> None:
     path = a_zip(tmp_path / "x.zip", FILES)
-    found = read_members(path, ["b/two.txt", "a.txt"])
-    assert list(found) == [("b/two.txt", b"dos"), ("a.txt", FILES["a.txt"])]
-    assert list(read_members(path, [])) == []
+    files = [Member(name, path, name) for name in ("b/two.txt", "a.txt")]
+    assert list(contents(files)) == [b"dos", FILES["a.txt"]]
+    assert list(contents([])) == []
 
 
 @pytest.mark.parametrize(("pack", "name"), [(a_zip, "x.zip"), (a_tar, "x.tar.gz")])
 def test_members_are_unpacked_one_at_a_time(tmp_path, pack, name) -> None:
-    found = read_members(pack(tmp_path / name, FILES), ["a.txt", "not there", "b/two.txt"])
-    assert next(found) == ("a.txt", FILES["a.txt"])
+    path = pack(tmp_path / name, FILES)
+    found = contents([Member(name, path, name) for name in ("a.txt", "not there", "b/two.txt")])
+    assert next(found) == FILES["a.txt"]
     with pytest.raises(InputError, match=r"x.*, not there"):
         next(found)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rs3_text import shape
+from rs3_text import FORMS, grow, shape
 
 from corpora_recipes.formats.dis import IrregularError, read_dis
 from corpora_recipes.records import DiscourseNode, DiscourseTree
@@ -145,26 +145,6 @@ def test_undecodable(tmp_path: Path) -> None:
         read_dis(path)
 
 
-FORMS = st.recursive(
-    st.just(None),
-    lambda child: st.one_of(
-        st.tuples(st.sampled_from(["List", "Contrast"]), st.lists(child, min_size=2, max_size=5)),
-        st.tuples(st.just("purpose"), st.tuples(child, child), st.booleans()),
-    ),
-    max_leaves=25,
-)
-
-
-def grow(form, edus) -> DiscourseNode:
-    """Make a tree: None is an EDU, a pair joins nuclei, a triple nucleus and satellite."""
-    if form is None:
-        return DiscourseNode(edu=next(edus))
-    relation, parts, *first = form
-    nuclei = (first[0], not first[0]) if first else (True,) * len(parts)
-    children = tuple(grow(part, edus) for part in parts)
-    return DiscourseNode(relation=relation, children=children, nuclei=nuclei)
-
-
 def to_dis(tree: DiscourseTree) -> str:
     def write(node: DiscourseNode, head: str) -> str:
         if node.edu is not None:
@@ -186,7 +166,7 @@ def extent(node: DiscourseNode) -> str:
     return f"(leaf {edus[0] + 1})"
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(FORMS, st.data())
 def test_what_is_written_is_read_back(tmp_path_factory, form, data) -> None:
     edus = count()

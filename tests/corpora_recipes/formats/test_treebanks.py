@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of
 
 from corpora_recipes.formats.treebanks import (
     FILES_A_BLOCK,
@@ -18,21 +19,12 @@ from corpora_recipes.formats.treebanks import (
     read_text,
     treebank_sources,
 )
-from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 
 def the_corpus(language: str = "en", treebank: str = "any") -> Corpus:
-    return Corpus(
-        name="mine",
-        recipe="rst_discourse_treebank",
-        language=language,
-        documents=None,
-        seed=1111,
-        options={"treebank": treebank, "classes": True},
-        datasets={},
-        facts=load_facts("rst_discourse_treebank"),
-    )
+    return corpus_of("rst_discourse_treebank", language, treebank=treebank, classes=True)
 
 
 def touch(raw: Path, *names: str) -> None:

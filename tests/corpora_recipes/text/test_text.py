@@ -97,7 +97,7 @@ WORDS = st.sampled_from(PIECES.split())
 
 
 @given(st.lists(WORDS, max_size=40).map(" ".join) | st.text(max_size=80))
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_splitting_loses_nothing(text: str) -> None:
     sentences = split_sentences(text, "es")
     assert " ".join(sentences) == " ".join(text.split())
@@ -105,7 +105,7 @@ def test_splitting_loses_nothing(text: str) -> None:
 
 
 @given(st.lists(WORDS, max_size=25).map(" ".join))
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_every_sentence_but_the_last_has_a_letter_or_digit_and_a_stop(text: str) -> None:
     for sentence in split_sentences(text, "es")[:-1]:
         assert any(c.isalnum() for c in sentence)
@@ -113,14 +113,14 @@ def test_every_sentence_but_the_last_has_a_letter_or_digit_and_a_stop(text: str)
 
 
 @given(st.lists(WORDS, max_size=25).map(" ".join))
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_a_sentence_is_not_split_again(text: str) -> None:
     for sentence in split_sentences(text, "es"):
         assert split_sentences(sentence, "es") == [sentence]
 
 
 @given(st.text() | st.text("a1' `\u200b\"′", max_size=12))
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_clean_is_idempotent_and_normalised(text: str) -> None:
     cleaned = clean(text)
     assert clean(cleaned) == cleaned
@@ -278,7 +278,7 @@ MARKS = st.lists(
 
 
 @given(MARKS, st.sampled_from(["es", "fr", "de", "en", "xx"]))
-@settings(max_examples=500)
+@settings(max_examples=150)
 def test_tidying_changes_nothing_but_blanks_and_once(text: str, language: str) -> None:
     tidied = tidy(text, language)
     assert tidy(tidied, language) == tidied == clean(tidied)
@@ -363,7 +363,7 @@ WORDS = (
 )
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(
     st.lists(st.sampled_from(WORDS.split()), min_size=1, max_size=14),
     st.sampled_from(["es", "en", "de"]),

@@ -6,9 +6,9 @@ from typing import cast
 
 import numpy as np
 import pytest
-from bench.paralex_loop import suggestion_loop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paralex_loop import suggestion_loop
 
 from evaluation.measures.similarity import norms_of
 from evaluation.paradigms.neighbours import Neighbours

@@ -22,7 +22,7 @@ SHIPPED = {"mc": "spanish_senteval", "sp_wiki": "spanish_discoeval", "dr_rst": "
 
 def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     found = averages_of(TASKS, SHIPPED)
-    assert [(one.what, one.heading, one.datasets) for one in found] == [
+    assert [(one.name, one.heading, one.datasets) for one in found] == [
         ("spanish_senteval SC", "SC (1 of 5)", ("mc",)),
         ("spanish_senteval", "All (1 of 20)", ("mc",)),
         ("spanish_discoeval SP", "SP (1 of 3)", ("sp_wiki",)),
@@ -33,7 +33,7 @@ def test_averages_are_per_benchmark_and_say_what_is_missing() -> None:
     ]
     assert found[2].missing == ("sp_mlsum", "sp_thesis")
     assert found[2].title == "Sentence position: sp_wiki; not in this report: sp_mlsum, sp_thesis"
-    assert {own.benchmark for own in found} == {"spanish_senteval", "spanish_discoeval", OWN}
+    assert {item.benchmark for item in found} == {"spanish_senteval", "spanish_discoeval", OWN}
     assert (found[0].group, found[1].group) == (groups.SC, None)
 
 
@@ -95,7 +95,7 @@ def test_mean_ranks() -> None:
     }
     answers["same"] = answers["poor"]
     found = mean_ranks(
-        {name: {d: measured(own[d]) for d in datasets} for name, own in answers.items()},
+        {name: {d: measured(item[d]) for d in datasets} for name, item in answers.items()},
         datasets,
         1111,
     )
@@ -110,17 +110,17 @@ def test_mean_ranks() -> None:
         assert low < found[name].value < high
         # Each is second or third by chance, on 12 datasets: √(.25 / 12) is the standard error.
         assert 2 < (high - low) / np.sqrt(0.25 / 12) < 6
-    assert sum(own.value for own in found.values()) == pytest.approx(15)
+    assert sum(item.value for item in found.values()) == pytest.approx(15)
 
 
 def test_who_lacks_a_dataset_has_no_mean_rank() -> None:
-    own = measured(np.arange(10.0) % 2)
-    scores = {"a": {"x": own, "y": own}, "b": {"x": own}}
+    item = measured(np.arange(10.0) % 2)
+    scores = {"a": {"x": item, "y": item}, "b": {"x": item}}
     assert list(mean_ranks(scores, ["x", "y"], 1)) == ["a"]
     # As in a run of nothing but paradigms.
     assert mean_ranks({"a": {}}, (), 1) == {}
     assert list(mean_ranks(scores, ["x"], 1)) == ["a", "b"]
-    assert mean_ranks({"b": {"x": own}}, ["y"], 1) == {}
+    assert mean_ranks({"b": {"x": item}}, ["y"], 1) == {}
 
 
 def test_mean_ranks_do_not_depend_on_the_order_of_encoders() -> None:

@@ -9,8 +9,7 @@ import pytest
 from builders.tasks import TASKS, groups
 from builders.tasks.benchmarks import BENCHMARKS, WITHDRAWN
 from evaluation.reporting.averages import averages_of
-from evaluation.reporting.published import PAPERS, PARALEX, PEOPLE, VECTORS
-from evaluation.reporting.tables.papers import published_means
+from evaluation.reporting.tables.marks import PAPERS, PARALEX, PEOPLE, VECTORS, published_means
 
 SPANISH, ENGLISH = PAPERS
 
@@ -22,8 +21,8 @@ def test_the_averages_are_those_of_their_parts(encoder: str) -> None:
     # The paper's averages are over what is withdrawn since then, too.
     entries = {
         name: entry
-        for own in SPANISH.benchmarks
-        for name, entry in (BENCHMARKS[own] | WITHDRAWN[own]).items()
+        for item in SPANISH.benchmarks
+        for name, entry in (BENCHMARKS[item] | WITHDRAWN[item]).items()
     }
     groups: dict[str, list[float]] = {}
     for name, entry in entries.items():
@@ -40,7 +39,7 @@ def test_means_are_without_what_is_withdrawn() -> None:
     whole = BENCHMARKS["spanish_senteval"]
     tasks = {name: entry["task"] for name, entry in whole.items()}
     averages = averages_of(tasks, dict.fromkeys(whole, "spanish_senteval"))
-    probing = next(own for own in averages if own.group == groups.LPT)
+    probing = next(item for item in averages if item.group == groups.LPT)
     inputs: Any = SimpleNamespace(samples=frozenset())
     rows = {row.cells[0].text: row.cells[2] for row in published_means(inputs, [probing])}
     scores = SPANISH.scores["BETO"]

@@ -29,7 +29,9 @@ from report_files import (
     STS,
     TWO,
     audit_file,
+    inputs_of,
     kept,
+    kept_paradigms,
     kept_ranks,
     many_datasets,
     of_encoder,
@@ -51,13 +53,14 @@ from evaluation.reporting.figures import (
     image,
     inline,
 )
-from evaluation.reporting.inputs import Inputs, read_inputs
+from evaluation.reporting.formats import latex, write_latex
+from evaluation.reporting.inputs import read_inputs
 from evaluation.reporting.instances import LIMIT, browsed, draw, shown_texts
 from evaluation.reporting.instances import LONGEST as LONGEST_TEXT
-from evaluation.reporting.latex import write_latex, written
-from evaluation.reporting.published import PAPERS
-from evaluation.reporting.tables.layers import profiles
+from evaluation.reporting.tables.encoders import profiles
 from evaluation.reporting.writing import metrics, plotted, write_report
+from evaluation.results.probes import SCORES, read_results
+from evaluation.results.stored import write_stored
 
 FIGURES = ["layers.png", "layers.svg", "scores.png", "scores.svg"]
 
@@ -76,23 +79,19 @@ def written_report(given: dict[str, Any], tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(scope="module")
 def browser(given: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    inputs = read_inputs(given["results"], given["audit"])
-    return {own["name"]: own for own in browsed(inputs, find_datasets(given["instances"]))}
-
-
-def inputs_of(folder: Path, *results: Any) -> Inputs:
-    return read_inputs(kept(folder, *results), audit_file(folder, ALL_BASELINES))
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    return {item["name"]: item for item in browsed(inputs, find_datasets(given["instances"]))}
 
 
 def parts(browser: dict[str, dict[str, Any]], dataset: str, row: int) -> list[tuple[Any, ...]]:
-    own = browser[dataset]["rows"][row]["parts"]
-    return [(part["tag"], *part["units"], part["note"], part["marked"]) for part in own]
+    item = browser[dataset]["rows"][row]["parts"]
+    return [(part["tag"], *part["units"], part["note"], part["marked"]) for part in item]
 
 
 def test_what_dvc_shows_and_plots(given: dict[str, Any], written_report: Path) -> None:
     """Every score, by its name; and the averages of whole benchmarks."""
     plotted = json.loads((written_report / "scores.json").read_bytes())
-    scores = {(own["dataset"], own["encoder"]): own["score"] for own in plotted}
+    scores = {(item["dataset"], item["encoder"]): item["score"] for item in plotted}
     assert len(scores) == len(plotted) == 2 * (8 + 3 * 3 + 2 * 2)
     expected = {
         **{("sp_x", "char_hash"): 0.4521, ("sp_x", "deep"): pytest.approx(0.4121)},
@@ -145,12 +144,6 @@ def test_the_same_results_give_the_same_bytes(
     assert b"<dc:date>" not in (again / "figures" / "scores.svg").read_bytes()
 
 
-def test_no_figure_of_layers_without_layers(given: dict[str, Any], tmp_path: Path) -> None:
-    write_report(**{**given, "results": given["results"][:1]}, out=tmp_path)
-    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == FIGURES[2:]
-    assert "layers.svg" not in (tmp_path / "report.md").read_text("utf-8")
-
-
 def test_the_moved_sentence(browser: dict[str, dict[str, Any]]) -> None:
     assert parts(browser, "sp_x", 0) == [
         ("3", FIVE[0], "moved to the front", True),
@@ -175,90 +168,83 @@ def test_the_replaced_sentence(browser: dict[str, dict[str, Any]]) -> None:
     assert incoherent[2] == ("3", "Frase 2.", "put in from d9#1", True)
     assert [marked for *_, marked in incoherent] == [False, False, True, False, False, False]
     assert not any(marked for *_, marked in coherent)
-    own = browser["dc_x"]
-    assert own["columns"] == ["document_id", "replaced_position", "donor_id", "licence"]
-    assert own["rows"][0]["values"] == ["dc_x-0", "3", "d9#1", "CC0-1.0"]
-    assert own["rows"][1]["values"] == ["dc_x-1", "–", "–", "CC0-1.0"]
+    item = browser["dc_x"]
+    assert item["columns"] == ["document_id", "replaced_position", "donor_id", "licence"]
+    assert item["rows"][0]["values"] == ["dc_x-0", "3", "d9#1", "CC0-1.0"]
+    assert item["rows"][1]["values"] == ["dc_x-1", "–", "–", "CC0-1.0"]
 
 
 def test_spans_stand_in_the_order_of_the_text(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["dr_x"]
+    item = browser["dr_x"]
     assert parts(browser, "dr_x", 0) == [
         ("satellite", "la carretera se cerró.", "unit 1", False),
         ("nucleus", "Llovió", "y heló,", "units 2 to 3", False),
     ]
     assert [tag for tag, *_ in parts(browser, "dr_x", 1)] == ["nucleus", "nucleus"]
-    assert own["trees"] == {"t1": [[1, 2, 0, 0, 1], [1, 1, 2, 2, 0]]}
-    assert [(row["tree"], row["node"]) for row in own["rows"]] == [
+    assert item["trees"] == {"t1": [[1, 2, 0, 0, 1], [1, 1, 2, 2, 0]]}
+    assert [(row["tree"], row["node"]) for row in item["rows"]] == [
         ("t1", [1, 2, 0, 0]),
         ("t1", [1, 1, 2, 2]),
     ]
-    assert own["rows"][0]["told"] == ["NS-Causa", ""]
+    assert item["rows"][0]["told"] == ["NS-Causa", ""]
 
 
-def test_texts_pairs_and_sections(browser: dict[str, dict[str, Any]]) -> None:
+def test_texts_pairs_and_sections(
+    browser: dict[str, dict[str, Any]], given: dict[str, Any]
+) -> None:
     assert parts(browser, "ssp_x", 1) == [("", "Noticia 1.", "", False)]
     assert browser["ssp_x"]["rows"][1]["told"] == ["from the summary", ""]
-    assert parts(browser, "nli_x", 2) == [
-        ("1", "Llueve 2.", "", False),
-        ("2", "El suelo está mojado.", "", False),
-    ]
+    pair = [("1", "Llueve 2.", "", False), ("2", "El suelo está mojado.", "", False)]
+    assert parts(browser, "nli_x", 2) == pair
     assert browser["nli_x"]["rows"][2]["told"] == ["entailment", ""]
+    (dataset,) = (item for item in find_datasets(given["instances"]) if item.name == "ssp_x")
+    (part,) = shown_texts(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
+    assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
 
 
 def test_answers(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["nli_x"]
+    item = browser["nli_x"]
     # The better one first: two starts of three, and one.
-    assert own["encoders"] == ["deep", "char_hash"]
-    assert own["rows"][0]["answers"] == [[0, False, "2 of 3 starts"], [1, True, ""]]
-    assert own["rows"][1]["answers"] == [[1, False, "3 of 3 starts"], [1, False, ""]]
+    assert item["encoders"] == ["deep", "char_hash"]
+    assert item["rows"][0]["answers"] == [[0, False, "2 of 3 starts"], [1, True, ""]]
+    assert item["rows"][1]["answers"] == [[1, False, "3 of 3 starts"], [1, False, ""]]
 
 
 def test_where_the_card_and_the_facts_of_a_dataset_are(given: dict[str, Any]) -> None:
-    inputs = read_inputs(given["results"], given["audit"])
-    datasets = find_datasets(given["instances"])
-    (first, *_) = browsed(inputs, datasets, "../hub/README.md")
-    assert (first["title"], first["card"]) == (
-        "Sentence classification (own dataset)",
-        "../hub/README.md#mc_x",
-    )
-    assert browsed(inputs, datasets)[0]["card"] == ""
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    for card, link in (("../hub/README.md", "../hub/README.md#mc_x"), ("", "")):
+        (first, *_) = browsed(inputs, find_datasets(given["instances"]), card)
+        assert (first["title"], first["card"]) == ("Sentence classification (own dataset)", link)
 
 
 def test_answers_that_are_scores(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["sts_x"]
-    assert own["labels"] == []
-    assert [row["told"] for row in own["rows"][::2]] == [
+    item = browser["sts_x"]
+    assert item["labels"] == []
+    assert [row["told"] for row in item["rows"][::2]] == [
         ["0", "above 0 %"],
         ["1", "above 50 %"],
         ["2", "above 100 %"],
     ]
-    assert [row["answers"][1] for row in own["rows"][::2]] == [
+    assert [row["answers"][1] for row in item["rows"][::2]] == [
         [0.0, True, "above 100 %"],
         [-1.0, False, "above 50 %"],
         [-2.0, True, "above 0 %"],
     ]
-    assert not any(row["answers"][0][1] for row in own["rows"])
+    assert not any(row["answers"][0][1] for row in item["rows"])
 
 
 def test_some_instances_are_drawn_by_their_ids(browser: dict[str, dict[str, Any]]) -> None:
-    own = browser["mc_x"]
-    assert (own["count"], len(own["rows"])) == (60, LIMIT)
+    item = browser["mc_x"]
+    assert (item["count"], len(item["rows"])) == (60, LIMIT)
     ids = [f"mc_x-{i}" for i in range(60)]
     drawn = draw(ids, 1111, "mc_x")
-    assert [row["id"] for row in own["rows"]] == [ids[place] for place in drawn]
+    assert [row["id"] for row in item["rows"]] == [ids[place] for place in drawn]
     assert drawn == sorted(drawn)
     assert drawn != draw(ids, 1112, "mc_x")
     # Which ones does not depend on where they stand.
     turned = draw(ids[::-1], 1111, "mc_x")
     assert {ids[::-1][place] for place in turned} == {ids[place] for place in drawn}
     assert draw(ids[:3], 1111, "mc_x") == [0, 1, 2]
-
-
-def test_long_texts_are_cut(given: dict[str, Any]) -> None:
-    (dataset,) = (own for own in find_datasets(given["instances"]) if own.name == "ssp_x")
-    (part,) = shown_texts(dataset, {"sentence": "a" * (LONGEST_TEXT + 1200)})
-    assert part.units == ("a" * LONGEST_TEXT + " … (1,200 characters more)",)
 
 
 def an_instance(task: Task) -> dict[str, Any]:
@@ -326,8 +312,8 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
     assert "## Counting of toys (TOY), own datasets\n" in (
         tmp_path / "out" / "report.md"
     ).read_text("utf-8")
-    inputs = read_inputs(given["results"], given["audit"])
-    assert (list(inputs.groups)[-1], list(inputs.datasets)[-1]) == (group, "toy_x")
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
+    assert list(inputs.groups.items())[-1] == ("toy_x", group)
     shown = browsed(inputs, find_datasets(given["instances"]))[-1]
     assert (shown["name"], shown["group"], shown["rows"][1]["told"][0]) == (
         *("toy_x", "TOY", "many toys"),
@@ -339,7 +325,7 @@ def test_a_new_task_is_in_the_report_without_a_line_here(
 
 @pytest.mark.parametrize("there", [True, False])
 def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, there: bool) -> None:
-    inputs = read_inputs(given["results"], given["audit"])
+    inputs = read_inputs(given["results"], given["instances"] / "audit.json")
     other = write_instances(tmp_path / "instances")
     if there:
         for split in ("train", "validation"):
@@ -354,10 +340,10 @@ def test_instances_that_were_not_probed(given: dict[str, Any], tmp_path: Path, t
 
 
 def test_predictions_of_other_rows(given: dict[str, Any], tmp_path: Path) -> None:
-    ((results, _), _) = given["results"]
+    results = read_results(given["results"][0])
     scores = tuple(score for score in results.scores if score.dataset == "sp_x")
-    own = kept(tmp_path, replace(results, scores=scores))
-    inputs = read_inputs(own, given["audit"])
+    item = kept(tmp_path, replace(results, scores=scores))
+    inputs = read_inputs(item, given["instances"] / "audit.json")
     with pytest.raises(InputError, match="predictions for the 2 rows of sp_x"):
         browsed(inputs, find_datasets(given["instances"]))
 
@@ -371,8 +357,8 @@ def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: 
     assert HOSTILE.split("(")[0] not in page
     data = re.search(r'id="instances-data">(.*?)</script>', page, re.DOTALL)
     assert data
-    (own,) = (one for one in json.loads(data[1]) if one["name"] == "nli_x")
-    texts = [part["units"][0] for row in own["rows"] for part in row["parts"]]
+    (item,) = (one for one in json.loads(data[1]) if one["name"] == "nli_x")
+    texts = [part["units"][0] for row in item["rows"] for part in row["parts"]]
     assert HOSTILE in texts
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
     assert policy
@@ -382,13 +368,17 @@ def test_the_page_asks_for_nothing_and_hostile_texts_stay_texts(written_report: 
     )
 
 
-def test_names_are_escaped_in_the_page(given: dict[str, Any], tmp_path: Path) -> None:
-    (results, folder), _ = given["results"]
-    named = replace(results, name="<b>&amp;</b>")
-    write_report([(named, folder)], given["instances"], given["audit"], tmp_path)
-    page = (tmp_path / "index.html").read_text("utf-8")
+def test_names_are_escaped_and_there_is_no_figure_of_layers_without_layers(
+    given: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(given["results"][0], tmp_path / "results")
+    write_stored(replace(read_results(folder), name="<b>&amp;</b>"), folder / SCORES)
+    write_report([folder], given["instances"], tmp_path / "out")
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
     assert "&lt;b&gt;&amp;amp;&lt;/b&gt;" in page
     assert "<b>&amp;</b>" not in page
+    assert sorted(path.name for path in (tmp_path / "out" / "figures").iterdir()) == FIGURES[2:]
+    assert "layers.svg" not in (tmp_path / "out" / "report.md").read_text("utf-8")
 
 
 def test_the_page_is_well_formed(written_report: Path) -> None:
@@ -426,15 +416,16 @@ def test_the_page_is_well_formed(written_report: Path) -> None:
 
 
 def test_latex(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, ONE, TWO, DEEP)
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
     text = write_latex(inputs)
-    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 6
-    start = text.index(r"\caption{Sentence position (SP).")
-    assert text[start:].split("\n\\par")[0].splitlines() == [
-        r"\caption{Sentence position (SP). Accuracy in per cent on test; in brackets the 95 \% "
-        r"interval; after $\pm$ the standard deviation over random starts; in bold the "
+    assert text.count(r"\begin{table*}") == text.count(r"\end{table*}") == 10
+    table = text[text.index(r"\caption{Sentence position (SP).") :].split("\n\\par")[0].splitlines()
+    assert table[0].endswith(
+        r"after $\pm$ the standard deviation over random starts; in bold the "
         r"best of a dataset, if it is shown to beat chance; $\approx$ not distinguishable from the "
-        r"best; \textdagger{} not shown to beat a trivial baseline.}",
+        r"best; \textdagger{} not shown to beat a trivial baseline.}"
+    )
+    assert table[1:18] == [
         r"\label{tab:sp}",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         r"\begin{tabular}{@{}lr@{}}",
@@ -452,36 +443,19 @@ def test_latex(tmp_path: Path) -> None:
         r"\textbf{deep} & 45.0 $\pm$ 1.2\textsuperscript{\textdagger{} $\approx$} \\",
         r" & {\scriptsize [43.7, 46.8]} \\",
         r"\textbf{use} & \textbf{60.0} \\",
-        r" & {\scriptsize [58.5, 61.5]} \\",
-        *(
-            rf"{name}, Araujo et al. (2022)\textsuperscript{{\S{{}}}} & {scores['sp_wiki']:.1f} \\"
-            for name, scores in PAPERS[0].scores.items()
-        ),
-        r"\bottomrule",
-        r"\end{tabular}}",
     ]
-
-
-def test_captions_say_what_stands_in_the_tables(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, replace(ONE, scores=(STS, SP)), TWO, DEEP)
-    text = write_latex(inputs)
-    averages, discoeval, similarity, *others = re.findall(r"\\caption\{(.*)\}\n", text)
-    (layers,) = (caption for caption in others if caption.startswith("Layers of deep."))
+    assert table[-3] == r"mBERT, Araujo et al. (2022)\textsuperscript{\S{}} & 52.0 \\"
+    averages, discoeval, similarity, *_ = re.findall(r"\\caption\{(.*)\}\n", text)
     metric = "Pearson's correlation $\\times$ 100 on test"
     assert averages.startswith(
         rf"Averages: spanish\_senteval. {metric}; probe protocol standard. Means over"
     )
     assert discoeval.startswith(r"Averages: spanish\_discoeval. Accuracy in per cent on test;")
-    assert "In bold is the best encoder of a column, if it is shown to beat chance" in averages
-    assert similarity == (
-        "Semantic similarity (SS). Pearson's correlation $\\times$ 100 on test; in brackets the "
-        "95 \\% interval; in bold the best of a dataset, if it is shown to beat chance."
-    )
-    assert "avg, the mean of all layers' vectors, is separate: it is not marked, even" in layers
+    assert similarity.startswith(f"Semantic similarity (SS). {metric}; in brackets the 95")
 
 
 def test_what_means_something_to_latex() -> None:
-    assert written(r"50 % of a_b & {c} #1 $ ~ ^ \x − 1 … ‡") == (
+    assert latex(r"50 % of a_b & {c} #1 $ ~ ^ \x − 1 … ‡") == (
         r"50 \% of a\_b \& \{c\} \#1 \$ \textasciitilde{} \textasciicircum{} "
         r"\textbackslash{}x $-$ 1 \dots{} \textdaggerdbl{}"
     )
@@ -491,13 +465,13 @@ def test_what_means_something_to_latex() -> None:
 @pytest.mark.parametrize("name", ["deep", r"100%_#{}$\bad~^&"])
 def test_latex_compiles(tmp_path: Path, name: str) -> None:
     several = [DEEP, *[replace(ONE, scores=(DR, SP, STS))] * 3]
-    results = [replace(own, name=f"{name}{place}") for place, own in enumerate(several)]
+    results = [replace(item, name=f"{name}{place}") for place, item in enumerate(several)]
     ranked, clustered = of_encoder(results[0], RANKED, CLUSTERED)
     inputs = read_inputs(
         kept(tmp_path, *results),
         audit_file(tmp_path, ALL_BASELINES),
         kept_ranks(tmp_path, ranked),
-        [clustered],
+        kept_paradigms(tmp_path, clustered),
     )
     (tmp_path / "tables.tex").write_text(write_latex(inputs), "utf-8")
     document = (
@@ -530,7 +504,7 @@ def test_figures(written_report: Path) -> None:
 
 
 def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
-    axes = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(DR, STS, SP)), TWO)).axes[0]
+    axes: Any = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(DR, STS, SP)), TWO)).axes[0]
     lines = {
         lines.get_label(): [segment[0][0] for segment in lines.get_segments()]
         for lines in axes.collections
@@ -541,22 +515,12 @@ def test_the_dots_stand_where_the_scores_are(tmp_path: Path) -> None:
         "majority": pytest.approx([20.52, 25.0]),
         "chance": pytest.approx([20.0, 100 / 29]),
     }
-    dots = {
-        container.get_label(): container.lines[0].get_xdata().tolist()
-        for container in axes.containers
-    }
-    assert dots == {
-        "char_hash": pytest.approx([80.0, 45.21, 30.0]),
-        "use": pytest.approx([60.0]),
-    }
-    assert [text.get_text() for text in axes.get_yticklabels()] == [
-        "sts14_es\n(test: 804)",
-        "sp_wiki\n(test: 4,000)",
-        "dr_rst\n(test: 130)",
-    ]
-    assert axes.get_xlabel() == (
-        "accuracy (%) or Pearson correlation (× 100) on test, 95 % interval"
-    )
+    dots = {dot.get_label(): dot.lines[0].get_xdata().tolist() for dot in axes.containers}
+    assert dots == {"char_hash": pytest.approx([80.0, 45.21, 30.0]), "use": pytest.approx([60.0])}
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels == ["sts14_es\n(test: 804)", "sp_wiki\n(test: 4,000)", "dr_rst\n(test: 130)"]
+    metrics = "accuracy (%) or Pearson correlation (× 100)"
+    assert axes.get_xlabel() == f"{metrics} on test, 95 % interval"
 
 
 def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
@@ -567,13 +531,13 @@ def test_many_datasets_stand_in_columns_that_lose_none(tmp_path: Path) -> None:
             for axes in draw_scores(many_datasets(inputs, count)).axes
             for container in axes.containers
         ]
-        assert [len(own) for own in drawn] == columns
+        assert [len(item) for item in drawn] == columns
 
 
 @pytest.mark.filterwarnings("error")
 def test_an_encoder_without_scores_in_a_column_takes_no_room(tmp_path: Path) -> None:
     inputs = many_datasets(inputs_of(tmp_path, replace(ONE, scores=(SP,))), LONGEST + 1)
-    other = replace(ONE, name="other")
+    other = replace(ONE, name="other", scores=())
     figure = draw_scores(replace(inputs, encoders=(*inputs.encoders, other)))
     image(figure, "svg")
     assert all(axes.get_position().width > 0.4 for axes in figure.axes)
@@ -583,39 +547,35 @@ def test_an_encoder_without_scores_in_a_column_takes_no_room(tmp_path: Path) -> 
 def test_a_picture_that_would_be_too_high(tmp_path: Path) -> None:
     figure = draw_scores(inputs_of(tmp_path, replace(ONE, scores=(SP,))))
     figure.set_size_inches(4, 500)
-    content = image(figure, "png")
-    assert int.from_bytes(content[20:24]) == LARGEST
+    assert int.from_bytes(image(figure, "png")[20:24]) == LARGEST
 
 
-@pytest.mark.parametrize("name", ["_mine", r"x$\bad$", "$x$", r"x\$", "majority", "a & <b>"])
+@pytest.mark.parametrize("name", ["_mine", r"x$\bad$", r"x\$", "majority", "a & <b>"])
 def test_any_name_stands_in_the_figures_as_it_is(tmp_path: Path, name: str) -> None:
     inputs = inputs_of(tmp_path, ONE, replace(DEEP, name=name))
     figure = draw_scores(inputs)
-    drawn = ElementTree.fromstring(inline(figure, "scores"))
-    texts = [own.text for own in drawn.iter("{http://www.w3.org/2000/svg}text")]
-    encoders = sorted([name, "char_hash"])
-    assert texts[-5:] == ["majority", "chance", "best trivial", *encoders]
-    (legend,) = figure.legends
-    assert len(legend.legend_handles) == 5
-    image(figure, "svg")
-    layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers"))
-    written = [own.text or "" for own in layers.iter("{http://www.w3.org/2000/svg}text")]
-    assert any(text.startswith(f"{name}. Average best layer") for text in written)
+    svg = "{http://www.w3.org/2000/svg}text"
+    texts = [item.text for item in ElementTree.fromstring(inline(figure, "scores")).iter(svg)]
+    assert texts[-5:] == ["majority", "chance", "best trivial", *sorted([name, "char_hash"])]
+    assert len(figure.legends[0].legend_handles) == 5
+    layers = ElementTree.fromstring(inline(draw_layers(profiles(inputs)), "layers")).iter(svg)
+    assert any((text.text or "").startswith(f"{name}. Average best layer") for text in layers)
 
 
 def test_the_heatmap_has_the_standardised_scores_and_marks_the_best(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP)))
-    (profile,) = profiles(inputs)
-    axes = draw_layers([profile]).axes[0]
-    meshes = [mesh.get_array().ravel().tolist() for mesh in axes.collections]
-    assert meshes == [
-        pytest.approx(profile.standard[:3].ravel().tolist()),
-        pytest.approx(profile.standard[3].tolist()),
-    ]
-    (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
-    assert dots.get_xydata().tolist() == [[0.5, 2.5], [1.5, 0.5]]
-    assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
-    assert axes.get_title(loc="left").startswith("deep. Average best layer, of 0 to 2: 1.0 over")
-    axes = draw_layers([replace(profile, best=((0, 2), (1,)))]).axes[0]
-    (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
-    assert dots.get_xydata().tolist() == [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]
+    (profile,) = profiles(inputs_of(tmp_path, DEEP, replace(ONE, scores=(MC, SP))))
+    for best, places in (
+        (((2,), (0,)), [[0.5, 2.5], [1.5, 0.5]]),
+        (((0, 2), (1,)), [[0.5, 0.5], [0.5, 2.5], [1.5, 1.5]]),
+    ):
+        axes: Any = draw_layers([replace(profile, best=best)]).axes[0]
+        meshes = [mesh.get_array().ravel().tolist() for mesh in axes.collections]
+        assert meshes == [
+            pytest.approx(profile.standard[:3].ravel().tolist()),
+            pytest.approx(profile.standard[3].tolist()),
+        ]
+        (dots,) = (line for line in axes.lines if line.get_label() == "best layer")
+        assert dots.get_xydata().tolist() == places
+        assert [text.get_text() for text in axes.get_yticklabels()] == ["0", "1", "2", "avg"]
+        title = axes.get_title(loc="left")
+        assert title.startswith("deep. Average best layer, of 0 to 2: ")

@@ -5,20 +5,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from report_files import ONE, SP, audit_file, kept, one, say_of_dataset
+import report_files
+from report_files import (
+    ALL_BASELINES,
+    CLUSTERED,
+    ONE,
+    PARADIGM,
+    SP,
+    audit_file,
+    cells,
+    kept,
+    one,
+    say_of_dataset,
+)
 
+from evaluation.reporting.formats import write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layout import Table
-from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.tables.languages import languages, shared_tasks, tasks_in_languages
+from evaluation.reporting.tables.across import languages, shared_tasks, tasks_in_languages
 
 WIKIPEDIA: dict[str, Any] = {"from": ["wikipedia"], "options": {}}
 NEWS: dict[str, Any] = {"from": ["news"], "options": {}}
-
-
-def cells(table: Table) -> list[list[str]]:
-    return [[cell.text for cell in row.cells] for row in table.rows]
 
 
 def inputs_of(folder: Path, made: dict[str, tuple[str, dict[str, Any]]]) -> Inputs:
@@ -104,7 +110,7 @@ def test_an_edition_stands_in_no_row(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, made)
     assert len(shared_tasks(inputs)) == 1
     edition = {"sp_new": {**inputs.audit["sp_new"], "edition_of": "sp_old"}}
-    assert shared_tasks(replace(inputs, audit={**inputs.audit, **edition})) == []
+    assert shared_tasks(replace(inputs, report={"datasets": inputs.audit | edition})) == []
 
 
 @pytest.mark.parametrize("making", [None, WIKIPEDIA])
@@ -113,3 +119,16 @@ def test_a_report_in_one_language_has_no_such_table(
 ) -> None:
     inputs = inputs_of(tmp_path, {"sp_a": ("es", making or {}), "sp_b": ("es", making or {})})
     assert languages(inputs) == tasks_in_languages(inputs) == []
+
+
+def test_clusters_stand_side_by_side_by_the_shared_words(tmp_path: Path) -> None:
+    datasets = ("paralex_es", "paralex_en")
+    audit = audit_file(tmp_path, ALL_BASELINES, datasets)
+    for name in datasets:
+        say_of_dataset(audit, name, made=WIKIPEDIA)
+    english = replace(PARADIGM, dataset="paralex_en", language="en")
+    paradigms = [replace(CLUSTERED, scores=(PARADIGM, english))]
+    inputs = report_files.inputs_of(tmp_path, ONE, paradigms=paradigms, audit=audit)
+    (task,) = shared_tasks(inputs)
+    assert (task.name, task.measure) == ("paradigms", "suggestion, shared words, as is")
+    assert {mean.value for mean in task.scores["char_hash"].values()} == {PARADIGM.suggestion}

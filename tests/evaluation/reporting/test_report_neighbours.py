@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import report_files
 from matplotlib.figure import Figure
 from report_files import (
     ALL_BASELINES,
@@ -27,6 +28,7 @@ from report_files import (
     audit_file,
     kept,
     kept_ranks,
+    names,
     of_encoder,
     one,
 )
@@ -34,15 +36,19 @@ from report_files import (
 from builders.tasks import groups
 from corpora_recipes.running.errors import InputError
 from evaluation.reporting import sections
-from evaluation.reporting.html import write_html
+from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.latex import write_latex
 from evaluation.reporting.layout import Table
-from evaluation.reporting.markdown import write_markdown
+from evaluation.reporting.tables.across import downstream, downstream_datasets
 from evaluation.reporting.tables.audit import measurements, verdicts
-from evaluation.reporting.tables.downstream import downstream, downstream_datasets
-from evaluation.reporting.tables.evalrank import evalrank, postprocessing, rank_differences
-from evaluation.reporting.tables.paralex import clusters, paradigm_differences, paralex
+from evaluation.reporting.tables.neighbours import (
+    clusters,
+    evalrank,
+    paralex,
+    postprocessing,
+    rank_differences,
+    word_differences,
+)
 from evaluation.reporting.writing import plotted
 from evaluation.results.paradigms import ParadigmResults
 from evaluation.results.probes import Results
@@ -58,34 +64,27 @@ def inputs_of(
     paradigms: Sequence[ParadigmResults] = (),
     **ranks: Any,
 ) -> Inputs:
-    """Read results, with ranks as ``kept_ranks`` makes them."""
-    others = {score.dataset for own in (*rankings, *paradigms) for score in own.scores}
-    audit = audit_file(folder, ALL_BASELINES, others)
-    ranked = kept_ranks(folder, *rankings, **ranks)
-    return read_inputs(kept(folder, *results), audit, ranked, paradigms)
+    return report_files.inputs_of(folder, *results, rankings=rankings, paradigms=paradigms, **ranks)
 
 
 def values(inputs: Inputs, encoder: str) -> dict[str, Any]:
     """Return name of a score to the score of an encoder."""
-    return {own["dataset"]: own["score"] for own in plotted(inputs) if own["encoder"] == encoder}
+    return {
+        item["dataset"]: item["score"] for item in plotted(inputs) if item["encoder"] == encoder
+    }
 
 
 def cells(table: Table) -> list[list[str]]:
-    """Return the rows' texts, each its marks, and a plus if it is bold."""
+    """Return the rows' texts, with details, a plus if bold, and marks."""
     return [
         [
-            cell.text
-            + f" {cell.detail}" * bool(cell.detail)
-            + " +" * cell.strong
-            + "".join(f" {mark}" for mark in cell.marks)
+            " ".join(
+                filter(None, (cell.text, cell.detail, "+" if cell.strong else "", *cell.marks))
+            )
             for cell in row.cells
         ]
         for row in table.rows
     ]
-
-
-def names(table: Table) -> list[str]:
-    return [cell.text for cell in table.header]
 
 
 def test_no_sections_without_results(tmp_path: Path) -> None:
@@ -140,8 +139,8 @@ def test_encoders_that_the_ranks_cannot_distinguish_are_marked(tmp_path: Path) -
     third, _ = of_encoder(DEEP, RANKED, CLUSTERED)
     scores = {"char_hash": 0.4, "deep": 0.1, "use": 0.45}
     rankings = [
-        replace(own, scores=(replace(own.scores[1], mrr=scores[own.name]),))
-        for own in (OTHER_RANKED, third, RANKED)
+        replace(item, scores=(replace(item.scores[1], mrr=scores[item.name]),))
+        for item in (OTHER_RANKED, third, RANKED)
     ]
     first = {"char_hash": 650, "deep": 1, "use": 651}
     inputs = inputs_of(tmp_path, (ONE, TWO, DEEP), rankings, first=first)
@@ -201,10 +200,10 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
     one, other = (
         replace(
             PARADIGM,
-            clusters=tuple(replace(CLUSTER, cluster=name, suggestion=own) for name in names_of),
-            suggestion=own,
+            clusters=tuple(replace(CLUSTER, cluster=name, suggestion=item) for name in names_of),
+            suggestion=item,
         )
-        for own in (0.5, 0.25)
+        for item in (0.5, 0.25)
     )
     alone = replace(one, vocabulary="own")
     paradigms = [
@@ -212,7 +211,7 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
         replace(OTHER_CLUSTERED, scores=(other, replace(alone, suggestion=0.75))),
     ]
     inputs = inputs_of(tmp_path, paradigms=paradigms)
-    (table,) = paradigm_differences(inputs)
+    (table,) = word_differences(inputs)
     assert names(table) == ["Dataset", "Vocabulary", "Casing", "Measure", "char_hash − use"]
     assert cells(table) == [
         ["paralex_es", "own", "as is", "suggestion", "0.0 [0.0, 0.0] tie"],
@@ -223,8 +222,8 @@ def test_differences_on_clusters(tmp_path: Path) -> None:
     assert [row.cells[4].tone for row in table.rows] == ["tie", "tie", "better", "tie"]
     # Tied or not, vocabularies of their own are different words.
     (by_vocabulary,) = paralex(inputs)
-    own, shared = cells(by_vocabulary)
-    assert not any(cell.endswith("+") for cell in own)
+    item, shared = cells(by_vocabulary)
+    assert not any(cell.endswith("+") for cell in item)
     assert [cell[-1] for cell in shared[4:]] == ["+", "+", "0", "]", "≈", "0"]
 
 
@@ -285,15 +284,6 @@ def test_pairs_without_vectors_and_ties(tmp_path: Path) -> None:
     )
 
 
-def test_any_name_of_a_dataset_makes_a_name_of_a_table(tmp_path: Path) -> None:
-    scores = [replace(RANK, dataset=name) for name in ("a_b", "a b", "é", "a.b")]
-    ranked = replace(RANKED, scores=tuple(scores))
-    found = evalrank(inputs_of(tmp_path, rankings=[ranked]))
-    assert [table.name for table in found] == [
-        *("evalrank", "evalrank-a-b", "evalrank-a-b-2", "evalrank-a-b-3", "evalrank-2"),
-    ]
-
-
 def test_post_processing(tmp_path: Path) -> None:
     table = one(postprocessing(inputs_of(tmp_path, rankings=[RANKED])))
     assert names(table) == [
@@ -313,23 +303,20 @@ def test_post_processing(tmp_path: Path) -> None:
 
 
 def test_a_mean_that_lacks_a_dataset_is_none(tmp_path: Path) -> None:
-    own = tuple(s for s in RANKED.similarities if (s.dataset, s.spearman) != ("sts15_es", 0.64))
-    table = one(postprocessing(inputs_of(tmp_path, rankings=[replace(RANKED, similarities=own)])))
+    kept = tuple(s for s in RANKED.similarities if (s.dataset, s.spearman) != ("sts15_es", 0.64))
+    table = one(postprocessing(inputs_of(tmp_path, rankings=[replace(RANKED, similarities=kept)])))
     assert [row[3] for row in cells(table)] == ["55.0", "–", "–"]
     assert table.about[0].endswith("datasets, abtt changes the MRR by -0.5.")
-
-
-def test_no_table_of_post_processing_that_was_not_done(tmp_path: Path) -> None:
-    ranked = replace(RANKED, scores=(RANK, WORDS))
-    assert postprocessing(inputs_of(tmp_path, rankings=[ranked])) == []
+    plain = replace(RANKED, scores=(RANK, WORDS))
+    assert postprocessing(inputs_of(tmp_path / "plain", rankings=[plain])) == []
 
 
 def test_paralex(tmp_path: Path) -> None:
-    own = replace(PARADIGM, vocabulary="own", words=2_000_000, suggestion=0.9)
+    item = replace(PARADIGM, vocabulary="own", words=2_000_000, suggestion=0.9)
     rounded = tuple(replace(c, coherence=c.coherence - 1e-15) for c in PARADIGM.clusters)
     better = (replace(rounded[0], suggestion=0.6), replace(rounded[1], suggestion=0.1))
     shared = replace(PARADIGM, suggestion=0.3, coherence=0.5 - 1e-15, clusters=better)
-    other = replace(OTHER_CLUSTERED, scores=(shared, own), left_out={})
+    other = replace(OTHER_CLUSTERED, scores=(shared, item), left_out={})
     table = one(paralex(inputs_of(tmp_path, paradigms=[other, CLUSTERED])))
     assert names(table) == [
         *("Dataset", "Language", "Vocabulary", "Casing"),
@@ -367,14 +354,6 @@ def test_paralex(tmp_path: Path) -> None:
     )
 
 
-def test_paralex_of_one_encoder(tmp_path: Path) -> None:
-    inputs = inputs_of(tmp_path, paradigms=[replace(CLUSTERED, left_out={})])
-    table = one(paralex(inputs))
-    assert len(table.about) == 3
-    assert "bold" not in str(table.about)
-    assert not any(cell.strong or cell.marks for row in table.rows for cell in row.cells)
-
-
 def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
     reason = {"paralex_fi": "because", "paralex_de": "because", "paralex_x": "therefore"}
     none = replace(CLUSTERED, scores=(), left_out=reason)
@@ -392,9 +371,12 @@ def test_why_nothing_was_scored_is_said_without_a_table(tmp_path: Path) -> None:
     assert 'data-table="paralex"' not in page
 
 
-def test_the_papers_scores_of_languages(tmp_path: Path) -> None:
-    about = one(paralex(inputs_of(tmp_path, paradigms=[CLUSTERED]))).about[2]
-    assert about.endswith("es: fastText 53, Polyglot 64, ConceptNet Numberbatch 63.")
+def test_paralex_of_one_encoder(tmp_path: Path) -> None:
+    table = one(paralex(inputs_of(tmp_path, paradigms=[replace(CLUSTERED, left_out={})])))
+    about, _, papers = table.about
+    assert "bold" not in about
+    assert papers.endswith("es: fastText 53, Polyglot 64, ConceptNet Numberbatch 63.")
+    assert not any(cell.strong or cell.marks for row in table.rows for cell in row.cells)
 
 
 def test_clusters(tmp_path: Path) -> None:
@@ -468,8 +450,8 @@ def test_downstream_needs_three_encoders(tmp_path: Path, count: int, word: str) 
 
 
 def test_no_downstream_without_scores_of_both_kinds(tmp_path: Path) -> None:
-    for own in (STS, SP):
-        results = [replace(one, scores=(own,)) for one in SIX]
+    for item in (STS, SP):
+        results = [replace(one, scores=(item,)) for one in SIX]
         inputs = inputs_of(tmp_path, results)
         assert downstream(inputs) == downstream_datasets(inputs) == []
 
@@ -502,14 +484,18 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "own", "words"),
+    ("kind", "item", "words"),
     [
         ("rankings", {"name": "char_hash"}, "the results of one run per encoder"),
         ("rankings", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"seed": 2}, "the seed of char_hash, 1111"),
         ("paradigms", {"coherence_threshold": 3}, "the coherence threshold of char_hash, 2"),
-        ("rankings", {"encoder": {**TWO.encoder, "revision": "9"}}, "the encoder named use of use"),
-        ("paradigms", {"encoder": {**TWO.encoder, "layer": "0"}}, "the encoder named use of use"),
+        ("rankings", {"encoder": TWO.encoder | {"revision": "9"}}, "the encoder named use of"),
+        (
+            "paradigms",
+            {"encoder": {**TWO.encoder, "revision": "8"}},
+            "the encoder named use of use",
+        ),
         (
             "rankings",
             {"scores": (replace(RANK, digest="7" * 64),)},
@@ -528,14 +514,14 @@ def test_markdown_and_latex_have_the_same_tables(tmp_path: Path) -> None:
     ],
 )
 def test_results_that_must_not_be_compared(
-    tmp_path: Path, kind: str, own: dict[str, Any], words: str
+    tmp_path: Path, kind: str, item: dict[str, Any], words: str
 ) -> None:
     given: dict[str, list[Any]] = {
         "rankings": [RANKED, OTHER_RANKED],
         "paradigms": [CLUSTERED, OTHER_CLUSTERED],
     }
     inputs_of(tmp_path, **given)
-    given[kind][1] = replace(given[kind][1], **own)
+    given[kind][1] = replace(given[kind][1], **item)
     with pytest.raises(InputError, match="score all encoders on the same") as caught:
         inputs_of(tmp_path, **given)
     assert words in str(caught.value)
@@ -543,16 +529,21 @@ def test_results_that_must_not_be_compared(
 
 def test_similarity_is_of_the_files_that_were_probed(tmp_path: Path) -> None:
     probed = [replace(ONE, scores=(SP, STS))]
-    own = (replace(SIMILARITY, digest="7" * 64),)
+    item = (replace(SIMILARITY, digest="7" * 64),)
     inputs_of(tmp_path, probed, [RANKED])
     with pytest.raises(InputError, match="the rows of sts14_es") as caught:
-        inputs_of(tmp_path, probed, [replace(RANKED, similarities=own)])
+        inputs_of(tmp_path, probed, [replace(RANKED, similarities=item)])
     assert STS.digest in str(caught.value)
 
 
 def test_the_audit_of_datasets_that_nothing_is_probed_on(tmp_path: Path) -> None:
     inputs = inputs_of(tmp_path, [ONE], [RANKED], [CLUSTERED])
-    assert list(inputs.audited) == [groups.SP, groups.DR, groups.EVALRANK, groups.PARALEX]
+    assert list(dict.fromkeys(inputs.groups.values())) == [
+        groups.SP,
+        groups.DR,
+        groups.EVALRANK,
+        groups.PARALEX,
+    ]
     table = one(verdicts(inputs))
     assert [(row[0], row[4], row[7]) for row in cells(table)] == [
         ("sp_wiki", "solved by surface form", "–"),

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from report_files import (
-    BASELINES,
     CLUSTERED,
     DEEP,
     FIVE,
@@ -19,17 +18,14 @@ from report_files import (
     RANKED,
     SP,
     TWO,
-    audit_file,
-    kept,
-    kept_ranks,
+    inputs_of,
     many_datasets,
     of_encoder,
     whole_report,
 )
 
 from evaluation.reporting.figures import LONGEST, draw_scores, inline
-from evaluation.reporting.html import write_html
-from evaluation.reporting.inputs import read_inputs
+from evaluation.reporting.formats import write_html
 from evaluation.reporting.writing import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
@@ -40,20 +36,11 @@ FLAGS = [
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ, reason="there is no chromium"
 )
-TABLES = ["averages-own-datasets", "scores-own-datasets", "correlations", "layers-deep"]
-TABLES += ["pairs-own-datasets"]
-TABLES += ["baselines"]
-TABLES += [
-    "evalrank-evalrank-es",
-    "evalrank-evalrank-words-es",
-    "postprocessing",
-    "paralex",
-    "inherited",
-]
-TABLES += ["clusters-paralex-es", "verdicts", "measurements", "encoders"]
 FOLDED = ["differences", "differences-evalrank", "differences-paralex", "clusters-paralex-es"]
-TABLES += FOLDED[:3]
 FOLDED += ["baselines", "measurements", "postprocessing"]
+TABLES = ["averages-own-datasets", "scores-own-datasets", "correlations", "layers-deep"]
+TABLES += ["pairs-own-datasets", "evalrank-evalrank-es", "evalrank-evalrank-words-es", "paralex"]
+TABLES += ["inherited", "verdicts", "encoders", *FOLDED]
 SCORES = "scores-own-datasets"
 
 
@@ -69,34 +56,34 @@ def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        own = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield own
-        own.close()
+        item = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield item
+        item.close()
 
 
 @pytest.fixture(scope="module")
 def context(browser: Any) -> Iterator[Any]:
     """Return one context: a process of Chromium for each page would take long to start."""
-    own = browser.new_context(viewport={"width": 1280, "height": 900})
-    yield own
-    own.close()
+    item = browser.new_context(viewport={"width": 1280, "height": 900})
+    yield item
+    item.close()
 
 
 @pytest.fixture
 def page(context: Any, address: str) -> Iterator[Any]:
     """Open the page; at the end there may be no error, and no request but the one for it."""
-    own = context.new_page()
+    item = context.new_page()
     said: list[str] = []
-    own.on("console", lambda message: said.append(message.text))
-    own.on("pageerror", lambda error: said.append(str(error)))
-    own.on("dialog", lambda dialog: said.append(dialog.message))
+    item.on("console", lambda message: said.append(message.text))
+    item.on("pageerror", lambda error: said.append(str(error)))
+    item.on("dialog", lambda dialog: said.append(dialog.message))
     asked: list[str] = []
-    own.on("request", lambda request: asked.append(request.url))
-    own.goto(address)
-    yield own
+    item.on("request", lambda request: asked.append(request.url))
+    item.goto(address)
+    yield item
     assert said == []
     assert asked == [address]
-    own.close()
+    item.close()
 
 
 def column(page: Any, table: str, number: int) -> list[str]:
@@ -174,14 +161,6 @@ def test_a_table_shows_that_it_scrolls_sideways(page: Any) -> None:
     assert shown() == [True, True]
     frame.evaluate("own => { own.firstElementChild.scrollLeft = 9999; }")
     assert shown() == [True, False]
-
-
-def test_what_is_said_of_bold_and_of_layers(page: Any) -> None:
-    averages = page.locator("section:has(#averages-own-datasets)").inner_text()
-    assert "cannot distinguish from it" in averages
-    said = page.locator("section:has(#layers-deep)").inner_text()
-    assert "Framed is the best numbered layer of each dataset, or all that share the" in said
-    assert "avg, the mean of all layers' vectors, is separate: it is not marked" in said
 
 
 def test_the_first_screen_says_which_encoder_is_best(page: Any) -> None:
@@ -317,32 +296,16 @@ def test_clusters_unfold_and_are_found_by_the_terms_left_out(page: Any) -> None:
     assert column(page, "paralex", 5) == ["37.5", "25.0"]
 
 
-def test_differences_of_ranks_and_clusters_unfold(page: Any) -> None:
-    for table, texts in (("differences-evalrank", 3), ("differences-paralex", 4)):
-        page.locator(f"details:has(#{table}) summary").click()
-        headers = page.locator(f"#{table} thead th").all_inner_texts()
-        assert [text.strip() for text in headers[texts:]] == ["deep − char_hash"]
-
-
 def test_the_pairs_with_an_encoder(browser: Any, tmp_path: Path) -> None:
     """What names a row stays, however many columns that is."""
     results = (DEEP, ONE, TWO)
-    others = [of_encoder(own, RANKED, CLUSTERED) for own in results]
-    inputs = read_inputs(
-        kept(tmp_path, *results),
-        audit_file(tmp_path, BASELINES),
-        kept_ranks(tmp_path, *(ranked for ranked, _ in others)),
-        [clustered for _, clustered in others],
-    )
+    ranked, clustered = zip(*(of_encoder(item, RANKED, CLUSTERED) for item in results), strict=True)
+    inputs = inputs_of(tmp_path, *results, rankings=ranked, paradigms=clustered)
     path = tmp_path / "index.html"
     path.write_text(write_html(inputs, [], draw_scores(inputs)), "utf-8")
     page = browser.new_page()
     page.goto(path.as_uri())
-    for table, texts in (
-        ("differences", 1),
-        ("differences-evalrank", 3),
-        ("differences-paralex", 4),
-    ):
+    for table, texts in zip(FOLDED[:3], (1, 3, 4), strict=True):
         folded = page.locator(f"details:has(#{table}) summary")
         if folded.count():
             folded.click()
@@ -438,8 +401,7 @@ def test_texts_run_in_their_own_direction(
 @pytest.mark.parametrize("count", [1, LONGEST, 200])
 @pytest.mark.parametrize("width", [1280, 380])
 def test_the_figure_stays_readable(context: Any, tmp_path: Path, count: int, width: int) -> None:
-    results = kept(tmp_path, replace(ONE, scores=(SP,)))
-    inputs = read_inputs(results, audit_file(tmp_path, BASELINES))
+    inputs = inputs_of(tmp_path, replace(ONE, scores=(SP,)))
     figure = inline(draw_scores(many_datasets(inputs, count)), "scores")
     style = files("evaluation.reporting").joinpath("page.css").read_text("utf-8")
     page = context.new_page()
@@ -467,8 +429,8 @@ def test_the_tree(page: Any) -> None:
     ]
     # The satellite stands first in the text, the nucleus, of two units, after it.
     places = [
-        [float(own.get_attribute(what)) for what in ("x", "y", "width")]
-        for own in tree.locator("rect").all()
+        [float(item.get_attribute(what)) for what in ("x", "y", "width")]
+        for item in tree.locator("rect").all()
     ]
     unit = places[1][2]
     assert places[:2] == [[unit, 0.0, 2 * unit], [0.0, 0.0, unit]]

@@ -7,13 +7,11 @@ from report_files import whole_report
 
 from evaluation.reporting import sections
 from evaluation.reporting.figures import draw_scores
-from evaluation.reporting.html import write_html
+from evaluation.reporting.formats import write_html, write_latex, write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.latex import write_latex
-from evaluation.reporting.layout import Cell, Column, Table, headings, rows_of
-from evaluation.reporting.markdown import write_markdown
-from evaluation.reporting.notes import NOTES
+from evaluation.reporting.layout import Cell, Column, Table, rows_of
 from evaluation.reporting.sections import SECTIONS, Format, Section, sections_of
+from evaluation.reporting.tables.marks import NOTES
 
 FORMATS: tuple[Format, ...] = get_args(Format)
 
@@ -21,7 +19,9 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> Inputs:
     given = whole_report(tmp_path_factory.mktemp("sections"))
-    return read_inputs(given["results"], given["audit"], given["rankings"], given["paradigms"])
+    return read_inputs(
+        given["results"], given["instances"] / "audit.json", given["rankings"], given["paradigms"]
+    )
 
 
 def written(inputs: Inputs) -> dict[Format, str]:
@@ -74,10 +74,8 @@ def test_a_new_section_is_a_function_and_a_line(
 ) -> None:
     def toys(inputs: Inputs) -> list[Table]:
         encoder = Column("Encoder", lambda name: Cell(name, marks=("mine",)))
-        toys = Column("Toys", lambda name: "a kite")
-        columns = [encoder, toys]
-        rows = rows_of(inputs.names, columns)
-        return [Table("toys", "Toys counted", headings(columns), rows)]
+        rows = rows_of(inputs.names, [encoder, Column("Toys", lambda name: "a kite")])
+        return [Table("toys", "Toys counted", (Cell("Encoder"), Cell("Toys")), rows)]
 
     monkeypatch.setitem(NOTES, "mine", "what it means")
     section = Section("toys", "Toy chapter", toys, formats)

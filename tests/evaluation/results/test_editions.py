@@ -9,8 +9,8 @@ import pytest
 from report_files import DEEP, MC, ONE, SP, audit_file, kept, one, say_of_dataset
 
 from evaluation.measures.intervals import leave_out_means, reach
+from evaluation.reporting.formats import write_markdown
 from evaluation.reporting.inputs import Inputs, read_inputs
-from evaluation.reporting.markdown import write_markdown
 from evaluation.reporting.tables.compared import editions
 from evaluation.results.comparison import Measured
 from evaluation.results.editions import compare_editions
@@ -117,5 +117,5 @@ def test_a_report_without_editions_has_no_such_table(tmp_path: Path) -> None:
     baselines = {"mc": {"majority": 0.2, "length": 0.3}}
     results = kept(tmp_path, replace(DEEP, scores=(replace(MC, layer=DEEP.encoder["layer"]),)))
     inputs = read_inputs(results, audit_file(tmp_path, baselines))
-    assert inputs.editions == ()
+    assert inputs.editions == []
     assert editions(inputs) == []

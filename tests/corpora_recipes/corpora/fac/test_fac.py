@@ -46,11 +46,6 @@ def test_sample_counts(sample):
     ]
 
 
-def test_labels_are_in_published_order():
-    labels = CORPUS.facts.collections["texts"].labels
-    assert list(labels.values()) == ["subjective", "objective"]
-
-
 def test_sample_rows(sample):
     def row(key: str, text: str) -> Example:
         return Example(key, "texts", (text,), key.split("/")[1], None, key)
@@ -123,15 +118,6 @@ def test_natural_text_has_no_stray_marks(line):
 # Bad input
 
 
-def test_bom_crlf_and_blank_lines(write):
-    raw = write("\ufeffbuena .\r\n\r\nmala .\r\n".encode())
-    assert [(e.id, e.texts[0]) for e in read(raw).records] == [
-        ("texts/subjective/1", "buena."),
-        ("texts/subjective/3", "mala."),
-        ("texts/objective/1", "un viaje."),
-    ]
-
-
 def test_empty_and_damaged_texts_are_counted_drops(write):
     number = "9" * 5000  # which Python does not read
     lines = ["<div> </div>", "ma\ufffda .", "\uf0b7 mala .", "espaÃ±ola .", f"mala &#{number} ; ."]
@@ -143,17 +129,6 @@ def test_empty_and_damaged_texts_are_counted_drops(write):
         "replacement_character": 2,
     }
     assert {f"examples.{reason}" for reason in drops["dropped"]} < set(CORPUS.facts.drop_limits)
-
-
-def test_a_quote_that_never_closes_swallows_nothing(write):
-    assert len(read(write(b'una " rareza .\notra .\n')).records) == 3
-
-
-def test_other_encoding_and_tabs(write):
-    with pytest.raises(InputError, match="line 2"):
-        read(write("buena .\nespañola .\n".encode("latin-1")))
-    with pytest.raises(InputError, match="line 1"):
-        read(write(b"buena .\t1\n"))
 
 
 def test_each_class_is_needed(write):

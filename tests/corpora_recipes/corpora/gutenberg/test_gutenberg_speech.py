@@ -20,7 +20,8 @@ GLUED = Style(glued=True)
 
 
 def turns(paragraph: str, style: Style = STYLE) -> list[str]:
-    return parse_turn(join_lines(paragraph.split("\n"), style), style).turns
+    spoken = parse_turn(join_lines(paragraph.split("\n"), style), style)
+    return [turn.text for turn in spoken.turns]
 
 
 def texts(book: str, style: Style = STYLE) -> list[list[str]]:
@@ -112,15 +113,20 @@ def test_several_speakers(paragraph: str, style: Style, speech: list[str]) -> No
     assert turns(paragraph, style) == speech
 
 
-def test_reasons() -> None:
-    assert parse_turn("—No irá—pensó Ana.", STYLE).reasons == ["thought"]
-    assert parse_turn("—No irá—se dijo.", STYLE).reasons == ["thought"]
-    assert parse_turn("—¿Va? «¿Irá?» se preguntó Ana.", STYLE).reasons == ["thought"]
-    # A comma or none: only who knows the sentence can tell.
-    assert parse_turn("—Luis—dijo Ana—viene ya.", STYLE).reasons == ["narration_inside"]
-    assert parse_turn("—No irá—dijo a Luis.", STYLE).reasons == [None]
-    mixed = parse_turn("—¿Quién? Salió corriendo. No me gusta.", GLUED)
-    assert mixed.reasons == ["narration_inside"]
+@pytest.mark.parametrize(
+    ("paragraph", "style", "reason"),
+    [
+        ("—No irá—pensó Ana.", STYLE, "thought"),
+        ("—No irá—se dijo.", STYLE, "thought"),
+        ("—¿Va? «¿Irá?» se preguntó Ana.", STYLE, "thought"),
+        # A comma or none: only who knows the sentence can tell.
+        ("—Luis—dijo Ana—viene ya.", STYLE, "narration_inside"),
+        ("—No irá—dijo a Luis.", STYLE, None),
+        ("—¿Quién? Salió corriendo. No me gusta.", GLUED, "narration_inside"),
+    ],
+)
+def test_reasons(paragraph: str, style: Style, reason: str | None) -> None:
+    assert [turn.reason for turn in parse_turn(paragraph, style).turns] == [reason]
 
 
 def test_styles() -> None:

@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import corpus_of
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.irc_disentanglement import recipe
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import RECIPES, load_facts
 from corpora_recipes.records import Dialogue
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("irc_disentanglement")
 SAMPLE = RECIPES / "irc_disentanglement" / "sample"
-CORPUS = Corpus("irc_disentanglement", "irc_disentanglement", "en", None, 1111, {}, {}, FACTS)
+CORPUS = corpus_of("irc_disentanglement", "en")
 NAME = "data/train/2004-12-25.train-c"
 LOG = """\
 [03:17] <ann7> does anybody know how to mount a disk?
@@ -133,7 +134,7 @@ def test_an_archive_gives_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("links", "line", "message"),
     [
-        ("0 2 -\n2 8 -\n", 2, "8, which the log has not"),
+        ("0 2 -\n2 8 -\n", 2, "8"),
         ("0 2\n", 1, "a dash"),
         ("0 x -\n", 1, "a dash"),
         ("0 -2 -\n", 1, "a dash"),
@@ -155,9 +156,4 @@ def test_a_bad_line(tmp_path: Path) -> None:
 def test_a_log_without_annotation(tmp_path: Path) -> None:
     (folder(tmp_path) / f"{NAME}.annotation.txt").unlink()
     with pytest.raises(InputError, match="its annotation beside it"):
-        recipe.blocks(tmp_path, CORPUS)
-
-
-def test_a_folder_without_logs(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="probeta fetch --only irc_disentanglement"):
         recipe.blocks(tmp_path, CORPUS)

@@ -8,12 +8,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from recipe_reading import read_all
 
 from corpora_recipes.corpora.jsonl import recipe
 from corpora_recipes.fetching import sources
 from corpora_recipes.formats import json_lines
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
-from corpora_recipes.records import Document, Drops
+from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("jsonl")
@@ -26,13 +27,7 @@ def corpus(path: str | None = None) -> Corpus:
 
 
 def read(raw: Path) -> tuple[list[Document], dict[str, Any]]:
-    records: list[Document] = []
-    drops = Drops()
-    for block in recipe.blocks(raw, corpus()):
-        result = recipe.read_block(block, corpus())
-        records += [r for r in result.records if isinstance(r, Document)]
-        drops.add(result.drops)
-    return records, drops.as_dict()
+    return read_all(recipe, raw, corpus())
 
 
 def write(folder: Path, *rows: Any, name: str = "d.jsonl") -> Path:
@@ -161,8 +156,8 @@ class TestErrors:
             ("{'id': 1}", "one JSON object"),
             ("[" * 100_000, "one JSON object"),
             ("3", "a document, an object"),
-            ({"id": "b"}, "none of them, but id"),
-            ({"id": "b", "text": None}, "none of them, but id"),
+            ({"id": "b"}, "found:    id"),
+            ({"id": "b", "text": None}, "found:    id"),
             ({**GOOD, "paragraphs": []}, "found:    text and paragraphs"),
             ({"text": "Una."}, "an id"),
             ({"id": "", "text": "Una."}, "an id"),
@@ -243,7 +238,7 @@ class TestErrors:
     @pytest.mark.parametrize("name", ["d.jsonl", "d.txt"])
     def test_nothing(self, tmp_path: Path, name: str) -> None:
         (tmp_path / name).write_bytes(b"")
-        with pytest.raises(InputError, match=r"set params\.yaml: corpora\.reviews\.corpus\.path"):
+        with pytest.raises(InputError, match="set `path`"):
             recipe.blocks(tmp_path, corpus())
 
 

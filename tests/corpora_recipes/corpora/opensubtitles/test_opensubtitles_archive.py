@@ -116,65 +116,52 @@ class TestDamaged:
         assert caught.value.where == str(path)
         return caught.value.found
 
-    def test_no_zip(self, tmp_path: Path) -> None:
-        path = tmp_path / "a.zip"
-        for data in (b"", b"<html>", b"PK\5\6"):
-            path.write_bytes(data)
-            assert self.error(path) == "no zip archive, or a truncated one"
-
-    def test_cut(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("data", [b"", b"<html>", b"PK\5\6", "cut"])
+    def test_no_zip(self, tmp_path: Path, data: bytes | str) -> None:
         path = write(tmp_path / "a.zip", CONTENTS)
-        path.write_bytes(path.read_bytes()[:-1])
-        assert self.error(path) == "no zip archive, or a truncated one"
+        path.write_bytes(data if isinstance(data, bytes) else path.read_bytes()[:-1])
+        assert "no zip archive" in self.error(path)
 
     def test_beginning_cut(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.zip", CONTENTS)
         path.write_bytes(path.read_bytes()[30:])
         assert "directory" in self.error(path)
 
-    def test_encrypted(self, tmp_path: Path) -> None:
-        path = patched(write(tmp_path / "a.zip", {"a": b"x"}), b"PK\1\2", 8, b"\1\0")
-        assert self.error(path) == "a is encrypted"
-
     def test_method(self, tmp_path: Path) -> None:
         path = write(tmp_path / "a.zip", {"a": b"x"}, method=zipfile.ZIP_BZIP2)
-        assert self.error(path) == "a has the compression method 12"
+        assert "method 12" in self.error(path)
+
+    @pytest.mark.parametrize(
+        ("signature", "offset", "value", "found"),
+        [
+            (b"PK\1\2", 8, b"\1\0", "encrypted"),
+            (b"PK\1\2", 24, b"\12", "the 10 bytes announced"),
+            (b"PK\1\2", 42, b"\1", "no member at byte 1,"),
+            (b"PK\1\2", 42, b"\0\0\0\x7f", "beyond its end"),
+            (b"PK\3\4", 30, b"b", "b where a should be"),
+            (b"hello", 0, b"j", "another CRC-32"),
+        ],
+    )
+    def test_patched(
+        self, tmp_path: Path, signature: bytes, offset: int, value: bytes, found: str
+    ) -> None:
+        path = write(tmp_path / "a.zip", {"a": b"hello"}, method=zipfile.ZIP_STORED)
+        assert found in self.error(patched(path, signature, offset, value))
 
     def test_announced_as_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(archive, "LARGEST_FILE", 1000)
         assert read_all(write(tmp_path / "a.zip", {"a": b"x" * 1000}))
         path = write(tmp_path / "a.zip", {"a": b"x" * 1001})
-        assert self.error(path) == "a has 1,001 bytes, more than 1,000"
+        assert "1,001 bytes" in self.error(path)
 
     def test_larger_than_announced(self, tmp_path: Path) -> None:
         # A bomb: 30 MB announced as ten bytes; no more than eleven are ever made of it.
         path = write(tmp_path / "a.zip", {"a": bytes(30_000_000)})
         patched(path, b"PK\1\2", 24, struct.pack("<L", 10))
-        assert self.error(path) == "a does not have the 10 bytes announced"
-
-    def test_smaller_than_announced(self, tmp_path: Path) -> None:
-        path = patched(write(tmp_path / "a.zip", {"a": b"x" * 9}), b"PK\1\2", 24, b"\12")
-        assert self.error(path) == "a does not have the 10 bytes announced"
-
-    def test_crc(self, tmp_path: Path) -> None:
-        path = write(tmp_path / "a.zip", {"a": b"hello"}, method=zipfile.ZIP_STORED)
-        patched(path, b"hello", 0, b"j")
-        assert self.error(path) == "a has another CRC-32 than the directory says"
-
-    def test_another_member(self, tmp_path: Path) -> None:
-        path = patched(write(tmp_path / "a.zip", {"a": b"x"}), b"PK\3\4", 30, b"b")
-        assert self.error(path) == "b where a should be"
-
-    def test_no_local_header(self, tmp_path: Path) -> None:
-        path = patched(write(tmp_path / "a.zip", {"a": b"x"}), b"PK\1\2", 42, b"\1")
-        assert self.error(path) == "no member at byte 1, where a should be"
-
-    def test_beyond_the_end(self, tmp_path: Path) -> None:
-        path = patched(write(tmp_path / "a.zip", {"a": b"x"}), b"PK\1\2", 42, b"\0\0\0\x7f")
-        assert "beyond its end" in self.error(path)
+        assert "the 10 bytes announced" in self.error(path)
 
     @given(data=st.data())
-    @settings(max_examples=200)
+    @settings(max_examples=100)
     def test_any_changed_byte(
         self, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
     ) -> None:

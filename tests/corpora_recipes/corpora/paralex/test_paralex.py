@@ -8,7 +8,6 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.paralex import recipe
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
@@ -53,14 +52,14 @@ def test_sample() -> None:
     by_id = {example.id: example for example in examples}
     assert len(by_id) == 44
     assert by_id["es/weekdays"] == Example(
-        id="es/weekdays",
-        collection="es",
-        texts=("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-        label=None,
-        score=None,
-        document_id="es/weekdays",
-        columns={"cluster": "weekdays"},
-        split=None,
+        "es/weekdays",
+        "es",
+        ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+        None,
+        None,
+        "es/weekdays",
+        {"cluster": "weekdays"},
+        None,
     )
     # Names keep the case that they have, in one cluster a capital and a small letter.
     assert by_id["es/cities"].texts[:4] == ("lima", "Quito", "caracas", "Bogotá")
@@ -131,7 +130,7 @@ def test_empty_clusters_are_counted(tmp_path: Path) -> None:
         (HEADER.replace("Term 2", "Term 3"), 1, "the columns Language, Comment, Test label"),
         ("ES,Spanish,weekdays,lunes,martes,,\r\n", 1, "the columns Language, Comment, Test label"),
         ("Language,Comment,Test label\r\nES,,fruit\r\n", 1, "the columns Language, Comment"),
-        (HEADER + "ES,,,uva,pera,,\r\n", 2, "the cluster's name as Test label"),
+        (HEADER + "ES,,,uva,pera,,\r\n", 2, "a value in the column Test label"),
         (HEADER + "ES,,a,uva,,,\r\n ,,fruit,uva,pera,,\r\n", 3, "found:    ' '"),
         (HEADER + "XX,,fruit,uva,pera,,\r\n", 2, "a language code among ar, az, bg"),
         (HEADER + "ES,,fruit,uva,pera\r\n", 2, "found:    5, which begin with ES, , fruit, uva"),
@@ -153,17 +152,6 @@ def test_another_encoding(tmp_path: Path) -> None:
     (tmp_path / "ParaLex.csv").write_bytes((HEADER + "ES,,a,limón,,,\r\n").encode("latin-1"))
     with pytest.raises(InputError, match=r"ParaLex\.csv\n +expected: UTF-8"):
         read(tmp_path)
-
-
-@pytest.mark.parametrize("text", ["", "\r\n", "\ufeff"])
-def test_an_empty_file(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InputError, match="the columns Language"):
-        read(write(tmp_path, text))
-
-
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected: ParaLex\.csv"):
-        recipe.blocks(tmp_path, CORPUS)
 
 
 CELL = st.text(st.sampled_from('aábn, "\r\n'), max_size=4)

@@ -1,18 +1,18 @@
 """Tests of reading the Penn Discourse Treebank and treebanks in its format."""
 
-import pickle
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of
 from hypothesis import given
 from hypothesis import strategies as st
+from recipe_reading import read_settled as read
 
 from corpora_recipes.corpora.pdtb.recipe import blocks, read_block
 from corpora_recipes.formats.treebanks import Texts
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts, load_recipe
-from corpora_recipes.records import Drops, Example
+from corpora_recipes.recipe import RECIPES, Corpus
+from corpora_recipes.records import Example
 from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "pdtb" / "sample"
@@ -26,25 +26,7 @@ CLASSES = (
 
 
 def the_corpus(language: str = "en", treebank: str = "any") -> Corpus:
-    return Corpus(
-        name="pdtb",
-        recipe="pdtb",
-        language=language,
-        documents=None,
-        seed=1111,
-        options={"treebank": treebank},
-        datasets={},
-        facts=load_facts("pdtb"),
-    )
-
-
-def read(raw: Path, corpus: Corpus) -> tuple[dict[str, Example], Drops]:
-    examples: dict[str, Example] = {}
-    total = Drops()
-    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
-        examples.update({record.id: record for record in records if isinstance(record, Example)})
-        total.add(drops)
-    return examples, total
+    return corpus_of("pdtb", language, treebank=treebank)
 
 
 def span(text: str, *parts: str) -> str:
@@ -103,14 +85,14 @@ def test_the_sample_is_the_treebank_of_the_ldc() -> None:
     of_class = Counter(e.label for e in examples.values() if e.collection == "explicit")
     assert [label for label, number in sorted(of_class.items()) if number >= 10] == list(CLASSES)
     assert examples["pdtb2/wsj_0695/2"] == Example(
-        id="pdtb2/wsj_0695/2",
-        collection="explicit",
-        texts=("it climbs to two thousand metres", "a swift falls asleep"),
-        label="Temporal.Asynchronous",
-        score=None,
-        document_id="pdtb2/wsj_0695",
-        columns={"second_sense": "", "connective": "Before", "first_in_text": "Arg2"},
-        split="train",
+        "pdtb2/wsj_0695/2",
+        "explicit",
+        ("it climbs to two thousand metres", "a swift falls asleep"),
+        "Temporal.Asynchronous",
+        None,
+        "pdtb2/wsj_0695",
+        {"second_sense": "", "connective": "Before", "first_in_text": "Arg2"},
+        "train",
     )
     assert examples["pdtb2/wsj_0695/5"].columns["connective"] == "in other words"
     assert examples["pdtb2/wsj_0392/1"].columns["second_sense"] == "Contingency.Cause"
@@ -192,14 +174,14 @@ def test_an_explicit_relation(tmp_path: Path) -> None:
     )
     assert drops == {}
     assert example == Example(
-        id="ted_mdb_en/talk/1",
-        collection="explicit",
-        texts=("The shop stayed open", "it rained"),
-        label="Comparison.Concession",
-        score=None,
-        document_id="ted_mdb_en/talk",
-        columns={"second_sense": "", "connective": "although", "first_in_text": "Arg1"},
-        split="train",
+        "ted_mdb_en/talk/1",
+        "explicit",
+        ("The shop stayed open", "it rained"),
+        "Comparison.Concession",
+        None,
+        "ted_mdb_en/talk",
+        {"second_sense": "", "connective": "although", "first_in_text": "Arg1"},
+        "train",
     )
 
 
@@ -353,12 +335,6 @@ def test_texts_that_were_annotated_twice_are_in_one_split(tmp_path: Path) -> Non
     splits = {Path(name).stem: split for name, split in found.splits.items()}
     assert splits["a_inter"] == splits["a_intra"]
     assert set(splits.values()) == {"train", "validation", "test"}
-
-
-def test_blocks_go_to_workers() -> None:
-    assert load_recipe("pdtb").blocks is blocks
-    found = blocks(SAMPLE, the_corpus())
-    assert pickle.loads(pickle.dumps(found)) == found
 
 
 @given(st.lists(st.text("ab,;é \n", min_size=1, max_size=9), min_size=2, max_size=2))

@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import corpus_of
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.peerread import recipe
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import RECIPES, load_facts
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("peerread")
 SAMPLE = RECIPES / "peerread" / "sample"
-CORPUS = Corpus("peerread", "peerread", "en", None, 1111, {}, {}, FACTS)
+CORPUS = corpus_of("peerread", "en")
 NAME = "data/acl_9901/train/parsed_pdfs/7.pdf.json"
 ABSTRACT = "We parse recipes with pictures. The parser needs no treebank at all."
 MIDDLE = "The grammar has one kind of clause. Every other sentence is a remark."
@@ -173,8 +174,3 @@ def test_an_archive_gives_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     plain, same = read(SAMPLE)
     assert counts == same
     assert sorted(packed, key=lambda r: r.id) == sorted(plain, key=lambda r: r.id)
-
-
-def test_a_folder_without_papers(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="probeta fetch --only peerread"):
-        recipe.blocks(tmp_path, CORPUS)

@@ -4,8 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.peerread.headings import Heading, parse_heading, reasons
-from corpora_recipes.corpora.peerread.lines import LOST, paragraphs, words_of
+from corpora_recipes.corpora.peerread.pdf import (
+    LOST,
+    Heading,
+    paragraphs,
+    parse_heading,
+    reasons,
+    words_of,
+)
 
 WORDS = words_of(["We use large-scale maps and underline words; rewriting is hard."])
 

@@ -4,15 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import corpus_of
 from recipe_reading import read_all
 
 from corpora_recipes.corpora.roc_stories import recipe
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import RECIPES, load_facts
 from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 
 FACTS = load_facts("roc_stories")
-CORPUS = Corpus("roc_stories", "roc_stories", "en", None, 1111, {}, {}, FACTS)
+CORPUS = corpus_of("roc_stories", "en")
 HEADER = "storyid,storytitle,sentence1,sentence2,sentence3,sentence4,sentence5"
 
 
@@ -62,7 +63,7 @@ def test_a_story_without_a_sentence_is_dropped(tmp_path: Path) -> None:
         (['7,Ana,"Ana" ran.,B b.,C c.,D d.,E e.'], 2, "quotation mark"),
         (["7,Ana,Ana, who ran.,B b.,C c.,D d.,E e."], 2, "7 fields"),
         (["7,Ana,A a.,B b.,C c.,D d."], 2, "7 fields"),
-        ([" ,Ana,A a.,B b.,C c.,D d.,E e."], 2, "the id of the story"),
+        ([" ,Ana,A a.,B b.,C c.,D d.,E e."], 2, "the column storyid"),
     ],
 )
 def test_bad_lines(tmp_path: Path, lines: list[str], line: int, message: str) -> None:
@@ -75,11 +76,6 @@ def test_another_table(tmp_path: Path) -> None:
     header = "InputStoryid,InputSentence1,InputSentence2"
     with pytest.raises(InputError, match="no storyid, storytitle"):
         read(table(tmp_path, "7,A a.,B b.", header=header))
-
-
-def test_a_folder_without_tables(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="rochester"):
-        recipe.blocks(tmp_path, CORPUS)
 
 
 def test_it_is_not_to_be_redistributed() -> None:

@@ -1,17 +1,17 @@
 """Tests of reading the RST Discourse Treebank, GUM and the Potsdam Commentary Corpus."""
 
-import pickle
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of
+from recipe_reading import read_settled as read
 from rs3_text import rs3, segment, shape
 
 from corpora_recipes.corpora.rst_discourse_treebank.recipe import blocks, read_block
 from corpora_recipes.formats.treebanks import Texts
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts, load_recipe
+from corpora_recipes.recipe import RECIPES, Corpus
 from corpora_recipes.records import DiscourseTree, Drops
 from corpora_recipes.running.errors import InputError
 
@@ -25,25 +25,7 @@ PAIR = """\
 
 
 def the_corpus(language: str = "en", treebank: str = "any", classes: bool = True) -> Corpus:
-    return Corpus(
-        name="rst_discourse_treebank",
-        recipe="rst_discourse_treebank",
-        language=language,
-        documents=None,
-        seed=1111,
-        options={"treebank": treebank, "classes": classes},
-        datasets={},
-        facts=load_facts("rst_discourse_treebank"),
-    )
-
-
-def read(raw: Path, corpus: Corpus) -> tuple[dict[str, DiscourseTree], Drops]:
-    trees: dict[str, DiscourseTree] = {}
-    total = Drops()
-    for records, drops in read_corpus(blocks(raw, corpus), corpus, None, 1):
-        trees.update({tree.id: tree for tree in records})
-        total.add(drops)
-    return trees, total
+    return corpus_of("rst_discourse_treebank", language, treebank=treebank, classes=classes)
 
 
 def write(raw: Path, name: str, relation: str = "purpose-e", text: str = "to see it.") -> None:
@@ -245,9 +227,3 @@ def test_the_seed_moves_validation_texts() -> None:
     )
     assert len(first) == len(second) == 1
     assert first != second
-
-
-def test_blocks_go_to_workers() -> None:
-    assert load_recipe("rst_discourse_treebank").blocks is blocks
-    found = blocks(SAMPLE, the_corpus())
-    assert pickle.loads(pickle.dumps(found)) == found

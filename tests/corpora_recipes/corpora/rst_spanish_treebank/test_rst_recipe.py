@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of
+from recipe_reading import read_settled
 from rs3_text import group, rs3, segment, shape
 
 from corpora_recipes.corpora.rst_spanish_treebank.recipe import (
@@ -14,13 +16,10 @@ from corpora_recipes.corpora.rst_spanish_treebank.recipe import (
     read_block,
 )
 from corpora_recipes.formats.treebanks import FILES_A_BLOCK
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.reading.counts import settle
 from corpora_recipes.recipe import (
     RECIPES,
     Corpus,
     load_facts,
-    load_recipe,
 )
 from corpora_recipes.records import DiscourseTree, Drops
 from corpora_recipes.running.errors import InputError
@@ -29,16 +28,7 @@ SAMPLE = RECIPES / "rst_spanish_treebank" / "sample"
 
 
 def the_corpus(seed: int = 1111) -> Corpus:
-    return Corpus(
-        name="rst_spanish_treebank",
-        recipe="rst_spanish_treebank",
-        language="es",
-        documents=None,
-        seed=seed,
-        options={},
-        datasets={},
-        facts=load_facts("rst_spanish_treebank"),
-    )
+    return replace(corpus_of("rst_spanish_treebank"), seed=seed)
 
 
 # The sample
@@ -46,12 +36,7 @@ def the_corpus(seed: int = 1111) -> Corpus:
 
 @pytest.fixture(scope="module")
 def sample() -> tuple[dict[str, DiscourseTree], Drops]:
-    trees: dict[str, DiscourseTree] = {}
-    total = Drops()
-    for records, drops in read_corpus(blocks(SAMPLE, the_corpus()), the_corpus(), None, 1):
-        trees.update({tree.id: tree for tree in records})
-        total.add(drops)
-    return trees, total
+    return read_settled(SAMPLE, the_corpus())
 
 
 def test_sample_counts(sample):
@@ -203,14 +188,8 @@ def test_drops_are_counted(tmp_path: Path):
             ),
         },
     )
-    total = Drops()
-    ids = []
-    for block in blocks(tmp_path, the_corpus()):
-        result = read_block(block, the_corpus())
-        settle(result, the_corpus())
-        total.add(result.drops)
-        ids += [record.id for record in result.records]
-    assert ids == ["train/titled", "train/whole", "test/annotator-a/t"]
+    trees, total = read_settled(tmp_path, the_corpus())
+    assert sorted(trees) == ["test/annotator-a/t", "train/titled", "train/whole"]
     assert total.as_dict() == {
         "documents": {
             "seen": 7,
@@ -232,7 +211,7 @@ def test_damaged_file_stops_the_run(tmp_path: Path):
 
 
 def splits_of(folder: Path, seed: int = 1111) -> dict[str, str]:
-    corpus = replace(the_corpus(), seed=seed)
+    corpus = the_corpus(seed)
     return {
         record.id: str(record.split)
         for block in blocks(folder, corpus)
@@ -255,7 +234,3 @@ def test_validation_is_a_sixth_and_one_text_less_moves_one_at_most(tmp_path: Pat
 def test_a_small_corpus_has_a_validation_text_whatever_the_seed(tmp_path: Path, seed: int):
     write_corpus(tmp_path, {f"t{i}": rs3(segment(1), segment(2, "1:Fondo")) for i in range(3)})
     assert list(splits_of(tmp_path, seed).values()).count("validation") == 1
-
-
-def test_load_recipe_finds_it():
-    assert load_recipe("rst_spanish_treebank").blocks is blocks

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from conftest import corpus_of, read_blocks
 
-from corpora_recipes.corpora.sick_es import recipe
-from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
@@ -48,15 +46,15 @@ def test_sample() -> None:
     scores = [e.score for e in examples]
     assert (min(scores), max(scores)) == FACTS.collections["pairs"].scale
     assert examples[0] == Example(
-        id="pairs/train/1",
-        collection="pairs",
-        texts=(
+        "pairs/train/1",
+        "pairs",
+        (
             "Una mujer está picando cebolla en una tabla de madera.",
             "Una señora corta cebolla sobre una tabla de madera.",
         ),
-        label="entailment",
-        score=4.9,
-        document_id="pairs/train/1",
+        "entailment",
+        4.9,
+        "pairs/train/1",
         split="train",
     )
     middle, last = by_id["pairs/validation/6"], examples[-1]
@@ -65,18 +63,11 @@ def test_sample() -> None:
         4.085,
         "contradiction",
     )
-    assert (last.id, last.texts, last.score, last.label) == LAST
-
-
-LAST: tuple[str, tuple[str, str], float, str] = (
-    "pairs/test/193",
-    (
+    assert (last.id, last.score, last.label) == ("pairs/test/193", 1.0, "neutral")
+    assert last.texts == (
         "Una mujer con gafas de sol lava un descapotable rojo.",
         "Un niño aprieta el botón del semáforo y espera",
-    ),
-    1.0,
-    "neutral",
-)
+    )
 
 
 def test_the_sample_shares_sentences_and_pairs_as_sick_does() -> None:
@@ -87,21 +78,6 @@ def test_the_sample_shares_sentences_and_pairs_as_sick_does() -> None:
     assert set(parts["train"]) & set(parts["test"]) == {examples[0].texts}
     assert len(parts["train"]) - len(set(parts["train"])) == 1
     assert sum(first == second for first, second in parts["train"]) == 1
-
-
-def test_classes_stand_in_the_published_order() -> None:
-    labels = FACTS.collections["pairs"].labels
-    assert list(labels.values()) == ["contradiction", "neutral", "entailment"]
-
-
-def test_bom_crlf_quotes_blanks_and_other_columns(tmp_path: Path) -> None:
-    header = "\ufeffnota\tpair_ID\tsentence_B \tsentence_A\tentailment_judgement\trelatedness_score"
-    row = 'x\t 7 \tNadie habla .\t" El hombre , solo , habla\t CONTRADICTION\t3.665'
-    examples, _ = read(write(tmp_path, f"{header}\r\n{row}\r\n\r\n"))
-    assert [(e.id, e.texts[1], e.label, e.score) for e in examples] == [
-        ("pairs/validation/7", "Nadie habla.", "contradiction", 3.665)
-    ]
-    assert examples[0].texts[0].endswith("El hombre, solo, habla")
 
 
 def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
@@ -122,7 +98,7 @@ def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
         (HEADER + "1\tLlueve\tNieva\t5.1\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tLlueve\tNieva\t0.9\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tLlueve\tNieva\t\tNEUTRAL\n", 2, "a score from 1 to 5"),
-        (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the pair's pair_ID"),
+        (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the column pair_ID"),
     ],
 )
 def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: str) -> None:
@@ -132,29 +108,6 @@ def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: 
     assert message in str(error.value)
 
 
-def test_an_id_that_stands_twice_is_a_counted_drop_with_a_limit(tmp_path: Path) -> None:
-    rows = "1\tUno\tDos\t2.5\tNEUTRAL\n1\tTres\tCuatro\t2.5\tNEUTRAL\n"
-    found = recipe.blocks(write(tmp_path, HEADER + rows), CORPUS)
-    ((records, drops),) = read_corpus(found, CORPUS, None, 1)
-    assert [record.id for record in records] == ["pairs/validation/1"]
-    assert drops.dropped == {("examples", "duplicate_id"): 1}
-    assert "examples.duplicate_id" in FACTS.drop_limits
-
-
-def test_an_empty_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="an empty file"):
-        read(write(tmp_path, ""))
-
-
-def test_mixed_encodings(tmp_path: Path) -> None:
-    row = "1\tUn niño\tUn perro\t2.0\tNEUTRAL\n"
-    (tmp_path / "SICK_test.txt").write_bytes((HEADER + row).encode() + row.encode("latin-1"))
-    with pytest.raises(InputError, match=r"SICK_test\.txt, line 3\n.*UTF-8"):
-        read(tmp_path)
-
-
 def test_a_part_is_enough(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"at least one of SICK_train\.txt, SICK_trial\.txt"):
-        recipe.blocks(tmp_path, CORPUS)
     write(tmp_path, HEADER + "3\tUn gato\tUn perro\t2.0\tNEUTRAL\n", "SICK_test.txt")
     assert [(e.id, e.split) for e in read(tmp_path)[0]] == [("pairs/test/3", "test")]

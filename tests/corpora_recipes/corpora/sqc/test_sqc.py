@@ -32,55 +32,34 @@ def test_sample():
     results = read(RECIPES / "sqc" / "sample")
     assert list(results) == ["train.txt", "test.txt"]
     train, test = (results[name].records for name in ("train.txt", "test.txt"))
-    assert Counter(question.label for question in train) == {
-        "abbreviation": 11,
-        "description": 20,
-        "entity": 23,
-        "human": 18,
-        "location": 18,
-        "number": 20,
-    }
-    assert Counter(question.label for question in test) == {
-        "abbreviation": 6,
-        "description": 7,
-        "entity": 7,
-        "human": 6,
-        "location": 7,
-        "number": 7,
-    }
+    classes = ("abbreviation", "description", "entity", "human", "location", "number")
+    for part, counts in ((train, (11, 20, 23, 18, 18, 20)), (test, (6, 7, 7, 6, 7, 7))):
+        assert Counter(q.label for q in part) == dict(zip(classes, counts, strict=True))
     assert {question.split for question in train} == {"train"}
     assert {question.split for question in test} == {"test"}
     assert [sum(not q.columns["fine_class"] for q in part) for part in (train, test)] == [16, 6]
     assert all(not result.drops.dropped for result in results.values())
     assert results["train.txt"].drops.seen == {"examples": 110}
     assert train[0] == Example(
-        id="questions/train/1",
-        collection="questions",
-        texts=("¿En que ciudad se encuentra la Torre de Belem?",),
-        label="location",
-        score=None,
-        document_id="questions/train/1",
-        columns={"fine_class": "city"},
-        split="train",
+        "questions/train/1",
+        "questions",
+        ("¿En que ciudad se encuentra la Torre de Belem?",),
+        "location",
+        None,
+        "questions/train/1",
+        {"fine_class": "city"},
+        "train",
     )
     assert train[52].texts == ('¿Quien es el autor de la m&250;sica de "El amor brujo"?',)
     assert train[52].columns == {"fine_class": ""}
-    assert test[-1] == Example(
-        id="questions/test/40",
-        collection="questions",
-        texts=("¿Como se hace el papel de arroz?",),
-        label="description",
-        score=None,
-        document_id="questions/test/40",
-        columns={"fine_class": "manner"},
-        split="test",
+    last = test[-1]
+    assert (last.id, last.label, last.split) == ("questions/test/40", "description", "test")
+    assert (last.texts[0], last.columns["fine_class"]) == (
+        "¿Como se hace el papel de arroz?",
+        "manner",
     )
     # As upstream: the same question twice, which stays.
     assert train[3].texts == train[-1].texts
-
-
-def test_the_published_order_of_the_classes():
-    assert list(CLASSES) == ["ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"]
 
 
 def test_sources_are_of_one_state_and_pinned():
@@ -115,18 +94,6 @@ def test_a_line(tmp_path: Path, line: str, fine: str, question: str):
 def test_ids_are_the_numbers_of_the_lines(tmp_path: Path):
     read = questions(tmp_path, "HUM:ind ¿ Uno ?\n\n   \nHUM:ind ¿ Cuatro ?\n", "test.txt")
     assert [example.id for example in read] == ["questions/test/1", "questions/test/4"]
-
-
-def test_byte_order_mark_and_windows_line_ends(tmp_path: Path):
-    data = "\ufeffHUM:ind ¿ Quien es ?\r\nLOC: ¿ Donde esta ?\r\n".encode()
-    assert [(q.label, q.texts) for q in questions(tmp_path, data)] == [
-        ("human", ("¿Quien es?",)),
-        ("location", ("¿Donde esta?",)),
-    ]
-
-
-def test_a_quotation_mark_that_never_closes_swallows_nothing(tmp_path: Path):
-    assert len(questions(tmp_path, 'HUM:ind ¿ Quien es " Ana ?\nLOC: ¿ Donde esta " ?\n')) == 2
 
 
 def test_empty_questions_are_dropped_and_counted(tmp_path: Path):
@@ -169,14 +136,7 @@ def test_bad_lines(tmp_path: Path, data: str | bytes, where: str, expected: str,
     assert found in raised.value.found
 
 
-def test_an_empty_file(tmp_path: Path):
-    with pytest.raises(InputError, match="an empty file"):
-        questions(tmp_path, "")
-
-
-def test_one_file_is_enough_and_none_is_an_error(tmp_path: Path):
-    with pytest.raises(InputError, match=r"train\.txt, test\.txt"):
-        blocks(tmp_path, CORPUS)
+def test_one_file_is_enough(tmp_path: Path):
     (tmp_path / "test.txt").write_text("HUM:ind ¿ Quien ?\n", "utf-8")
     assert [block.key for block in blocks(tmp_path, CORPUS)] == ["test.txt"]
 

@@ -1,6 +1,5 @@
 """STS: the shipped sample whole, and input and gold files that do not fit each other."""
 
-import io
 import shutil
 import zipfile
 from collections import Counter
@@ -9,7 +8,7 @@ from unittest.mock import ANY
 
 import pytest
 from conftest import corpus_of, read_blocks
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.corpora.sts import recipe
@@ -65,19 +64,19 @@ def test_sample() -> None:
         assert (min(scores), max(scores)) == FACTS.collections[collection].scale
     assert all(e.label is None and e.document_id == e.id for e in examples)
     assert examples[0] == Example(
-        id="2014/news/1",
-        collection="2014",
-        texts=(
+        "2014/news/1",
+        "2014",
+        (
             "El temporal de lluvia dejó anoche sin luz a unas cuatro mil viviendas de la comarca, "
             "según informó la compañía eléctrica.",
             "Unas cuatro mil viviendas de la comarca se quedaron anoche sin electricidad a causa "
             "del temporal, indicó la compañía.",
         ),
-        label=None,
-        score=3.8,
-        document_id="2014/news/1",
-        columns={"subset": "news"},
-        split="test",
+        None,
+        3.8,
+        "2014/news/1",
+        {"subset": "news"},
+        "test",
     )
     assert rows([by_id["2015/wikipedia/3"], by_id["2017/track3/40"]]) == [
         (
@@ -142,15 +141,6 @@ def test_gold_of_another_length(tmp_path: Path, gold: str) -> None:
     assert error.value.found == {"1\n": "1"}.get(gold, "3")
 
 
-@pytest.mark.parametrize("name", [PAIRS, GOLD])
-def test_empty_file(tmp_path: Path, name: str) -> None:
-    write(tmp_path, "Uno\tDos\n", "1\n")
-    (tmp_path / name).write_bytes(b"")
-    with pytest.raises(InputError, match="an empty file") as error:
-        read(tmp_path)
-    assert error.value.where == str(tmp_path / name)
-
-
 @pytest.mark.parametrize("score", ["4.2", "-0.2", "nan", "tres", "2,4", "1\t2"])
 def test_score_outside_the_scale(tmp_path: Path, score: str) -> None:
     write(tmp_path, "Uno\tDos\nTres\tCuatro\n", f"1\n{score}\n")
@@ -170,12 +160,6 @@ def test_line_that_is_no_pair(tmp_path: Path, line: str) -> None:
     assert error.value.found == repr(line)
 
 
-def test_mixed_encodings(tmp_path: Path) -> None:
-    write(tmp_path, "Mañana\tAyer\n".encode() + "Mañana\tAyer\n".encode("latin-1"), "1\n2\n")
-    with pytest.raises(InputError, match=r"STS\.input\.news\.txt.*line 2\n.*UTF-8"):
-        read(tmp_path)
-
-
 def test_some_subsets_are_enough_but_both_files_of_each(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"two files of a subset(.|\n)*found: +none"):
         recipe.blocks(tmp_path, CORPUS)
@@ -191,25 +175,17 @@ def test_some_subsets_are_enough_but_both_files_of_each(tmp_path: Path) -> None:
     assert error.value.where.endswith("Sts2017.eval.v1.1.zip/STS.input.track3.es-es.txt")
 
 
-def test_archives_that_are_none(tmp_path: Path) -> None:
+def test_an_archive_without_the_file(tmp_path: Path) -> None:
     inputs = tmp_path / "Sts2017.eval.v1.1.zip"
-    inputs.write_bytes(b"<html>404</html>")
-    with pytest.raises(InputError, match="an archive that can be unpacked"):
-        recipe.blocks(tmp_path, CORPUS)
     zipped(inputs, {"STS2017.eval.v1.1/STS.input.track5.en-en.txt": b"One\tTwo\n"})
     with pytest.raises(InputError, match=r"one file STS\.input\.track3\.es-es\.txt"):
-        recipe.blocks(tmp_path, CORPUS)
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as archive:
-        archive.writestr("STS.input.track3.es-es.txt", "Uno\tDos\n")
-    zipped(inputs, {"Sts2017.eval.v1.1.zip": inner.getvalue()})
-    with pytest.raises(InputError, match="not an archive in an archive"):
         recipe.blocks(tmp_path, CORPUS)
 
 
 WORDS = st.text(st.characters(categories=("L", "Nd")), min_size=1)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(WORDS, WORDS, st.integers(0, 20)), min_size=1, max_size=20))
 def test_line_stays_beside_line(
     tmp_path_factory: pytest.TempPathFactory, table: list[tuple[str, str, int]]

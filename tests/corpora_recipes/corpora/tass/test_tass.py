@@ -3,13 +3,13 @@
 import codecs
 import csv
 import io
-import pickle
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from conftest import corpus_of, read_blocks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,30 +18,23 @@ from corpora_recipes.corpora.tass.recipe import (
     TEST_LABELS,
     TEST_TWEETS,
     blocks,
-    read_block,
     unquote,
 )
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "tass" / "sample"
-CORPUS = Corpus("tass", "tass", "es", None, 1111, {}, {}, load_facts("tass"))
+CORPUS = corpus_of("tass")
 HEADER = "id\ttweet\tlabel \n"
 
 
 def read(raw: Path) -> tuple[dict[str, Example], Drops]:
     """Read a folder; the examples stand in the order of the files, by id."""
-    examples, drops = {}, Drops()
-    for block in blocks(raw, CORPUS):
-        result = read_block(block, CORPUS)
-        drops.add(result.drops)
-        for record in result.records:
-            assert isinstance(record, Example)
-            assert record.id not in examples
-            examples[record.id] = record
-    return examples, drops
+    result = read_blocks(raw, CORPUS)
+    examples = {record.id: record for record in result.records if isinstance(record, Example)}
+    assert len(examples) == len(result.records)
+    return examples, result.drops
 
 
 def pack(path: Path, files: Mapping[str, str | bytes]) -> None:
@@ -80,28 +73,14 @@ def texts(examples: Mapping[str, Example]) -> list[str]:
 def test_sample_counts():
     examples, drops = read(SAMPLE)
     counts = Counter((e.collection, e.split, e.label) for e in examples.values())
-    assert counts == {
-        ("task1", "train", "neutral"): 20,
-        ("task1", "train", "negative"): 25,
-        ("task1", "train", "positive"): 25,
-        ("task1", "validation", "neutral"): 10,
-        ("task1", "validation", "negative"): 15,
-        ("task1", "validation", "positive"): 15,
-        ("task2", "train", "others"): 30,
-        ("task2", "train", "joy"): 19,
-        ("task2", "train", "sadness"): 14,
-        ("task2", "train", "anger"): 13,
-        ("task2", "train", "surprise"): 12,
-        ("task2", "train", "disgust"): 11,
-        ("task2", "train", "fear"): 10,
-        ("task2", "validation", "others"): 9,
-        ("task2", "validation", "joy"): 6,
-        ("task2", "validation", "sadness"): 6,
-        ("task2", "validation", "anger"): 6,
-        ("task2", "validation", "surprise"): 6,
-        ("task2", "validation", "disgust"): 6,
-        ("task2", "validation", "fear"): 6,
-    }
+    for task, split, numbers in (
+        ("task1", "train", (20, 25, 25)),
+        ("task1", "validation", (10, 15, 15)),
+        ("task2", "train", (30, 19, 14, 13, 12, 11, 10)),
+        ("task2", "validation", (9, 6, 6, 6, 6, 6, 6)),
+    ):
+        classes = CORPUS.facts.collections[task].labels.values()
+        assert tuple(counts[task, split, name] for name in classes) == numbers
     countries = Counter((e.split, e.columns.get("country")) for e in examples.values())
     assert countries["train", "uy"] == 14
     assert countries["validation", "cr"] == 8
@@ -112,14 +91,14 @@ def test_sample_counts():
 def test_sample_first_middle_and_last_row():
     examples = list(read(SAMPLE)[0].values())
     assert examples[0] == Example(
-        id=examples[0].id,
-        collection="task1",
-        texts=("Diay sí, se cayó el sistema y perdí la cita del EBAIS otra vez",),
-        label="negative",
-        score=None,
-        document_id=examples[0].id,
-        columns={"country": "cr"},
-        split="validation",
+        examples[0].id,
+        "task1",
+        ("Diay sí, se cayó el sistema y perdí la cita del EBAIS otra vez",),
+        "negative",
+        None,
+        examples[0].id,
+        {"country": "cr"},
+        "validation",
     )
     assert examples[0].id.startswith("task1/dev/cr/7")
     assert (examples[109].id.rsplit("/", 1)[0], examples[109].texts[0], examples[109].label) == (
@@ -127,17 +106,10 @@ def test_sample_first_middle_and_last_row():
         '"Lo mejor de la vida es un domingo de ravioles con la familia"',
         "positive",
     )
-    assert examples[-1] == Example(
-        id="task2/dev/45",
-        collection="task2",
-        texts=(
-            "Toda la información del apagón, minuto a minuto 👇 https://t.co/4p4g0nM1nU HASHTAG",
-        ),
-        label="others",
-        score=None,
-        document_id="task2/dev/45",
-        columns={},
-        split="validation",
+    last = examples[-1]
+    assert (last.id, last.label, last.split) == ("task2/dev/45", "others", "validation")
+    assert last.texts == (
+        "Toda la información del apagón, minuto a minuto 👇 https://t.co/4p4g0nM1nU HASHTAG",
     )
 
 
@@ -177,18 +149,6 @@ def test_the_tweets_without_labels_are_neither_fetched_nor_read(task2, tmp_path)
     task2(HEADER + "1\tHola\tjoy \n")
     (tmp_path / "task2" / "test_task2.tsv").write_text("id\ttweet\n1\tHola\n")
     assert [block.key for block in blocks(tmp_path, CORPUS)] == ["task2/train"]
-
-
-def test_the_same_records_by_way_of_the_driver_and_of_pickles():
-    parts = [pickle.loads(pickle.dumps(block)) for block in blocks(SAMPLE, CORPUS)]
-    records = [r for batch, _ in read_corpus(parts, CORPUS, None, 1) for r in batch]
-    assert {r.id: r for r in records} == read(SAMPLE)[0]
-
-
-def test_class_names_stand_in_the_order_of_the_published_numbers():
-    task1, task2 = (load_facts("tass").collections[name].labels for name in ("task1", "task2"))
-    assert list(task1.items()) == [("NEU", "neutral"), ("N", "negative"), ("P", "positive")]
-    assert list(task2) == ["others", "joy", "sadness", "anger", "surprise", "disgust", "fear"]
 
 
 # --- quotation marks -----------------------------------------------------------------------------
@@ -292,17 +252,6 @@ def test_a_country_without_labels(tmp_path):
 # --- bad and odd input ---------------------------------------------------------------------------
 
 
-def test_nothing_there(tmp_path):
-    with pytest.raises(InputError, match=r"Register at http://tass\.sepln\.org/2020/"):
-        blocks(tmp_path, CORPUS)
-
-
-def test_one_part_is_enough(task2):
-    examples, drops = task2(HEADER + "1\tHola\tjoy \n")
-    assert list(examples) == ["task2/train/1"]
-    assert drops.seen["examples"] == 1
-
-
 def test_a_tweet_without_text_is_dropped_and_counted(task2):
     examples, drops = task2(HEADER + '1\t  \tjoy \n2\t""\tfear \n3\tHola\tjoy \n')
     assert list(examples) == ["task2/train/3"]
@@ -325,14 +274,6 @@ def test_a_c1_control_at_the_end_of_a_tweet_is_no_blank(tmp_path, task1, task2):
     (tmp_path / TASK1).unlink()
     examples, _ = task2(f'{HEADER}1\tYa veremos\x85\tjoy \n2\t"Dijo ""ya""\x85" \tjoy \n')
     assert texts(examples) == ["Ya veremos…", 'Dijo "ya"…']
-
-
-def test_byte_order_mark_and_carriage_returns(task2):
-    examples, _ = task2(b"\xef\xbb\xbfid\ttweet\tlabel \r\n1\tHola \tjoy \r\n2\tVale\tfear \r\n")
-    assert [(e.id, e.texts[0], e.label) for e in examples.values()] == [
-        ("task2/train/1", "Hola", "joy"),
-        ("task2/train/2", "Vale", "fear"),
-    ]
 
 
 def test_a_folder_around_the_parts_and_what_packing_programs_leave(tmp_path):
@@ -358,11 +299,6 @@ def test_bad_tables(task2, table, place, found):
         task2(table)
     assert error.value.where.endswith(f"train.tsv, {place}")
     assert found in str(error.value)
-
-
-def test_mixed_encodings_in_one_file_name_the_line(task1):
-    with pytest.raises(InputError, match=r"es\.tsv, line 2"):
-        task1("1\tadiós\tP\n".encode() + "2\tadiós\tP\n".encode("cp1252"))
 
 
 def test_a_label_of_the_other_task(task1):
@@ -399,18 +335,3 @@ def test_tables_that_do_not_belong_to_the_task(task1, name):
     with pytest.raises(InputError) as error:
         task1("1\tHola\tP\n", name)
     assert repr(name) in error.value.found
-
-
-def test_a_zip_in_the_zip(tmp_path):
-    inner = tmp_path / "inner.zip"
-    pack(inner, {"train/es.tsv": "1\tHola\tP\n"})
-    pack(tmp_path / TASK1, {TASK1: inner.read_bytes()})
-    inner.unlink()
-    with pytest.raises(InputError, match="archive in an archive"):
-        blocks(tmp_path, CORPUS)
-
-
-def test_a_damaged_zip(tmp_path):
-    (tmp_path / TASK1).write_bytes((SAMPLE / TASK1).read_bytes()[:2000])
-    with pytest.raises(InputError, match="fetch the file again"):
-        blocks(tmp_path, CORPUS)

@@ -12,7 +12,7 @@ from misbehaving import MisbehavingServer, always, head
 
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.corpora.theses.harvest import harvest
-from corpora_recipes.fetching import patience, sources, transfer
+from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.manifest import MANIFEST
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
@@ -203,30 +203,11 @@ def test_resumes_after_a_break(server: Repository, tmp_path: Path) -> None:
     assert server.queries[0] == {"verb": "ListRecords", "resumptionToken": "oai_dc/// &3"}
 
 
-def test_busy_server(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    waits: list[float] = []
-    monkeypatch.setattr(transfer, "sleep", waits.append)
-    server.before = [lambda query: (503, {"Retry-After": "12"}, "busy")]
-    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
-    assert 12 in waits
-    assert pages(tmp_path / "h") == ALL
-
-
 def test_polite_delay(server: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     waits: list[float] = []
     monkeypatch.setattr("corpora_recipes.corpora.theses.harvest.time.sleep", waits.append)
     harvest(server.url, None, "oai_dc", tmp_path / "h", 2.5)
     assert waits == [2.5, 2.5]
-
-
-def test_page_that_breaks_off_is_asked_again(server: Repository, tmp_path: Path) -> None:
-    def broken(query: dict[str, str]) -> tuple[int, dict[str, str], str]:
-        status, headers, body = server.answer(query)
-        return status, {**headers, "Content-Length": str(len(body.encode()))}, body[:200]
-
-    server.before = [broken]
-    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
-    assert pages(tmp_path / "h") == ALL
 
 
 @pytest.mark.parametrize(
@@ -272,14 +253,6 @@ def test_errors_at_the_start(
     assert pages(tmp_path / "h") == []
 
 
-def test_pages_of_another_request_are_not_gone_on_with(server: Repository, tmp_path: Path) -> None:
-    harvest(server.url, None, "oai_dc", tmp_path / "h", 0)
-    with pytest.raises(InputError, match="metadataPrefix oai_dc"):
-        harvest(server.url, None, "xoai", tmp_path / "h", 0)
-    with pytest.raises(InputError, match="pages with set col_1"):
-        harvest(server.url, "col_1", "oai_dc", tmp_path / "h", 0)
-
-
 def test_records_since_a_day(server: Repository, tmp_path: Path) -> None:
     corpus = corpus_with({"url": server.url}, created_after="2026-01-01")
     sources.fetch(corpus, "upstream", tmp_path / "out")
@@ -287,19 +260,27 @@ def test_records_since_a_day(server: Repository, tmp_path: Path) -> None:
     assert server.queries[0] == first
     assert [sorted(query) for query in server.queries[1:]] == [["resumptionToken", "verb"]] * 2
     # What begins earlier, or at the beginning, has these records too.
-    for begun, wanted, fits in (
-        ("2026-01-01", "2026-02-01", True),
-        (None, "2026-01-01", True),
-        ("2026-01-01", "2025-12-31", False),
-        ("2026-01-01", None, False),
-    ):
-        folder = tmp_path / f"{begun}-{wanted}"
-        harvest(server.url, None, "oai_dc", folder, 0, begun)
-        if fits:
-            harvest(server.url, None, "oai_dc", folder, 0, wanted)
-        else:
-            with pytest.raises(InputError, match="pages with from"):
-                harvest(server.url, None, "oai_dc", folder, 0, wanted)
+    harvest(server.url, None, "oai_dc", tmp_path / "all", 0)
+    harvest(server.url, None, "oai_dc", tmp_path / "all", 0, "2026-01-01")
+    harvest(server.url, None, "oai_dc", tmp_path / "out" / "127.0.0.1", 0, "2026-02-01")
+
+
+@pytest.mark.parametrize(
+    ("request_now", "name"),
+    [
+        ((None, "xoai", None), "metadataPrefix"),
+        (("col_1", "oai_dc", None), "set"),
+        ((None, "oai_dc", "2025-12-31"), "from"),
+        ((None, "oai_dc", None), "from"),
+    ],
+)
+def test_pages_of_another_request_are_not_gone_on_with(
+    server: Repository, tmp_path: Path, request_now: tuple[Any, str, Any], name: str
+) -> None:
+    harvest(server.url, None, "oai_dc", tmp_path / "h", 0, "2026-01-01")
+    record_set, prefix, since = request_now
+    with pytest.raises(InputError, match=f"pages with {name}"):
+        harvest(server.url, record_set, prefix, tmp_path / "h", 0, since)
 
 
 def page(token: str, ids: list[str], cursor: str = "", size: int = 0) -> str:

@@ -308,11 +308,6 @@ def test_a_file_with_another_name_is_refused(tmp_path) -> None:
     assert found.licence == "that of the treebank, see LICENSE.txt of UD_Spanish-Mine"
 
 
-def test_a_folder_without_treebanks_is_refused(tmp_path) -> None:
-    with pytest.raises(InputError, match=r"UD_Spanish-PUD(.|\n)*none of them"):
-        read(tmp_path)
-
-
 def test_too_many_sentences_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(scanning, "MOST_SENTENCES", 3)
     write(tmp_path, "es_gsd-ud-dev.conllu", *many("dev", 2))

@@ -10,22 +10,9 @@ from bench.dump_generator import FOOTER, PageXml, write_multistream
 
 from corpora_recipes.running.outputs import whole_file
 
-NAMESPACES: dict[int, str] = {
-    -2: "Medio",
-    -1: "Especial",
-    0: "",
-    1: "Discusión",
-    2: "Usuario",
-    4: "Wikipedia",
-    6: "Archivo",
-    8: "MediaWiki",
-    10: "Plantilla",
-    12: "Ayuda",
-    14: "Categoría",
-    100: "Portal",
-    104: "Anexo",
-    828: "Módulo",
-}
+NAMESPACES = {-2: "Medio", -1: "Especial", 0: "", 1: "Discusión", 2: "Usuario", 4: "Wikipedia"}
+NAMESPACES |= {6: "Archivo", 8: "MediaWiki", 10: "Plantilla", 12: "Ayuda", 14: "Categoría"}
+NAMESPACES |= {100: "Portal", 104: "Anexo", 828: "Módulo"}
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from bench.dump_generator import SAMPLE, generate, read_header, read_pages
 from conftest import corpus_of, read_blocks
 from dump_writer import SamplePage, page_xml, write_dump
 
-from corpora_recipes.corpora.wikipedia.dump import read_site
-from corpora_recipes.corpora.wikipedia.index import index_path
-from corpora_recipes.corpora.wikipedia.page import parse_page
+from corpora_recipes.corpora.wikipedia.pages import parse_page
+from corpora_recipes.corpora.wikipedia.plan import index_path, read_site
 from corpora_recipes.recipe import load_facts
 from corpora_recipes.running.errors import InputError
 

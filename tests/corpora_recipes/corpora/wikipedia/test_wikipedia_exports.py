@@ -1,20 +1,20 @@
-"""Tests of corpora_recipes/wikipedia/exports.py: Content File Exports, whole and not."""
+"""Tests of wikipedia/editions.py: Content File Exports, whole and not."""
 
+import bz2
 import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
+from recipe_reading import read_all
 
-from corpora_recipes.corpora.wikipedia import dump as dump_module
-from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.corpora.wikipedia.dump import list_blocks, read_pages
-from corpora_recipes.corpora.wikipedia.exports import find_shards, folder_of, read_sums
+from corpora_recipes.corpora.wikipedia import plan, recipe
+from corpora_recipes.corpora.wikipedia.editions import find_shards, folder_of, read_sums
+from corpora_recipes.corpora.wikipedia.pages import read_pages
+from corpora_recipes.corpora.wikipedia.plan import list_blocks
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.reading.reading import read
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
 
@@ -58,36 +58,32 @@ def test_an_export_from_a_mirror_gives_all_its_articles(
         f"eswiki-2026-08-01-p{ids}.xml.bz2" for ids in ("5p300", "301p899", "900p1020")
     ]
     outputs = []
-    for step, workers in ((1 << 20, 1), (1_000, 1), (1_000, 2)):
-        monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", step)
-        out = tmp_path / f"{step}-{workers}.parquet"
-        drops = read(corpus(), tmp_path / "raw", out, workers=workers, executor="local")
-        outputs.append(sorted(pq.read_table(out).to_pylist(), key=lambda row: int(row["id"])))
-    assert [row["id"] for row in outputs[0]] == [str(n) for n in range(5, 1021) if n % 3 == 0]
-    assert outputs[0][0]["title"] == "Cerro 6"
-    assert outputs[0] == outputs[1] == outputs[2]
-    assert drops.seen["documents"] == 1016
-    assert drops.dropped["documents", "other_namespace"] == 677
+    for step in (1 << 20, 1_000):
+        monkeypatch.setattr(plan, "COMPRESSED_RANGE", step)
+        records, counts = read_all(recipe, tmp_path / "raw", corpus())
+        outputs.append(sorted(records, key=lambda record: int(record.id)))
+    assert [record.id for record in outputs[0]] == [str(n) for n in range(5, 1021) if n % 3 == 0]
+    assert outputs[0][0].title == "Cerro 6"
+    assert outputs[0] == outputs[1]
+    assert counts["documents"] == {"seen": 1016, "kept": 339, "dropped": {"other_namespace": 677}}
 
 
 def test_ranges_of_a_long_stream_hold_each_page_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dump_module, "COMPRESSED_RANGE", 40_000)
-    # Words that hardly compress: several blocks of bzip2, and pages that are longer than one.
-    words = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(60_000)]
-    pages = [
-        ("A", " ".join(words[:500])),
-        ("B", " ".join(words[500:40_000])),
-        *((f"C{n}", " ".join(words[40_000 + 20 * n :][:20])) for n in range(1_000)),
-    ]
+    monkeypatch.setattr(plan, "COMPRESSED_RANGE", 4_000)
+    # Words that hardly compress: several blocks of bzip2 (of 100 kB), and pages longer than one.
+    words = [hashlib.sha256(b"%d" % n).hexdigest() for n in range(6_000)]
+    pages = [("A", " ".join(words[:50])), ("B", " ".join(words[50:4_000]))]
+    pages += [(f"C{n}", " ".join(words[4_000 + 20 * n :][:20])) for n in range(100)]
     path = write_dump(tmp_path / "eswiki-2026-08-01-p10p999999.xml.bz2", pages)
+    path.write_bytes(bz2.compress(bz2.decompress(path.read_bytes()), 1))
     blocks = list_blocks(path)
     assert len({block.key for block in blocks}) == len(blocks) > 40
-    found = [[raw.count(b"<title>") for raw in read_pages(block)] for block in blocks]
-    assert sum(map(len, found)) == 1_002
-    assert {n for counts in found for n in counts} == {1}
-    assert sum(1 for counts in found if counts) >= 3
+    titles = [[raw.count(b"<title>") for raw in read_pages(block)] for block in blocks]
+    assert sum(map(len, titles)) == 102
+    assert {n for counts in titles for n in counts} == {1}
+    assert sum(1 for counts in titles if counts) >= 3
 
 
 def test_the_newest_export_of_the_wiki_is_read(tmp_path: Path) -> None:

@@ -2,33 +2,16 @@
 
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from dump_writer import SamplePage, write_dump
+from recipe_reading import read_all
 
-from corpora_recipes.reading.reading import read
+from corpora_recipes.corpora.wikipedia import recipe
 from corpora_recipes.recipe import Corpus, load_facts
 
-PORTUGUESE = {
-    -2: "Multimédia",
-    0: "",
-    1: "Discussão",
-    4: "Wikipédia",
-    6: "Ficheiro",
-    10: "Predefinição",
-    14: "Categoria",
-    102: "Anexo",
-}
-FRENCH = {
-    -2: "Média",
-    0: "",
-    1: "Discussion",
-    4: "Wikipédia",
-    6: "Fichier",
-    10: "Modèle",
-    14: "Catégorie",
-    100: "Portail",
-}
+PORTUGUESE = {-2: "Multimédia", 0: "", 6: "Ficheiro", 10: "Predefinição", 14: "Categoria"}
+PORTUGUESE[102] = "Anexo"
+FRENCH = {-2: "Média", 0: "", 6: "Fichier", 10: "Modèle", 14: "Catégorie", 100: "Portail"}
 PORTUGUESE_PAGES = [
     SamplePage(
         "Lara Moinho",
@@ -72,6 +55,28 @@ FRENCH_PAGES = [
 ]
 
 
+PORTUGUESE_LEAD = [
+    "Lara Moinho (Vila Nova, 4 de fevereiro de 1901 — Porto Largo, 9 de novembro de 1980) foi uma "
+    "pintora.",
+    "O nome vem do latim (em latim: molinum).",
+    "Pintou um mural de 12,5 m no século passado.",
+]
+PORTUGUESE_SECTIONS = [
+    ("", 1, [PORTUGUESE_LEAD]),
+    ("Obra", 2, [["Expôs no museu da vila.", "Vendeu 15 000 quadros."]]),
+]
+FRENCH_LEAD = [
+    "Léa Moulin, née le 1er février 1901 à Neuville et morte le 9 novembre 1980, est une peintre.",
+    "Son nom vient du latin (en latin : molinum).",
+    "Elle peint un mur de 12,5 m au XXe siècle.",
+]
+MUSEUM = "Elle expose au musée du village : c'est « le moulin »."
+FRENCH_SECTIONS = [
+    ("", 1, [FRENCH_LEAD]),
+    ("Œuvre", 2, [[MUSEUM, "Elle vend 15 000 toiles."]]),
+]
+
+
 @pytest.mark.parametrize(
     ("language", "namespaces", "pages", "title", "topics", "sections"),
     [
@@ -81,21 +86,7 @@ FRENCH_PAGES = [
             PORTUGUESE_PAGES,
             "Lara Moinho",
             ["Pintoras", "Nascidos em 1901"],
-            [
-                (
-                    "",
-                    1,
-                    [
-                        [
-                            "Lara Moinho (Vila Nova, 4 de fevereiro de 1901 — Porto Largo, "
-                            "9 de novembro de 1980) foi uma pintora.",
-                            "O nome vem do latim (em latim: molinum).",
-                            "Pintou um mural de 12,5 m no século passado.",
-                        ]
-                    ],
-                ),
-                ("Obra", 2, [["Expôs no museu da vila.", "Vendeu 15 000 quadros."]]),
-            ],
+            PORTUGUESE_SECTIONS,
         ),
         (
             "fr",
@@ -103,30 +94,7 @@ FRENCH_PAGES = [
             FRENCH_PAGES,
             "Léa Moulin",
             ["Peintre", "Naissance en 1901"],
-            [
-                (
-                    "",
-                    1,
-                    [
-                        [
-                            "Léa Moulin, née le 1er février 1901 à Neuville et morte le "
-                            "9 novembre 1980, est une peintre.",
-                            "Son nom vient du latin (en latin : molinum).",
-                            "Elle peint un mur de 12,5 m au XXe siècle.",
-                        ]
-                    ],
-                ),
-                (
-                    "Œuvre",
-                    2,
-                    [
-                        [
-                            "Elle expose au musée du village : c'est « le moulin ».",
-                            "Elle vend 15 000 toiles.",
-                        ]
-                    ],
-                ),
-            ],
+            FRENCH_SECTIONS,
         ),
     ],
     ids=["pt", "fr"],
@@ -141,31 +109,14 @@ def test_the_language_is_all_that_changes(
     sections: list[tuple[str, int, list[list[str]]]],
 ) -> None:
     facts = load_facts("wikipedia")
-    corpus = Corpus(
-        name="wikipedia",
-        recipe="wikipedia",
-        language=language,
-        documents=None,
-        seed=1111,
-        options=facts.options,
-        datasets={},
-        facts=facts,
-    )
-    raw = tmp_path / "raw"
-    raw.mkdir()
+    corpus = Corpus("wikipedia", "wikipedia", language, None, 1111, facts.options, {}, facts)
     name = f"{language}wiki-20260101-pages-articles-multistream.xml.bz2"
-    write_dump(raw / name, pages, wiki=f"{language}wiki", namespaces=namespaces)
-    out = tmp_path / "records.parquet"
-    drops = read(corpus, raw, out, workers=1, executor="local")
-    (row,) = pq.read_table(out).to_pylist()
-    assert (row["id"], row["title"], row["topics"]) == ("3", title, topics)
-    found = [(s["heading"], s["level"], s["paragraphs"]) for s in row["sections"]]
-    assert found == sections
-    assert drops.as_dict() == {
-        "documents": {
-            "seen": 5,
-            "kept": 1,
-            "dropped": {"disambiguation": 2, "other_namespace": 1, "redirect": 1},
-        },
+    write_dump(tmp_path / name, pages, wiki=f"{language}wiki", namespaces=namespaces)
+    (document,), counts = read_all(recipe, tmp_path, corpus)
+    assert (document.id, document.title, document.topics) == ("3", title, topics)
+    assert [(s.heading, s.level, s.paragraphs) for s in document.sections] == sections
+    dropped = {"disambiguation": 2, "other_namespace": 1, "redirect": 1}
+    assert counts == {
+        "documents": {"seen": 5, "kept": 1, "dropped": dropped},
         "sentences": {"seen": 5, "kept": 5, "dropped": {}},
     }

@@ -10,13 +10,8 @@ from dump_writer import SamplePage, write_dump
 
 from corpora_recipes.corpora.wikipedia import recipe, wikiextractor
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.recipe import (
-    BlockResult,
-    Corpus,
-    load_facts,
-    load_recipe,
-)
-from corpora_recipes.records import Document, Record, Section
+from corpora_recipes.recipe import BlockResult, Corpus, load_facts
+from corpora_recipes.records import Document, Section
 from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
@@ -60,16 +55,8 @@ HILL = Document("17", "Cerro", [], [Section("", 1, [["Mide 2500 m."]])])
 
 def corpus(extractor: str = "native", language: str = "es") -> Corpus:
     facts = load_facts("wikipedia")
-    return Corpus(
-        name="wikipedia",
-        recipe="wikipedia",
-        language=language,
-        documents=None,
-        seed=1111,
-        options={**facts.options, "extractor": extractor},
-        datasets={},
-        facts=facts,
-    )
+    options = {**facts.options, "extractor": extractor}
+    return Corpus("wikipedia", "wikipedia", language, None, 1111, options, {}, facts)
 
 
 def read(folder: Path, what: Corpus) -> BlockResult:
@@ -81,18 +68,10 @@ def test_documents_and_counts(tmp_path: Path) -> None:
     write_dump(tmp_path / NAME, PLAIN_PAGES + ODD_PAGES)
     result = read(tmp_path, corpus())
     assert result.records == [LAKE, RIVER, HILL]
+    dropped = {"disambiguation": 1, "no_prose": 1, "not_wikitext": 1, "redirect": 1}
+    dropped["other_namespace"] = 2
     assert result.drops.as_dict() == {
-        "documents": {
-            "seen": 9,
-            "kept": 3,
-            "dropped": {
-                "disambiguation": 1,
-                "no_prose": 1,
-                "not_wikitext": 1,
-                "other_namespace": 2,
-                "redirect": 1,
-            },
-        },
+        "documents": {"seen": 9, "kept": 3, "dropped": dropped},
         "sentences": {"seen": 9, "kept": 8, "dropped": {"unrendered_template": 1}},
     }
 
@@ -131,7 +110,7 @@ def test_a_page_without_an_id_is_an_input_error(tmp_path: Path) -> None:
     [
         ({"extractor": "gensim"}, "native or wikiextractor"),
         ({"sections": "leads"}, "all or lead"),
-        ({"sections": "lead", "extractor": "wikiextractor"}, "use the native extractor"),
+        ({"sections": "lead", "extractor": "wikiextractor"}, "all, with the extractor"),
         ({"date": "2026-01-01"}, "a date such as 20260101"),
         ({"export": "content"}, "pages_articles or content_current"),
     ],
@@ -182,24 +161,6 @@ def test_wikiextractor_gives_the_same_records_where_there_are_no_templates(tmp_p
     }
 
 
-def test_wikiextractor_and_the_native_extractor_share_what_both_can_render(tmp_path: Path) -> None:
-    text = (
-        "El [[lago]] es así. Mide {{unidad|5|m}}. Tiene ''peces'' y [[Anexo:Aves|aves]]. Es hondo."
-    )
-    write_dump(tmp_path / NAME, [("Lago", text)])
-    kept = [
-        {s for record in read(tmp_path, corpus(extractor)).records for s in _sentences(record)}
-        for extractor in ("native", "wikiextractor")
-    ]
-    assert kept[0] == {"El lago es así.", "Mide 5 m.", "Tiene peces y aves.", "Es hondo."}
-    assert kept[0] & kept[1] == {"El lago es así.", "Es hondo."}
-
-
-def _sentences(record: Record) -> list[str]:
-    assert isinstance(record, Document)
-    return [s for section in record.sections for run in section.paragraphs for s in run]
-
-
 def test_wikiextractor_that_fails_or_hangs_is_an_input_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,20 +186,3 @@ def test_wikiextractor_is_never_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_facts() -> None:
-    facts = load_facts("wikipedia")
-    assert facts.records == "documents"
-    assert facts.options == {
-        "sections": "all",
-        "extractor": "native",
-        "date": "latest",
-        "export": "pages_articles",
-        "created_after": None,
-        "partial": False,
-    }
-    names = [s.file.format(language="es", date="20260101") for s in facts.sources]
-    assert names == [NAME, NAME.replace(".xml.bz2", "-index.txt.bz2")]
-    assert all(source.urls[0].endswith(source.file) for source in facts.sources)
-    assert load_recipe("wikipedia").read_block is recipe.read_block

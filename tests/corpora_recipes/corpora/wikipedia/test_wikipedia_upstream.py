@@ -14,7 +14,7 @@ from test_wikipedia_exports import write_export
 from test_wikipedia_partial import TEXTS, names
 
 from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.corpora.wikipedia.exports import folder_of
+from corpora_recipes.corpora.wikipedia.editions import folder_of
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError

@@ -452,86 +452,15 @@ def test_a_framed_image_is_no_sign_of_the_sentence(language: str, option: str) -
     assert not PARSERS[language].wiki.framed.search("|20px|alt=x")
 
 
-ADVERSARIAL = [
-    "{{",
-    "}}",
-    "[[",
-    "]]",
-    "{|",
-    "\n{|",
-    "\n|}",
-    "{{{",
-    "}}}",
-    "<ref>",
-    "<ref ",
-    "<ref",
-    "<!--",
-    "<!-- --> ",
-    "\n<!-- -->",
-    "''",
-    "'",
-    "<center>",
-    "<sup>",
-    "<sup>a</sub>",
-    "<nowiki>",
-    "<math>",
-    "[http://a ",
-    "[http://a",
-    "{{cita ",
-    "{{cita|",
-    "{{nowrap|",
-    "[[a|",
-    "[[Archivo:a|",
-    "(",
-    ")",
-    "()",
-    "\n==",
-    "\n== a ==",
-    "=",
-    "\n:",
-    "\n ",
-    " ",
-    "\n",
-    "__",
-    "__A",
-    "-{",
-    "&",
-    "&amp;",
-    "&#",
-    "{{!}}",
-    "|",
-    "a.",
-    "A. ",
-    "¿",
-    "«",
-    '"',
-    "<br>",
-    "<br",
-    "<a ",
-    "</",
-    "\u00a0",
-    "\ufdd0",
-    "😀",
-    "{{lang|es|",
-    "{{#if:|",
-    "{{fecha|",
-    "[[a]]",
-    "{{a}}",
-    "{{cr}}",
-    "{{afi}}",
-    "({{afi}}",
-    "{{cr}} ",
-    "<ref/>",
-    "<gallery>",
-    "</ref>",
-    "https://",
-    "-",
-    ",",
-    "[",
-    "{",
-    "<",
-    "*",
-]
+ADVERSARIAL = ["{{", "}}", "[[", "]]", "{|", "{{{", "}}}", "<ref>", "<ref", "<!--", "''", "'"]
+ADVERSARIAL += ["<center>", "<sup>", "<sup>a</sub>", "<nowiki>", "<math>", "[http://a", "{{cita|"]
+ADVERSARIAL += ["{{nowrap|", "[[a|", "[[Archivo:a|", "(", ")", "()", "=", "__", "__A", "-{", "&"]
+ADVERSARIAL += ["&amp;", "&#", "{{!}}", "|", "a.", "¿", "«", "<br>", "<br", "</", "😀"]
+ADVERSARIAL += ["{{lang|es|", "{{#if:|", "{{fecha|", "[[a]]", "{{a}}", "{{cr}}", "{{afi}}"]
+ADVERSARIAL += ["({{afi}}", "<ref/>", "<gallery>", "</ref>", "https://", "-", ",", "[", "{", "<"]
+ADVERSARIAL += ["*", "\n{|", "\n|}", "<ref ", "<!-- --> ", "\n<!-- -->", "[http://a ", "{{cita "]
+ADVERSARIAL += ["\n==", "\n== a ==", "\n:", "\n ", " ", "\n", "A. ", '"', "<a ", "\xa0", "\ufdd0"]
+ADVERSARIAL += ["{{cr}} "]
 
 
 # Openings of several kinds, each inside the last one and none ever closed.
@@ -556,30 +485,29 @@ MIXTURES = [
 ]
 
 
+PAIRS = [("{{", "}}"), ("[[", "]]"), ("{{nowrap|", "}}"), ("<div>", "</div>"), ("{{{", "}}}")]
+PAIRS += [("\n{|", "\n|}"), ("<center>", "</center>")]
+
+
 @pytest.mark.parametrize("token", ADVERSARIAL)
 def test_much_of_anything_ends(token: str) -> None:
     # A quadratic step would take minutes; what comes out is only checked to be clean.
-    check_that_it_ends(token * (300_000 // len(token)))
-
-
-@pytest.mark.parametrize("token", ["{{", "[[", "{|", "\n{|", "{{{", "<ref>", "<div>", "(", "''"])
-def test_the_longest_page_of_what_is_never_closed_ends(token: str) -> None:
-    check_that_it_ends(token * (1_000_000 // len(token)))
+    check_that_it_ends(token * (150_000 // len(token)))
 
 
 @pytest.mark.parametrize("tokens", MIXTURES)
 def test_mixtures_end(tokens: tuple[str, ...]) -> None:
     in_turn = "".join(tokens)
-    check_that_it_ends(in_turn * (200_000 // len(in_turn)))
-    one_after_the_other = [token * (200_000 // len(tokens) // len(token)) for token in tokens]
-    check_that_it_ends("".join(one_after_the_other) + "}}]]" * 20_000)
+    check_that_it_ends(in_turn * (80_000 // len(in_turn)))
+    one_after_the_other = [token * (80_000 // len(tokens) // len(token)) for token in tokens]
+    check_that_it_ends("".join(one_after_the_other) + "}}]]" * 10_000)
 
 
 @pytest.mark.parametrize("tokens", MIXTURES)
 def test_long_paragraphs_end(tokens: tuple[str, ...]) -> None:
     # Just short of what is dropped as overlong: these go through the sentence splitter.
     in_turn = "".join(tokens)
-    check_that_it_ends("\n\n".join([f"Es {in_turn * (45_000 // len(in_turn))} así."] * 5))
+    check_that_it_ends(f"Es {in_turn * (45_000 // len(in_turn))} así.")
 
 
 @pytest.mark.parametrize("tokens", [*MIXTURES, *((token,) for token in ADVERSARIAL)])
@@ -612,48 +540,19 @@ def check_that_it_ends(text: str) -> None:
     assert not any(LEFTOVER.search(s) for run in runs for s in run)
 
 
-@pytest.mark.parametrize(
-    "pair",
-    [
-        ("{{", "}}"),
-        ("[[", "]]"),
-        ("{{nowrap|", "}}"),
-        ("<div>", "</div>"),
-        ("\n{|", "\n|}"),
-        ("{{{", "}}}"),
-        ("<center>", "</center>"),
-    ],
-)
+@pytest.mark.parametrize("pair", PAIRS)
 def test_deep_nesting_ends(pair: tuple[str, str]) -> None:
-    text = pair[0] * 100_000 + "Es así. " + pair[1] * 100_000
-    runs, _ = read(text)
-    assert not any(LEFTOVER.search(s) for run in runs for s in run)
+    check_that_it_ends(pair[0] * 40_000 + "Es así. " + pair[1] * 40_000)
 
 
-PIECES = st.sampled_from(
-    [
-        *ADVERSARIAL,
-        "Es así. ",
-        "La casa ",
-        "es roja.",
-        "\n\n",
-        "1900",
-        "{{siglo|XX||s}}",
-        "</sup>",
-        "</center>",
-        "<ref>x</ref>",
-        "<math>x</math>",
-        "{{x\n|y}}",
-        "|}}",
-        "[[Categoría:X]]",
-        "'''",
-        "5",
-    ]
-)
+PARTS = ["Es así. ", "La casa ", "es roja.", "\n\n", "1900", "{{siglo|XX||s}}", "</sup>"]
+PARTS += ["</center>", "<ref>x</ref>", "<math>x</math>", "{{x\n|y}}", "|}}", "[[Categoría:X]]"]
+PARTS += ["'''", "5"]
+PARTS += ADVERSARIAL
 
 
-@settings(max_examples=300)
-@given(st.one_of(st.text(max_size=200), st.lists(PIECES, max_size=40).map("".join)))
+@settings(max_examples=150)
+@given(st.one_of(st.text(max_size=200), st.lists(st.sampled_from(PARTS), max_size=40).map("".join)))
 @example("{{nowrap|[[a|b}}]]")
 @example("[[Archivo:a|{{]]}}")
 @example("{{fecha|²|1|1}}")
@@ -742,29 +641,33 @@ PIECES += [*MARKS, "www.", "del", "3,5", "Lima", " y ", " , ", "Lima. ", "fin.El
 PIECES += [" de。"]
 
 
-@settings(max_examples=400)
+def passes(text: str, language: str) -> bool:
+    return not prose._match([text], prose._possible_faults(language))[0]
+
+
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=12), st.sampled_from(["es", "fr"]))
 def test_what_the_fast_search_passes_is_sound(pieces: list[str], language: str) -> None:
     text = clean("".join(pieces))
-    if text and prose._are_plain([text], language)[0]:
+    if text and passes(text, language):
         assert not prose._is_suspect(text)
         assert not prose._has_hole(text, language)
         assert tidy(text, language) == text
         assert not any(prose._damage(sentence) for sentence in split_sentences(text, language))
     holes = load_wiki(language).holes
-    if holes and not prose._may_lack_words([text], language)[0]:
+    if holes and not prose._match([text], load_wiki(language).possible_holes)[0]:
         assert not holes.search(text)
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(st.sampled_from([*PIECES, ". ", "Casa. ", "(a) "]), min_size=1, max_size=16))
 def test_sentences_of_what_the_fast_search_passes_are_the_same(pieces: list[str]) -> None:
     text = clean("".join(pieces))
-    if text and prose._are_plain([text], "es")[0]:
+    if text and passes(text, "es"):
         fast, slow = Drops(), Drops()
-        kept = prose._kept(text, "es", fast, plain=True)
+        kept = prose._kept(text, "es", fast, plain=True, holes=False)
         closed = prose._close_blanks(text, "es")
-        assert kept == prose._kept(closed, "es", slow, plain=False)
+        assert kept == prose._kept(closed, "es", slow, plain=False, holes=True)
         assert fast == slow
 
 

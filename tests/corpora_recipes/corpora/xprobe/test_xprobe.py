@@ -81,14 +81,14 @@ def test_sample_counts(sample: list[Example]):
 
 def test_sample_rows(sample: list[Example]):
     assert sample[0] == Example(
-        id="sentence_length/tr/1",
-        collection="sentence_length",
-        texts=("Una maestra jubilada donó su colección de mapas a la biblioteca.",),
-        label="tokens_9_to_12",
-        score=None,
-        document_id="sentence_length/tr/1",
-        columns={},
-        split="train",
+        "sentence_length/tr/1",
+        "sentence_length",
+        ("Una maestra jubilada donó su colección de mapas a la biblioteca.",),
+        "tokens_9_to_12",
+        None,
+        "sentence_length/tr/1",
+        {},
+        "train",
     )
     (middle,) = (example for example in sample if example.id == "bigram_shift/va/10")
     assert middle.texts == (
@@ -96,19 +96,9 @@ def test_sample_rows(sample: list[Example]):
         "comida.",
     )
     assert (middle.label, middle.split) == ("inverted", "validation")
-    assert sample[-1] == Example(
-        id="coordination_inversion/te/16",
-        collection="coordination_inversion",
-        texts=(
-            "Los bomberos cortaron el tráfico durante horas y la tormenta arrancó cinco árboles "
-            "del parque.",
-        ),
-        label="inverted",
-        score=None,
-        document_id="coordination_inversion/te/16",
-        columns={},
-        split="test",
-    )
+    last = sample[-1]
+    assert (last.id, last.label, last.split) == ("coordination_inversion/te/16", "inverted", "test")
+    assert last.texts[0].endswith("durante horas y la tormenta arrancó cinco árboles del parque.")
 
 
 def tokens_of(example: Example) -> list[str]:
@@ -201,32 +191,10 @@ def test_a_range_may_hold_blank_lines_only(tmp_path: Path, monkeypatch: pytest.M
     assert drops.seen == {"examples": 1}
 
 
-def test_byte_order_mark_windows_line_ends_and_blank_lines(tmp_path: Path):
-    write(tmp_path, "obj_number/te.txt", "\ufeffVe una casa .\tSing\r\n\r\nVe dos .\tPlur".encode())
-    examples, _ = read(tmp_path)
-    assert [(e.id, e.texts, e.label) for e in examples] == [
-        ("obj_number/te/1", ("Ve una casa.",), "singular"),
-        ("obj_number/te/3", ("Ve dos.",), "plural"),
-    ]
-
-
-def test_a_quotation_mark_is_a_character(tmp_path: Path):
-    write(tmp_path, "obj_number/te.txt", '" Ve una casa .\tSing\nVe dos .\tPlur\n')
-    examples, _ = read(tmp_path)
-    assert len(examples) == 2
-
-
 def test_any_word_is_a_class_of_word_content(tmp_path: Path):
     write(tmp_path, "word_content/va.txt", "El ámbito .\támbito\nEl 404 .\t404\nÁreas .\táreas\n")
     examples, _ = read(tmp_path)
     assert [example.label for example in examples] == ["ámbito", "404", "áreas"]
-
-
-def test_an_empty_sentence_of_word_content_is_dropped(tmp_path: Path):
-    write(tmp_path, "word_content/va.txt", " \tcasa\nLa casa .\tcasa\n")
-    examples, drops = read(tmp_path)
-    assert [example.id for example in examples] == ["word_content/va/2"]
-    assert drops.dropped == {("examples", "empty_text"): 1}
 
 
 def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):

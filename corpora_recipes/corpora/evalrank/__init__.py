@@ -1,1 +1,0 @@
-"""EvalRank in English: positive pairs, background texts, and word similarity sets."""

@@ -1,1 +1,0 @@
-"""FAC: sentences about films, critics' opinions against plot summaries, from FilmAffinity."""

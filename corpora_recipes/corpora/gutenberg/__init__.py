@@ -1,1 +1,0 @@
-"""Dialogues of Project Gutenberg's Spanish books, split by the Gutenberg Dialogue dataset."""

@@ -1,1 +1,0 @@
-"""The corpus of disentangled chats of the Ubuntu channel."""

@@ -1,1 +1,0 @@
-"""The user's documents, in JSON Lines or Parquet."""

@@ -1,1 +1,0 @@
-"""News items with their subheads, from MLSUM."""

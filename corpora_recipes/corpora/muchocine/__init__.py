@@ -1,1 +1,0 @@
-"""MuchoCine: summaries of film reviews by readers of a web site, with their star ratings."""

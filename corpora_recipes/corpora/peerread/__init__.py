@@ -1,1 +1,0 @@
-"""The corpus of papers of PeerRead."""

@@ -1,1 +1,0 @@
-"""The corpus of five-sentence stories, which users get from its authors."""

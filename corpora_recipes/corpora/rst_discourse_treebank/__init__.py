@@ -1,1 +1,0 @@
-"""The RST Discourse Treebank, and treebanks of other texts in the same theory: GUM and Potsdam."""

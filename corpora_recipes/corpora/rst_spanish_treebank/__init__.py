@@ -1,1 +1,0 @@
-"""The RST Spanish Treebank: texts with their rhetorical structure, as RSTTool writes them."""

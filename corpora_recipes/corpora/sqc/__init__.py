@@ -1,1 +1,0 @@
-"""SQC: Spanish questions classified by the type of the expected answer."""

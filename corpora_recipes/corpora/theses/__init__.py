@@ -1,1 +1,0 @@
-"""Abstracts of theses from university repositories, by OAI-PMH."""

@@ -1,1 +1,0 @@
-"""Recipe for the treebanks of Universal Dependencies."""

@@ -1,0 +1,401 @@
+"""Dated editions: the pages created after a day, and Wikimedia's Content File Exports of a date.
+
+A dump does not say when a page was created, except of pages that nobody has edited since: their
+revision has no ``<parentid>``, and its time is theirs. But page ids rise with time, and so the
+first id after a day is found by bisection. A tenth or more of these pages can be off the line:
+imported pages have new ids and old times, and undeleted ones once got new ids. (Of the Latgalian
+Wikipedia's 291 such pages none is off the line; of Afar's 270, 48 are.) So the id is that which the
+fewest pages contradict, where new times at old ids, which have no such cause, count more. Nothing
+in a dump tells an imported page that was edited since from a new one: it is taken.
+
+The exports succeed the pages-articles dumps
+(https://wikitech.wikimedia.org/wiki/MediaWiki_Content_File_Exports). A folder
+``<wiki>/<date>/xml/bzip2`` has files ``<wiki>-<date>-p<first>p<last>.xml.bz2``, named by their page
+ids, ``SHA256SUMS``, and ``_SUCCESS``, which is written when all else is complete. Each file is a
+whole dump, of pages of all namespaces.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import accumulate
+from pathlib import Path
+
+from corpora_recipes.corpora.wikipedia.pages import PAGE_ID, read_pages
+from corpora_recipes.corpora.wikipedia.plan import DumpBlock, wiki_of
+from corpora_recipes.corpora.wikipedia.upstream import dated, dates_listed, gone, today
+from corpora_recipes.facts import Source
+from corpora_recipes.fetching.pins import Locked, add_to_lock, read_lock
+from corpora_recipes.fetching.sources import fetch_whole
+from corpora_recipes.fetching.transfer import NotFound, read_document
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.recipe import Corpus
+from corpora_recipes.records import Window
+from corpora_recipes.running.errors import InputError, ParamsError, RawError
+from corpora_recipes.running.outputs import whole_file
+
+# Blocks that are read at most. Bisection among 2 to the power of 18 needs 19.
+MOST_BLOCKS = 20
+# A block with fewer pages of a known time is judged together with the next ones, or at the end of
+# the dump with the ones before.
+LEAST_DATED = 5
+# What a new time at an old id counts against the boundary; an old time at a new id counts 1.
+WEIGHT = 3
+SUMS, SUCCESS = "SHA256SUMS", "_SUCCESS"
+
+_REVISION = re.compile(
+    rb"<revision>\s*<id>\s*(\d+)\s*</id>\s*(?:<parentid>\s*(\d+)\s*</parentid>\s*)?"
+    rb"<timestamp>(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)</timestamp>"
+)
+_SHARD = re.compile(r"(?P<wiki>\w+)-(?P<date>\d{4}-\d\d-\d\d)-p(?P<first>\d+)p\d+\.xml\.bz2")
+# As sha256sum writes it; its * stands for a file that was read as binary.
+_SUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A revision of a page; ``parent`` is the id of that before it, 0 if it is the first.
+
+    The time is as in 2026-01-01T00:00:00Z.
+    """
+
+    page: int
+    id: int
+    parent: int
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """Which pages of a dump were created after a day.
+
+    Attributes:
+        after: the day, as in 2026-01-01.
+        block: number of the first block with such pages.
+        page: id of the first such page; 0 if all pages are. No page before it is taken.
+        time: when that page was created, as in 2026-01-02T03:04:05Z.
+        before: the last known time, not after the day, at which a page before it was created; "" if
+            all pages are taken.
+        revision: the newest revision known to be of that day or older. A page whose parent
+            revision is not newer existed then, whatever its id.
+        blocks: the number of blocks that were read.
+        dated: the number of pages in them with a known time of creation.
+        off: the number of those that contradict ``page``.
+    """
+
+    after: str
+    block: int
+    page: int
+    time: str
+    before: str
+    revision: int
+    blocks: int
+    dated: int
+    off: int
+
+    def takes(self, revision: Revision) -> bool:
+        """Return whether a page was created after the day, as far as its revision tells."""
+        return (
+            revision.page >= self.page
+            and revision.time[:10] > self.after
+            and not 0 < revision.parent <= self.revision
+        )
+
+    @property
+    def uncertainty(self) -> int:
+        """Days between the known pages before and after the boundary, rounded up."""
+        return (_day(self.time) - _day(self.before)).days + 1 if self.before else 0
+
+
+@dataclass(frozen=True, slots=True)
+class DatedBlock(DumpBlock):
+    """A block of which only the pages created after a day are read."""
+
+    created: Creation | None = None
+
+
+def blocks_after(
+    blocks: Sequence[DumpBlock],
+    corpus: Corpus,
+    fetch: Callable[[DumpBlock], None] = lambda block: None,
+) -> Sequence[DumpBlock]:
+    """Return the blocks that may hold pages created after the day that a corpus names, if any.
+
+    ``fetch`` is called before a block is read.
+    """
+    day = corpus.options["created_after"]
+    if day is None:
+        return blocks
+
+    def read(number: int) -> list[Revision]:
+        fetch(blocks[number])
+        dump = blocks[number].path
+        return [parse_revision(raw, dump) for raw in read_pages(blocks[number])]
+
+    created = find_creation(len(blocks), read, day, f"{corpus.where}.corpus.created_after")
+    return [
+        DatedBlock(b.path, b.site, b.start, b.stop, b.streams, b.part, created)
+        for b in blocks[created.block :]
+    ]
+
+
+def is_after(raw: bytes, block: DumpBlock) -> bool:
+    """Return whether a page of a block was created after its day, if it has one."""
+    created = block.created if isinstance(block, DatedBlock) else None
+    return created is None or created.takes(parse_revision(raw, block.path))
+
+
+def window(blocks: Sequence[DumpBlock]) -> Window | None:
+    """Return between which days the pages were created; None if all pages are taken."""
+    created = blocks[0].created if isinstance(blocks[0], DatedBlock) else None
+    if created is None:
+        return None
+    known_by = "page ids: all pages of the dump"
+    if created.before:
+        known_by = (
+            f"page ids from {created.page} on: that page was created at {created.time}, and the "
+            f"last before it with a known time at {created.before}; {created.off} of "
+            f"{created.dated} pages with a known time contradict ({created.blocks} blocks read)"
+        )
+    match = re.search(r"-(\d{4})-?(\d\d)-?(\d\d)-p", blocks[0].path.name)
+    until = "-".join(match.groups()) if match else ""
+    return Window(created.after, until, created.uncertainty, known_by)
+
+
+def parse_revision(raw: bytes, dump: Path) -> Revision:
+    """Read whose revision a page holds, and of when."""
+    page = PAGE_ID.search(raw)
+    match = _REVISION.search(raw)
+    if page is None or match is None:
+        expected = "pages with an id, and a revision with id and time"
+        raise RawError(dump, expected, raw[:120].decode("utf-8", "replace"))
+    return Revision(int(page[1]), int(match[1]), int(match[2] or 0), match[3].decode())
+
+
+def find_creation(
+    count: int, read: Callable[[int], Sequence[Revision]], after: str, where: str
+) -> Creation:
+    """Find the first page id after a day, reading at most ``MOST_BLOCKS`` blocks.
+
+    Args:
+        count: the number of blocks of the dump, which are in the order of page ids.
+        read: returns the revisions of a block, given its number.
+        after: the day, as in 2026-01-01.
+        where: the option that names the day, for messages.
+    """
+    known: dict[int, Sequence[Revision]] = {}
+
+    def is_late(number: int) -> bool:
+        """Return whether most pages of a block, and of its neighbours, were created after it."""
+        late: list[bool] = []
+        for block in (*range(number, count), *reversed(range(number))):
+            if block not in known:
+                if len(known) == MOST_BLOCKS:
+                    break
+                known[block] = read(block)
+            late += [r.time[:10] > after for r in known[block] if not r.parent]
+            if len(late) >= LEAST_DATED:
+                break
+        return WEIGHT * late.count(True) > late.count(False)
+
+    # All blocks up to ``early`` are before the day, those from ``late`` on after it. The last one
+    # is looked at first: most days that are asked for are near it.
+    early, late = -1, count
+    middle = count - 1
+    while late - early > 1 and len(known) < MOST_BLOCKS:
+        if is_late(middle):
+            late = middle
+        else:
+            early = middle
+        middle = (early + late) // 2
+    return _fit(known, after, where)
+
+
+def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creation:
+    """Return the page id that the revisions of the known blocks contradict least."""
+    revisions = [revision for block in known.values() for revision in block]
+    dated_pages = sorted((r.page, r.time) for r in revisions if not r.parent)
+    if len(dated_pages) == len(revisions):
+        raise ParamsError(
+            where,
+            "a dump whose pages name the revision before (<parentid>, since export 0.7)",
+            f"{len(revisions):,} pages, none with it",
+            "use a newer dump, or remove the option",
+        )
+    late = [time[:10] > after for _, time in dated_pages]
+    cut = _cut(late)
+    first = next((page for page in dated_pages[cut:] if page[1][:10] > after), None)
+    if first is None:
+        newest = max((time for _, time in dated_pages), default="(no page)")
+        raise ParamsError(
+            where,
+            "a day before the last pages of the dump were created",
+            f"{after}; the newest of {len(dated_pages):,} pages with a known time is of {newest}",
+            "name an earlier day, or take a newer dump",
+        )
+    before = [time for _, time in dated_pages[:cut] if time[:10] <= after]
+    edits = sorted((r.id, r.time) for r in revisions)
+    edits = edits[: _cut([time[:10] > after for _, time in edits])]
+    page = first[0] if before else 0
+    starts = [number for number, block in known.items() if block and block[0].page <= page]
+    return Creation(
+        after=after,
+        block=max(starts, default=0),
+        page=page,
+        time=first[1],
+        before=max(before, default=""),
+        revision=max((number for number, time in edits if time[:10] <= after), default=0),
+        blocks=len(known),
+        dated=len(dated_pages),
+        off=late[:cut].count(True) + late[cut:].count(False),
+    )
+
+
+def _cut(late: Sequence[bool]) -> int:
+    """Return where a sequence is best cut into early and late ones.
+
+    Of equally good cuts the last one is taken: better too few late ones than an early one.
+    """
+    steps = (WEIGHT if is_late else -1 for is_late in late)
+    against = list(accumulate(steps, initial=late.count(False)))
+    return len(late) - against[::-1].index(min(against))
+
+
+def _day(time: str) -> date:
+    return date.fromisoformat(time[:10])
+
+
+# --- content exports -----------------------------------------------------------------------------
+
+
+def is_export(corpus: Corpus) -> bool:
+    """Return whether a corpus is read from a content export."""
+    return bool(corpus.options["export"] == "content_current")
+
+
+def folder_of(wiki: str, date: str) -> str:
+    """Return the path of a wiki's export; ``date`` is as in 20260801, or "*"."""
+    day = date if date == "*" else f"{date[:4]}-{date[4:6]}-{date[6:]}"
+    return f"{wiki}/{day}/xml/bzip2"
+
+
+def export_sources(corpus: Corpus) -> list[Source]:
+    """Return the raw files of an export, or of all there are, as patterns."""
+    wiki, day = wiki_of(corpus.language), corpus.options["date"]
+    folder = folder_of(wiki, "*" if day == "latest" else day)
+    return [Source(f"{folder}/{name}") for name in (f"{wiki}-*-p*p*.xml.bz2", SUMS, SUCCESS)]
+
+
+def read_sums(text: str, where: Path | str, wiki: str) -> dict[str, str]:
+    """Return the SHA-256 of each file that SHA256SUMS lists, in the order of their page ids."""
+    sums: dict[tuple[int, str], str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _SUM.fullmatch(line)
+        if match is None:
+            expected = "a SHA-256, two blanks and a file's name"
+            raise RawError(f"{where}, line {number}", expected, repr(line[:100]))
+        shard = _SHARD.fullmatch(match[2])
+        if shard and shard["wiki"] == wiki:
+            sums[int(shard["first"]), match[2]] = match[1]
+    if not sums:
+        expected = f"sums of files {wiki}-<date>-p<first>p<last>.xml.bz2"
+        raise RawError(where, expected, f"{len(text.splitlines())} lines, none of such a file")
+    return {name: sums[first, name] for first, name in sorted(sums)}
+
+
+def find_shards(raw: Path, wiki: str) -> list[Path]:
+    """Return the files of the newest export of a wiki in a folder, in the order of page ids.
+
+    Raises:
+        InputError: no export is there, or the newest is not complete: it lacks _SUCCESS, or its
+            files are not those of its SHA256SUMS.
+    """
+    shards: dict[tuple[str, Path], set[str]] = {}
+    for path in raw.rglob(f"{wiki}-*.xml.bz2"):
+        if match := _SHARD.fullmatch(path.name):
+            shards.setdefault((match["date"], path.parent), set()).add(path.name)
+    if not shards:
+        raise RawError(
+            raw,
+            f"an export {folder_of(wiki, '*')}/{wiki}-<date>-p<first>p<last>.xml.bz2",
+            "no file of that name" if raw.is_dir() else "no such folder",
+            f"run fetch, or put the files into such a folder, with {SUMS} and {SUCCESS}",
+        )
+    (_, folder), names = max(shards.items())
+    for name in (SUCCESS, SUMS):
+        if not (folder / name).is_file():
+            todo = "an export without it was not finished: fetch it again, or take another date"
+            raise RawError(folder / name, "the file of a complete export", "no such file", todo)
+    sums = read_sums((folder / SUMS).read_text("utf-8"), folder / SUMS, wiki)
+    if names != sums.keys():
+        lacking, others = sorted(sums.keys() - names), sorted(names - sums.keys())
+        found = f"{lacking[0]} missing" if lacking else f"{others[0]}, which it does not list"
+        raise RawError(folder, f"the files that {SUMS} lists", found)
+    return [folder / name for name in sums]
+
+
+def check_sums(shards: Sequence[Path], wiki: str) -> None:
+    """Compare the files of an export, as ``find_shards`` returned them, with its SHA256SUMS."""
+    sums = shards[0].with_name(SUMS)
+    for name, expected in read_sums(sums.read_text("utf-8"), sums, wiki).items():
+        path = sums.with_name(name)
+        if (sha256 := sha256_of(path)) != expected:
+            raise RawError(path, f"SHA-256 {expected}, as {SUMS} says", f"SHA-256 {sha256}")
+
+
+def settled_export(corpus: Corpus) -> Corpus:
+    """Return the corpus with the date of the newest complete export in place of `latest`."""
+    if corpus.options["date"] != "latest":
+        return corpus
+    wiki = wiki_of(corpus.language)
+    bases = [f"{base}{wiki}/" for base in corpus.facts.special["exports"]]
+    key = f"{bases[0]}latest/"
+    if (known := read_lock().get(key)) is not None:
+        return dated(corpus, known.file.split("/")[1].replace("-", ""))
+    dates = dates_listed(bases)
+    for day in reversed(dates):
+        try:
+            read_document(_addresses(corpus, day, SUCCESS))
+        except NotFound:
+            continue
+        add_to_lock(key, Locked(today(), folder_of(wiki, day), size=0))
+        return dated(corpus, day)
+    raise InputError(
+        bases[0],
+        f"an export with {SUCCESS}",
+        f"{', '.join(dates) or 'no date'}, without it",
+        "wait until one is complete, or use `export: pages_articles`",
+    )
+
+
+def fetch_export(corpus: Corpus, out: Path) -> None:
+    """Download all files of a content export, pinned by its SHA256SUMS, and the marker last."""
+    wiki, day = wiki_of(corpus.language), corpus.options["date"]
+    folder = folder_of(wiki, day)
+    if (out / folder / SUCCESS).is_file():
+        return
+    marks, lists = _addresses(corpus, day, SUCCESS), _addresses(corpus, day, SUMS)
+    try:
+        read_document(marks)
+    except NotFound:
+        dates = dates_listed([f"{base}{wiki}/" for base in corpus.facts.special["exports"]])
+        if day not in dates:
+            raise gone(corpus, day, dates) from None
+        todo = f"wait until it is written, or take another date: {', '.join(dates)}"
+        raise InputError(marks[0], "a complete export", "no such file", todo) from None
+    text = read_document(lists).decode("utf-8", "replace")
+    files = [
+        Source(f"{folder}/{name}", tuple(_addresses(corpus, day, name)), sha256=sha256)
+        for name, sha256 in read_sums(text, lists[0], wiki).items()
+    ]
+    fetch_whole(files, out)
+    for name, content in ((SUMS, text), (SUCCESS, "")):
+        with whole_file(out / folder / name) as temporary:
+            temporary.write_text(content, "utf-8")
+
+
+def _addresses(corpus: Corpus, day: str, name: str) -> list[str]:
+    """Return where servers have a file of an export."""
+    path = f"{folder_of(wiki_of(corpus.language), day)}/{name}"
+    return [base + path for base in corpus.facts.special["exports"]]

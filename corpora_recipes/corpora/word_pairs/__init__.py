@@ -1,1 +1,0 @@
-"""Pairs of synonyms: a Spanish list, or the user's."""

@@ -1,1 +1,0 @@
-"""XNLI and esXNLI: premises with hypotheses, labelled with entailment, neutral, contradiction."""

@@ -1,1 +1,0 @@
-"""X-Probe: sentences of Wikipedia labelled with their linguistic properties, nine tasks."""

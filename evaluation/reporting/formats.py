@@ -1,0 +1,218 @@
+"""The formats: Markdown as GitHub reads it, LaTeX for ``\\input`` into a paper, and the page.
+
+All three follow the one list of sections. The page needs no network and no other file.
+"""
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from corpora_recipes.escaping import markdown, one_line
+from evaluation.reporting.figures import FARTHEST, inline
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import TIED, Cell, Row, Table, percent, sentence, titled
+from evaluation.reporting.sections import sections_of
+from evaluation.reporting.tables.audit import TONES
+from evaluation.reporting.tables.averages import answers, warning
+from evaluation.reporting.tables.compared import FEW_ENCODERS
+from evaluation.reporting.tables.encoders import about_layers, profiles
+from evaluation.reporting.tables.marks import notes_of
+from evaluation.reporting.tables.scores import introduction
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_FOLDER = Path(__file__).parent
+# Colours of the heatmap on either side of the middle one.
+_SHADES = 5
+_HEAD = """\
+% Tables of a report of Probeta; with \\usepackage{booktabs,graphicx} and, for pdflatex,
+% \\usepackage[T1]{fontenc}.
+"""
+# Characters that are markup in LaTeX, and those that its fonts may lack.
+_WRITTEN = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "−": "$-$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "–": "--",
+        "…": r"\dots{}",
+        "*": r"\textasteriskcentered{}",
+        "†": r"\textdagger{}",
+        "‡": r"\textdaggerdbl{}",
+        "§": r"\S{}",
+        "¶": r"\P{}",
+        "≈": r"$\approx$",
+    }
+)
+# A table that is wider than the text is scaled to fit.
+_FIT = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
+
+
+def write_markdown(inputs: Inputs) -> str:
+    """Return the report as Markdown."""
+    lines = ["# Scores", ""]
+    if text := warning(inputs):
+        lines += [f"> **{markdown(text)}**", ""]
+    lines += [f"- {markdown(' '.join(answer))}" for answer in answers(inputs)] + [""]
+    for paragraph in introduction(inputs):
+        lines += [markdown(paragraph), ""]
+    for section, tables in sections_of(inputs, "markdown"):
+        for table in tables:
+            lines += table_lines(table)
+        for mark, note in notes_of(tables).items():
+            lines += [markdown(f"{mark} {note}"), ""]
+        if section.figure:
+            lines += [f"![{titled(section.figure)}](figures/{section.figure}.svg)", ""]
+    return "\n".join(lines)
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return a table with its heading as Markdown, as lines."""
+    lines = [f"## {markdown(table.title)}", ""]
+    for paragraph in table.about:
+        lines += [markdown(paragraph), ""]
+    if not table.rows:
+        return lines
+    sides = ["---"] * table.texts + ["---:"] * (len(table.header) - table.texts)
+    cells = (table.header, *(row.cells for row in table.rows))
+    header, *rows = ([_markdown_cell(cell) for cell in row] for row in cells)
+    lines += ["| " + " | ".join(row) + " |" for row in (header, sides, *rows)]
+    return [*lines, ""]
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown(cell.text)
+    parts = (markdown(part) for part in (cell.detail, *cell.marks) if part)
+    return " ".join([f"**{text}**" if cell.strong else text, *parts])
+
+
+def write_latex(inputs: Inputs) -> str:
+    """Return the tables as LaTeX, one after the other, each a float with its notes."""
+    about = [*map(" ".join, answers(inputs)), *introduction(inputs)]
+    parts = [_HEAD + "".join(f"% {one_line(text)}\n" for text in about)]
+    if text := warning(inputs):
+        bold = rf"\textbf{{{latex(text)}}}"
+        parts.append(rf"\par\noindent\fbox{{\parbox{{0.95\linewidth}}{{{bold}}}}}\par")
+    shown = (table for _, tables in sections_of(inputs, "latex") for table in tables)
+    return "\n".join([*parts, *(latex_table(table) for table in shown if table.rows)])
+
+
+def latex_table(table: Table) -> str:
+    """Return a table as a float."""
+    sides = "l" * table.texts + "r" * (len(table.header) - table.texts)
+    body = [_latex_line(table.header), r"\midrule"]
+    for kind, rows in groupby(table.rows, lambda row: row.kind):
+        # Encoders below other facts stand apart.
+        if kind == "encoder" and body[-1] != r"\midrule":
+            body.append(r"\midrule")
+        for row in rows:
+            body += _latex_lines(row)
+    caption = " ".join((f"{table.title}.", *table.caption, *table.about))
+    notes = (f"{latex(mark)} {latex(note)}" for mark, note in notes_of([table]).items())
+    return "\n".join(
+        [
+            r"\begin{table*}",
+            r"\centering\small\setlength{\tabcolsep}{4pt}",
+            rf"\caption{{{latex(caption)}}}",
+            rf"\label{{tab:{table.name}}}",
+            _FIT,
+            rf"\begin{{tabular}}{{@{{}}{sides}@{{}}}}",
+            r"\toprule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            *(rf"\par\smallskip\parbox{{\textwidth}}{{\footnotesize {note}}}" for note in notes),
+            r"\end{table*}",
+            "",
+        ]
+    )
+
+
+def latex(text: str) -> str:
+    """Return text as LaTeX writes it, on one line: an empty line would end an argument."""
+    return one_line(text).translate(_WRITTEN)
+
+
+def _latex_lines(row: Row) -> list[str]:
+    """Return a row, and below it a smaller one of its details if it has some."""
+    lines = [_latex_line(row.cells)]
+    if any(cell.detail for cell in row.cells):
+        details = (latex(cell.detail) for cell in row.cells)
+        small = " & ".join(rf"{{\scriptsize {detail}}}" if detail else "" for detail in details)
+        lines.append(rf"{small} \\")
+    return lines
+
+
+def _latex_line(cells: Sequence[Cell]) -> str:
+    return " & ".join(map(_latex_cell, cells)) + r" \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text, marks = latex(cell.text), " ".join(map(latex, cell.marks))
+    text = rf"\textbf{{{text}}}" if cell.strong else text
+    # LaTeX reads a bracket at the beginning of a line as an option of the line before.
+    text = f"{{}}{text}" if text.startswith("[") else text
+    return rf"{text}\textsuperscript{{{marks}}}" if marks else text
+
+
+def write_html(inputs: Inputs, instances: Sequence[dict[str, Any]], figure: "Figure") -> str:
+    """Return the page, with the content of the browser of instances and the figure of scores."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    script = (_FOLDER / "page.js").read_text("utf-8")
+    sections = groupby(sections_of(inputs, "page"), lambda shown: shown[0].chapter)
+    described = sentence("page", names=", ".join(inputs.names), datasets=len(inputs.datasets))
+    return environment.get_template("page.html").render(
+        inputs=inputs,
+        chapters=[(chapter, list(shown)) for chapter, shown in sections],
+        groups={inputs.groups[dataset] for dataset in inputs.datasets},
+        titles={group.abbreviation: group.title for group in inputs.groups.values()},
+        warning=warning(inputs),
+        answers=answers(inputs),
+        tied=TIED,
+        many=FEW_ENCODERS,
+        tones=TONES,
+        notes_of=notes_of,
+        profiles=profiles(inputs),
+        about_layers=about_layers,
+        groupby=groupby,
+        percent=percent,
+        shade=_shade,
+        figure=Markup(inline(figure, described)),
+        instances=Markup(_json(instances)),
+        style=Markup((_FOLDER / "page.css").read_text("utf-8")),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _json(content: object) -> str:
+    """Return JSON that cannot end the script element that contains it."""
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _shade(standard: float) -> str:
+    """Return the class of a heatmap's colour."""
+    number = round(max(-1.0, min(1.0, standard / FARTHEST)) * _SHADES)
+    return f"low-{-number}" if number < 0 else f"high-{number}"

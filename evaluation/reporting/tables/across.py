@@ -1,0 +1,304 @@
+"""Across encoders: which scores correlate. Across languages: the same task side by side.
+
+As Wang, Kuo and Li (2022), Tables 3 and 6: over all encoders, Spearman's correlation between each
+intrinsic score (similarity, EvalRank, ParaLex) and each dataset that a probe is trained for. Every
+score is that of the encoder's main layer.
+
+Of probes, datasets of one task from the same recipes and collection stand side by side in several
+languages. EvalRank and ParaLex have sources of their own in each language, and stand side by side
+all the same. A dataset that is made in another way than the others of its row is named, and in no
+average.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from statistics import NormalDist
+
+import pandas as pd
+
+from builders.tasks import TASKS
+from builders.tasks.groups import Group
+from evaluation.measures.intervals import COVERAGE
+from evaluation.measures.metrics import spearman
+from evaluation.reporting import layout
+from evaluation.reporting.averages import Average, Mean, mean_score, place
+from evaluation.reporting.inputs import Inputs
+from evaluation.reporting.layout import Cell, Column, Table, columns_of, lay_out, sentence
+from evaluation.reporting.tables.marks import by_dataset, given, mean_cell, sampled, trivial_row
+
+# The order of two encoders agrees or disagrees as a coin would. The interval of four encoders is
+# almost all of -1 … 1, and that of five covers too much.
+LEAST, LEAST_OF_INTERVAL = 3, 6
+# Rounding, since the mean of the same numbers in another order may differ in the last digits.
+DECIMALS = 12
+SIMILARITY_MEAN = "mean similarity"
+# Of paradigms, the first of these ways that there is in two languages: vocabulary and casing.
+WAYS = ("shared lower", "shared as_is", "own lower", "own as_is")
+
+
+def related(one: "pd.Series[float]", other: "pd.Series[float]") -> Cell | None:
+    """Return Spearman's correlation of two scores over the encoders that have both.
+
+    The interval is Bonett and Wright's (2000, "Sample size requirements for estimating Pearson,
+    Kendall and Spearman correlations", Psychometrika 65): Fisher's z with the variance
+    (1 + r² / 2) / (n - 3). It is left out below six encoders, and where the two orders are equal or
+    opposite, for which the formula has no value.
+
+    Returns:
+        None below three encoders, or if one score is equal for all of them.
+    """
+    both = pd.concat([one, other], axis=1).dropna().sort_index().round(DECIMALS)
+    if len(both) < LEAST or both.nunique().min() < 2:
+        return None
+    # Ranks are exact; their correlation has rounding errors.
+    correlation = round(spearman(*both.to_numpy().T), DECIMALS)
+    number = f"n = {len(both)}"
+    if len(both) < LEAST_OF_INTERVAL or abs(correlation) == 1:
+        return layout.percent_cell(correlation, number)
+    deviation = math.sqrt((1 + correlation**2 / 2) / (len(both) - 3))
+    reach = NormalDist().inv_cdf((1 + COVERAGE) / 2) * deviation
+    z = math.atanh(correlation)
+    low, high = math.tanh(z - reach), math.tanh(z + reach)
+    beside = f"{layout.bracketed((low, high))} {number}"
+    return layout.percent_cell(correlation, beside, strong=not low <= 0 <= high)
+
+
+def intrinsic_scores(
+    scores: pd.DataFrame, averaged: Callable[[Iterable[str]], list[str]] = list
+) -> pd.DataFrame:
+    """Return all scores that need no probe: a row per encoder, a column per score.
+
+    For similarity, Pearson's correlation on each dataset and its mean over those of two or more
+    datasets that ``averaged`` returns; for EvalRank, the MRR by cosine of the vectors as they are;
+    for ParaLex, suggestion and coherence with the shared vocabulary, in lower case if that was
+    measured.
+    """
+    similarity = probe_scores(scores, trained=False)
+    intrinsic = similarity.add_suffix(" Pearson")
+    names = averaged(similarity.columns)
+    if len(names) > 1:
+        intrinsic[SIMILARITY_MEAN] = similarity[names].mean(axis=1, skipna=False)
+    casing = "lower" if scores.way.str.endswith(" lower").any() else "as_is"
+    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
+    clusters = scores[scores.way == f"shared {casing}"]
+    for rows in (ranks, clusters):
+        rows = rows.sort_values("dataset", kind="stable")
+        rows["name"] = rows.dataset + " " + rows.measure
+        wide = rows.pivot(index="encoder", columns="name", values="value")
+        intrinsic = intrinsic.join(wide[rows.name.unique()], how="outer")
+    return intrinsic
+
+
+def probe_scores(scores: pd.DataFrame, *, trained: bool) -> pd.DataFrame:
+    """Return the scores of tasks with or without a trained probe: [encoders; datasets]."""
+    tasks = [name for name, task in TASKS.items() if task.trained == trained]
+    rows = scores[(scores.way == "") & scores.task.isin(tasks)]
+    return rows.pivot(index="encoder", columns="dataset", values="value")
+
+
+def downstream(inputs: Inputs) -> list[Table]:
+    """Return how scores without a probe correlate with those of groups of probed tasks.
+
+    With fewer than three encoders the table has a note instead of rows; without scores of either
+    kind there is no table.
+    """
+    intrinsic = intrinsic_scores(inputs.scores, inputs.shipped)
+    trained = probe_scores(inputs.scores, trained=True)
+    if intrinsic.empty or trained.empty:
+        return []
+    if len(inputs.encoders) < LEAST:
+        few = sentence("few", count=("one", "two")[len(inputs.encoders) - 1])
+        return [lay_out("downstream", few=few)]
+    members = {
+        average.name: [name for name in average.datasets if name in trained]
+        for average in inputs.averages
+        if average.group
+    }
+    averages = [average for average in inputs.averages if members.get(average.name)]
+    several = len({average.benchmark for average in averages}) > 1
+
+    def cell(average: Average, score: str) -> Cell | None:
+        means = trained[members[average.name]].mean(axis=1, skipna=False)
+        return related(intrinsic[score], means)
+
+    def heading(average: Average) -> Cell:
+        group = average.group.abbreviation if average.group else ""
+        text = f"{group} ({len(members[average.name])})"
+        return Cell(f"{text}, {average.benchmark}" if several else text, title=average.title)
+
+    mean = sentence("mean_similarity", name=SIMILARITY_MEAN)
+    table = lay_out(
+        "relations",
+        intrinsic.columns,
+        [Column("Score", Cell), *columns_of(averages, cell, heading)],
+        name="downstream",
+        mean=mean if SIMILARITY_MEAN in intrinsic else "",
+    )
+    return [table]
+
+
+def downstream_datasets(inputs: Inputs) -> list[Table]:
+    """Return how scores without a probe correlate with those of each probed dataset."""
+    intrinsic = intrinsic_scores(inputs.scores, inputs.shipped)
+    trained = probe_scores(inputs.scores, trained=True)
+    if len(inputs.encoders) < LEAST or intrinsic.empty:
+        return []
+    columns = columns_of(
+        intrinsic.columns, lambda score, dataset: related(intrinsic[score], trained[dataset])
+    )
+    rows = [name for name in inputs.datasets if name in trained]
+    return by_dataset(inputs, "downstream-datasets", columns, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTask:
+    """A task in two languages or more.
+
+    Attributes:
+        name: task, recipes and collection, in words.
+        datasets: language to dataset, in the order of the languages.
+        different: the languages whose dataset is made in another way than the most.
+        scores: encoder to language to its score.
+    """
+
+    name: str
+    group: Group
+    measure: str
+    datasets: Mapping[str, str]
+    different: frozenset[str] = frozenset()
+    scores: Mapping[str, Mapping[str, Mean]] = field(default_factory=dict)
+
+
+def shared_tasks(inputs: Inputs) -> list[SharedTask]:
+    """Return all tasks that the report has in two languages or more, by group.
+
+    An edition of another dataset stands in no row, and of several datasets in one language the one
+    that is made as those in the other languages, or else the first.
+    """
+    scores = _chosen(inputs.scores)
+    facts = [inputs.audit[dataset] for dataset in scores.dataset]
+    scores = scores[[bool(each.get("made")) and not each.get("edition_of") for each in facts]]
+    made = [inputs.audit[dataset]["made"] for dataset in scores.dataset]
+    probed = scores.dataset.isin([*inputs.datasets])
+    sources = [tuple(how["from"]) if known else () for how, known in zip(made, probed, strict=True)]
+    scores = scores.assign(
+        sources=pd.Series(sources, scores.index, object),
+        making=[repr((how["from"], sorted(how["options"].items()))) for how in made],
+    )
+    tasks = [
+        _shared(inputs, rows)
+        for _, rows in scores.groupby(["task", "measure", "sources"], sort=False)
+        if rows.language.nunique() > 1
+    ]
+    return sorted(tasks, key=lambda task: (place(task.group), task.name))
+
+
+def _chosen(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a ``long_table`` that are shown, their measures in words."""
+    ranks = scores[(scores.measure == "MRR") & (scores.way == "cosine")]
+    chosen = [scores[scores.way == ""], ranks.assign(measure="MRR, cosine")]
+    for way in WAYS:
+        clusters = scores[(scores.measure == "suggestion") & (scores.way == way)]
+        if clusters.language.nunique() > 1:
+            words = layout.spaced(f"suggestion, {way.replace(' ', ' words, ')}")
+            chosen.append(clusters.assign(measure=words))
+            break
+    return pd.concat(chosen)
+
+
+def _shared(inputs: Inputs, rows: pd.DataFrame) -> SharedTask:
+    """Return a task from the scores on all its datasets."""
+    first = rows.iloc[0]
+    languages = rows.groupby("making", sort=False).language.nunique()
+    usual = str(languages.idxmax())
+    shown = rows.assign(unusual=rows.making != usual).sort_values("unusual", kind="stable")
+    chosen = shown.drop_duplicates("language")
+    unusual = chosen[chosen.unusual] if languages[usual] > 1 else chosen
+    scores: dict[str, dict[str, Mean]] = {}
+    for row in shown[shown.dataset.isin(chosen.dataset)].to_dict("records"):
+        mean = Mean(row["value"], row["interval"])
+        of_encoder = scores.setdefault(row["encoder"], {})
+        of_encoder[row["language"]] = mean if row["way"] else mean_score([mean])
+    return SharedTask(
+        name=layout.spaced(": ".join(filter(None, (first.task, ", ".join(first.sources))))),
+        group=TASKS[first.task].group,
+        measure=first.measure,
+        datasets=dict(sorted(zip(chosen.language, chosen.dataset, strict=True))),
+        # If no two are made in the same way, neither is the usual one.
+        different=frozenset(unusual.language),
+        scores={name: scores[name] for name in inputs.in_order(scores)},
+    )
+
+
+def languages_of(tasks: list[SharedTask]) -> list[str]:
+    """Return the languages of some tasks: those with the most tasks first."""
+    counts = Counter(language for task in tasks for language in task.datasets)
+    return sorted(counts, key=lambda language: (-counts[language], language))
+
+
+def averaged(tasks: list[SharedTask], inputs: Inputs) -> list[SharedTask]:
+    """Return the probed tasks, made in the same way, that all languages with such tasks have."""
+    same = [task for task in tasks if not task.different]
+    probed = [task for task in same if inputs.datasets.keys() >= {*task.datasets.values()}]
+    return [task for task in probed if len(task.datasets) == len(languages_of(probed))]
+
+
+def languages(inputs: Inputs) -> list[Table]:
+    """Return each encoder's mean in each language, over the tasks that all languages have."""
+    tasks = averaged(shared_tasks(inputs), inputs)
+    if not tasks:
+        return []
+    datasets = {name: [task.datasets[name] for task in tasks] for name in languages_of(tasks)}
+
+    def mean(language: str, encoder: str) -> Cell:
+        names = datasets[language]
+        cell = mean_cell(inputs.mean(names, encoder), inputs.trivial(*names))
+        return sampled(inputs, names, cell)
+
+    def heading(language: str) -> Cell:
+        return Cell(language, title=", ".join(datasets[language]))
+
+    table = lay_out(
+        "languages",
+        inputs.names,
+        [Column("Encoder", layout.named), *columns_of(datasets, mean, heading)],
+        kind="encoder",
+        last=[trivial_row(inputs, datasets.values())],
+        tasks="; ".join(task.name for task in tasks),
+    )
+    return [table]
+
+
+def tasks_in_languages(inputs: Inputs) -> list[Table]:
+    """Return each encoder's score on each task in each language."""
+    tasks = shared_tasks(inputs)
+    if not tasks:
+        return []
+
+    def score(language: str, row: tuple[SharedTask, str]) -> Cell | None:
+        task, encoder = row
+        score = task.scores[encoder].get(language)
+        if score is None:
+            return None
+        dataset = task.datasets[language]
+        below = dataset in inputs.datasets and score.interval[0] <= inputs.trivial(dataset)
+        marks = given({layout.NOT_SHOWN: below, layout.DIFFERENT: language in task.different})
+        cell = layout.percent_cell(score.value, layout.bracketed(score.interval), marks)
+        return sampled(inputs, [dataset], replace(cell, title=dataset))
+
+    columns = [
+        Column("Task", lambda row: Cell(row[0].name, title=", ".join(row[0].datasets.values()))),
+        Column("Measure", lambda row: row[0].measure),
+        Column("Encoder", lambda row: row[1]),
+        *columns_of(languages_of(tasks), score),
+    ]
+    table = lay_out(
+        "tasks-in-languages",
+        [(task, encoder) for task in tasks for encoder in task.scores],
+        columns,
+        group=lambda row: row[0].group.abbreviation,
+        more=() if averaged(tasks, inputs) else layout.paragraphs("languages", tasks="")[:1],
+    )
+    return [table]

@@ -1,0 +1,399 @@
+"""Tests of wikipedia/{plan,pages}.py: blocks, pages, and every kind of damage."""
+
+import bz2
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from dump_writer import SamplePage, header, page_xml, write_dump
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora_recipes.corpora.wikipedia import chunks, pages, plan
+from corpora_recipes.corpora.wikipedia.pages import Page, parse_page, read_pages, unescape
+from corpora_recipes.corpora.wikipedia.plan import (
+    DumpBlock,
+    Site,
+    find_dump,
+    index_path,
+    list_blocks,
+    read_index,
+    read_site,
+)
+from corpora_recipes.running.errors import InputError
+
+NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
+PLAIN = "eswiki-20260101-pages-articles.xml"
+SINGLE = "eswiki-20260101-pages-articles.xml.bz2"
+TEXTS = [(f"Página {i}", f"Texto «número» {i} & <b>{i}</b>.\n" * (i % 5 + 1)) for i in range(950)]
+
+
+def pages_of(blocks: list[DumpBlock]) -> list[Page]:
+    return [parse_page(raw, block.site) for block in blocks for raw in read_pages(block)]
+
+
+@pytest.fixture
+def multistream(tmp_path: Path) -> Path:
+    return write_dump(tmp_path / NAME, TEXTS)
+
+
+def test_multistream_blocks_hold_every_page_once(multistream: Path) -> None:
+    blocks = list_blocks(multistream)
+    assert [len(block.streams) for block in blocks] == [4, 4, 2]
+    assert [sum(s.pages for s in block.streams) for block in blocks] == [400, 400, 150]
+    assert len({block.key for block in blocks}) == 3
+    assert str(multistream.parent) not in blocks[0].key
+    pages = pages_of(blocks)
+    assert [p.id for p in pages] == [str(10 + 7 * i) for i in range(950)]
+    assert [(p.title(), p.text()) for p in pages] == TEXTS
+
+
+def test_blocks_can_be_read_alone_and_pickled(multistream: Path) -> None:
+    blocks = pickle.loads(pickle.dumps(list_blocks(multistream)))
+    assert [p.id for p in pages_of(blocks[1:2])] == [str(10 + 7 * i) for i in range(400, 800)]
+
+
+@pytest.mark.parametrize("name", [PLAIN, SINGLE, NAME])
+@pytest.mark.parametrize("version", ["0.10", "0.11"])
+def test_every_form_and_version_gives_the_same_pages(
+    tmp_path: Path, name: str, version: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "RANGE", 5_000)
+    monkeypatch.setattr(chunks, "CHUNK", 777)
+    path = write_dump(tmp_path / name, TEXTS[:60], version=version, index=False)
+    blocks = list_blocks(path)
+    assert (len(blocks) > 5) == (name == PLAIN)
+    assert [(p.title(), p.text()) for p in pages_of(blocks)] == TEXTS[:60]
+    assert {p.model for p in pages_of(blocks)} == {"wikitext"}
+
+
+@pytest.mark.parametrize("size", [150, 601, 2_003, 1_000_000])
+def test_ranges_of_a_plain_dump_may_start_anywhere(
+    tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "RANGE", size)
+    monkeypatch.setattr(chunks, "CHUNK", 64)
+    path = write_dump(tmp_path / PLAIN, TEXTS[:12])
+    assert [p.title() for p in pages_of(list_blocks(path))] == [t for t, _ in TEXTS[:12]]
+
+
+def test_a_page_larger_than_all_ranges_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plan, "RANGE", 1_000)
+    path = write_dump(tmp_path / PLAIN, [("A", "a" * 9_000), ("B", "b"), ("C", "c" * 3_000)])
+    assert [p.title() for p in pages_of(list_blocks(path))] == ["A", "B", "C"]
+
+
+def test_memory_is_bounded_by_the_page_and_not_the_stream(tmp_path: Path) -> None:
+    import tracemalloc
+
+    path = write_dump(tmp_path / NAME, [("A", "palabra " * 20_000)] * 50, per_stream=50)
+    blocks = list_blocks(path)
+    tracemalloc.start()
+    count = sum(1 for block in blocks for _ in read_pages(block))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert count == 50  # 8 MB of text
+    assert peak < 4_000_000
+
+
+def test_fields_of_a_page(tmp_path: Path) -> None:
+    pages = [
+        SamplePage('A & «B» "c"', "&lt; <b>x</b> &amp;nbsp;", id=3),
+        SamplePage("Categoría:X", "", id=4, ns=14),
+        SamplePage("R", "#REDIRECCIÓN [[A]]", id=5, redirect="A"),
+        SamplePage("M", "return 1", id=6, ns=828, model="Scribunto"),
+        SamplePage("V", "x", id=7, model=None),
+    ]
+    found = pages_of(list_blocks(write_dump(tmp_path / PLAIN, pages)))
+    assert [(p.id, p.namespace, p.redirect, p.model) for p in found] == [
+        ("3", 0, False, "wikitext"),
+        ("4", 14, False, "wikitext"),
+        ("5", 0, True, "wikitext"),
+        ("6", 828, False, "Scribunto"),
+        ("7", 0, False, "wikitext"),
+    ]
+    assert found[0].title() == 'A & «B» "c"'
+    assert found[0].text() == "&lt; <b>x</b> &amp;nbsp;"
+
+
+def test_an_old_page_has_its_namespace_from_its_title_and_is_a_redirect_by_its_text(
+    tmp_path: Path,
+) -> None:
+    site = read_site(write_dump(tmp_path / PLAIN, []))
+    old = b"<page><title>%s</title><id>1</id><revision><text>%s</text></revision>"
+    assert parse_page(old % ("Categoría:A".encode(), b""), site).namespace == 14
+    assert parse_page(old % (b"Alien: Covenant", b""), site).namespace == 0
+    for text in ("#REDIRECT [[B]]", " #redirección:[[B]]", "#WEITERLEITUNG [[B]]"):
+        assert parse_page(old % (b"A", text.encode()), site).redirect
+    assert not parse_page(old % (b"A", b"# [[B]]\n* [[C]]"), site).redirect
+
+
+def test_a_page_without_text_element_content() -> None:
+    raw = b'<page><title>A</title><id>1</id><revision><text bytes="0" /></revision>'
+    site = Site("eswiki", ())
+    assert parse_page(raw, site).text_bytes == b""
+    for cut in (b"<page><id>1</id>", b"<page><id>1</id><text>a"):
+        with pytest.raises(ValueError, match="without title and text"):
+            parse_page(cut, site)
+    # Unescaped, as no dump of MediaWiki has it, but edited excerpts do.
+    raw = b"<page><title>A</title><id>1</id><revision><text>a<!-- b -->c</text></revision>"
+    assert parse_page(raw, site).text() == "a<!-- b -->c"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        ("a &lt;b&gt; &amp;lt; &quot;&apos;", "a <b> &lt; \"'"),
+        ("&#241;&#xF1;&#38;lt;", "ññ&lt;"),
+        ("&amp;#241; &nbsp; &lol9;", "&#241; &nbsp; &lol9;"),
+        ("&#0;&#xD800;&#x110000;", "\ufffd\ufffd\ufffd"),
+    ],
+)
+def test_unescape_knows_xml_and_expands_nothing_else(raw: str, text: str) -> None:
+    assert unescape(raw) == text
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(
+        st.tuples(*[st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")))] * 2),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_any_title_and_text_come_back_as_they_were(rows: list[tuple[str, str]]) -> None:
+    for name in (PLAIN, NAME):
+        with TemporaryDirectory() as folder:
+            blocks = list_blocks(write_dump(Path(folder, name), rows, per_stream=2))
+            assert [(page.title(), page.text()) for page in pages_of(blocks)] == rows
+
+
+def test_find_dump_takes_the_newest_of_its_language(tmp_path: Path) -> None:
+    for name in (
+        "eswiki-20250101-pages-articles.xml.bz2",
+        "eswiki-20260101-pages-articles.xml",
+        "eswiki-20260101-pages-articles.xml.bz2",
+        "eswiki-20260101-pages-articles-multistream.xml.bz2",
+        "ptwiki-20270101-pages-articles.xml.bz2",
+        "eswiki-20260101-pages-articles-multistream.xml.bz2.part",
+    ):
+        (tmp_path / name).touch()
+    (tmp_path / "eswiki-20260101-pages-articles-multistream-index.txt.bz2").touch()
+    assert find_dump(tmp_path, "es").name == NAME
+    assert find_dump(tmp_path, "pt-BR").name == "ptwiki-20270101-pages-articles.xml.bz2"
+    with pytest.raises(InputError, match=r"dewiki-<date>-pages-articles.*\n.*ptwiki-20270101"):
+        find_dump(tmp_path, "de")
+
+
+def read_all(path: Path) -> None:
+    for block in list_blocks(path):
+        for _ in read_pages(block):
+            pass
+
+
+def damaged() -> Iterator[tuple[str, bytes, str]]:
+    """Yield (name of the dump, its bytes, what the message must say)."""
+    whole = header() + page_xml(SamplePage("A", "a"), 1) + page_xml(SamplePage("B", "b"), 2)
+    plain = (whole + "</mediawiki>\n").encode()
+    yield PLAIN, b"", "an empty file"
+    yield PLAIN, b"<html>no dump</html>", "siteinfo"
+    yield (
+        PLAIN,
+        plain.replace(b"    </revision>\n  </page>\n  <page>", b"  <page>"),
+        "without an end",
+    )
+    yield PLAIN, plain[: plain.index(b"<title>B") + 30], "a cut dump"
+    yield PLAIN, plain.replace(b"    </revision>\n  </page>\n</med", b"</med"), "without an end"
+    yield PLAIN, whole.encode(), "a cut dump"
+    yield (
+        PLAIN,
+        b'<!DOCTYPE lolz [<!ENTITY lol "lol"><!ENTITY l2 "&lol;&lol;">]>' + plain,
+        "entity bomb",
+    )
+    yield PLAIN, b'<!DOCTYPE x SYSTEM "file:///etc/passwd">' + plain, "document type"
+    yield PLAIN, plain.replace("Categoría".encode(), b"Categor\xeda"), "UTF-8"
+    single = bz2.compress(plain)
+    yield SINGLE, b"", "an empty file"
+    yield SINGLE, single[:-20], "the dump is cut"
+    yield SINGLE, b"BZh9 not really", "Invalid data stream"
+    yield SINGLE, bz2.compress(whole.encode()), "cut dump"
+    yield SINGLE, bz2.compress(b"<!DOCTYPE a>" + plain), "document type"
+
+
+@pytest.mark.parametrize(("name", "data", "message"), list(damaged()))
+def test_damage_is_an_input_error_that_names_the_file(
+    tmp_path: Path, name: str, data: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(InputError) as error:
+        read_all(path)
+    assert message in str(error.value)
+    assert str(path) in error.value.where
+    assert error.value.todo
+
+
+def test_an_endless_page_is_an_error_before_memory_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "LONGEST_PAGE", 1 << 21)
+    path = tmp_path / SINGLE
+    path.write_bytes(bz2.compress(header().encode() + b"<page>" + b"a" * (1 << 24)))
+    with pytest.raises(InputError, match="without an end"):
+        read_all(path)
+
+
+def test_cut_multistream_dump(multistream: Path) -> None:
+    data = multistream.read_bytes()
+    multistream.write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="is cut, or the index belongs to another dump"):
+        list_blocks(multistream)
+    multistream.write_bytes(data[:-30])
+    with pytest.raises(InputError, match="the dump is cut"):
+        read_all(multistream)
+    last = max(s.offset for b in list_blocks(multistream) for s in b.streams)
+    multistream.write_bytes(data[: last + 100])
+    with pytest.raises(InputError, match=f"stream at byte {last:,}"):
+        read_all(multistream)
+
+
+def test_damage_inside_a_stream(multistream: Path) -> None:
+    stream = list_blocks(multistream)[1].streams[2]
+    data = multistream.read_bytes()
+    for position in (stream.offset, stream.offset + 200):
+        multistream.write_bytes(data[:position] + b"plain text" + data[position + 10 :])
+        with pytest.raises(InputError, match=f"stream at byte {stream.offset:,}"):
+            read_all(multistream)
+
+
+def edit_index(dump: Path, *edits: tuple[str, str]) -> None:
+    path = index_path(dump)
+    text = bz2.decompress(path.read_bytes()).decode()
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    path.write_bytes(bz2.compress(text.encode()))
+
+
+def test_an_index_that_does_not_fit_is_an_input_error(multistream: Path) -> None:
+    index = index_path(multistream)
+    good = index.read_bytes()
+    first, second = (stream.offset for stream in list_blocks(multistream)[0].streams[:2])
+    for edits, message in (
+        ([(f"{first}:", f"{first + 1}:")], "bz2 stream"),
+        ([(f"{second}:", f"{second + 1}:")], f"the next stream at byte {second + 1:,}"),
+        ([(":710:", ":711:")], "its first page has the id 711"),
+        ([(":1403:", ":1404:")], "its last page has the id 1404"),
+        ([(f"{second}:717:Página 101\n", "")], "99 pages"),
+        ([(f"{second}:", "7:")], "ascend"),
+        ([(f"{second}:717:", "x:717:")], "offset:id:title"),
+        ([(f"{second}:717:Página 101\n", "basura\n")], "offset:id:title"),
+    ):
+        index.write_bytes(good)
+        edit_index(multistream, *edits)
+        with pytest.raises(InputError) as error:
+            read_all(multistream)
+        assert message in str(error.value), edits
+
+
+def test_an_index_that_leaves_streams_out_is_an_input_error(multistream: Path) -> None:
+    index = index_path(multistream)
+    lines = bz2.decompress(index.read_bytes()).splitlines(keepends=True)
+    for kept in (lines[:500], lines[:500] + lines[600:]):
+        index.write_bytes(bz2.compress(b"".join(kept)))
+        with pytest.raises(InputError, match="belongs to another dump"):
+            read_all(multistream)
+
+
+def test_a_cut_or_empty_index_is_an_input_error(multistream: Path) -> None:
+    index = index_path(multistream)
+    data = index.read_bytes()
+    for bad in (data[: len(data) // 2], bz2.compress(b""), b"", b"plain text"):
+        index.write_bytes(bad)
+        with pytest.raises(InputError) as error:
+            list_blocks(multistream)
+        assert "index" in error.value.where
+
+
+def test_an_index_of_another_date_is_an_input_error(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / NAME, TEXTS)
+    other = write_dump(tmp_path / "other" / NAME, [("Nueva", "x"), *TEXTS])
+    index_path(dump).write_bytes(index_path(other).read_bytes())
+    with pytest.raises(InputError, match="the next stream at byte"):
+        read_all(dump)
+
+
+def test_a_page_split_over_two_streams_is_an_input_error(tmp_path: Path) -> None:
+    pages = [page_xml(SamplePage(f"P{n}", "texto"), n).encode() for n in (1, 2)]
+    cut = len(pages[0]) + 100
+    text = b"".join(pages)
+    parts = [bz2.compress(p) for p in (header().encode(), text[:cut], text[cut:])]
+    first = len(parts[0])
+    second = first + len(parts[1])
+    dump = tmp_path / NAME
+    dump.write_bytes(b"".join(parts) + bz2.compress(b"</mediawiki>\n"))
+    index_path(dump).write_bytes(bz2.compress(b"%d:1:P1\n%d:2:P2\n" % (first, second)))
+    with pytest.raises(InputError, match="a page without an end") as error:
+        read_all(dump)
+    assert f"stream at byte {first:,}" in error.value.where
+
+
+def streams_of(text: bytes) -> list[tuple[int, int | None, int, int, int]]:
+    with TemporaryDirectory() as folder:
+        index = Path(folder, "index.txt.bz2")
+        index.write_bytes(bz2.compress(text))
+        return [(s.offset, s.stop, s.first, s.last, s.pages) for s in read_index(index)]
+
+
+def test_index_lines_may_hold_anything_after_the_second_colon() -> None:
+    text = "5:1:A\n5:2:\n5:30:5:4:é: \r\x0b\x0c\u2028\n51:4:51:7:x\n512:9:5:1:A".encode()
+    assert streams_of(text) == [(5, 51, 1, 30, 3), (51, 512, 4, 4, 1), (512, None, 9, 9, 1)]
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 40),
+            st.lists(st.tuples(st.integers(0, 10**9), st.text("a:1é5 ", max_size=20)), min_size=1),
+        ),
+        min_size=1,
+    ),
+    st.integers(80, 200),  # no line is longer
+)
+def test_streams_of_an_index_are_found_across_chunks(
+    groups: list[tuple[int, list[tuple[int, str]]]], chunk: int
+) -> None:
+    text = ""
+    expected = []
+    offset = 0
+    for step, rows in groups:
+        offset += step
+        expected.append((offset, rows[0][0], rows[-1][0], len(rows)))
+        text += "".join(f"{offset}:{page_id}:{title}\n" for page_id, title in rows)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "DECOMPRESSED", chunk)
+        found = streams_of(text.encode())
+    assert [(offset, *rest) for offset, _, *rest in found] == expected
+    assert [stop for _, stop, *_ in found] == [row[0] for row in expected[1:]] + [None]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"5:1:A\n5:2:B\n4:3:C\n", "ascend"),
+        (b"5:1:A\n6:2:B\n5:3:C\n", "ascend"),
+        (b"5:1:A\n\n6:2:B\n", "after 1 lines"),
+        (b"5:1:A\n5:2:B\n5:3\n", "after 2 lines"),
+        (b"5:1:A\n:2:B\n", "after 1 lines"),
+        (b"5:1:A\n" + b"9" * 5_000 + b":2:B\n", "after 1 lines"),
+        (b"5" * (3 << 20), "after 0 lines"),
+    ],
+)
+def test_bad_lines_of_an_index_are_counted(text: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        streams_of(text)
