@@ -1,4 +1,4 @@
-"""Languages: which corpora are in which, by the facts of all recipes; names; codes of mteb."""
+"""Languages: which corpora are in which, by the facts of all recipes; their names."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -8,42 +8,6 @@ from corpora_recipes.recipe import load_facts, recipe_names
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.yaml_text import load_yaml
 
-# ISO 639-1 to ISO 639-3, by script (ISO 15924): that of most texts of the language. They are those
-# languages that spaCy tokenises.
-_BY_SCRIPT = {
-    "Arab": "ar:ara fa:fas ur:urd",
-    "Armn": "hy:hye",
-    "Beng": "bn:ben",
-    "Cyrl": "bg:bul kk:kaz ky:kir mk:mkd ru:rus sr:srp tt:tat uk:ukr",
-    "Deva": "hi:hin mr:mar ne:nep sa:san",
-    "Ethi": "am:amh ti:tir",
-    "Grek": "el:ell grc:grc",
-    "Gujr": "gu:guj",
-    "Hang": "ko:kor",
-    "Hans": "zh:zho",
-    "Hebr": "he:heb",
-    "Jpan": "ja:jpn",
-    "Knda": "kn:kan",
-    "Latn": "af:afr az:aze ca:cat cs:ces da:dan de:deu dsb:dsb en:eng es:spa et:est eu:eus fi:fin "
-    "fo:fao fr:fra ga:gle gd:gla gl:glg hr:hrv hsb:hsb ht:hat hu:hun id:ind is:isl it:ita la:lat "
-    "lb:ltz lg:lug lij:lij lt:lit lv:lav ms:msa nb:nob nl:nld nn:nno no:nor pl:pol pt:por ro:ron "
-    "sk:slk sl:slv sq:sqi sv:swe tl:tgl tn:tsn tr:tur vi:vie yo:yor",
-    "Mlym": "ml:mal",
-    "Sinh": "si:sin",
-    "Taml": "ta:tam",
-    "Telu": "te:tel",
-    "Thai": "th:tha",
-    "Tibt": "bo:bod",
-}
-CODES: dict[str, str] = {
-    short: f"{long}-{script}"
-    for script, pairs in _BY_SCRIPT.items()
-    for short, _, long in (pair.partition(":") for pair in pairs.split())
-}
-# mteb also names two languages by their standard variety.
-_SHORT = {"arb": "ar", "cmn": "zh"} | {
-    long.partition("-")[0]: short for short, long in CODES.items()
-}
 # Wikipedia has several times as many languages as all others: those it has alone share a line.
 _WIKIPEDIA = ["wikipedia"]
 
@@ -114,25 +78,3 @@ def _near(language: str) -> list[tuple[str, str]]:
 def _names() -> dict[str, str]:
     names: dict[str, str] = load_yaml(Path(__file__).with_name("languages.yaml"))
     return names
-
-
-def mteb_language(code: str) -> str:
-    """Return a language as mteb writes it: "spa-Latn" for "es", and for "es-MX".
-
-    Raises:
-        InputError: it is not in the table.
-    """
-    language = code.partition("-")[0]
-    if language not in CODES:
-        todo = "add it to corpora_recipes/languages.py"
-        raise InputError(f"language {code}", f"one of {', '.join(CODES)}", "another one", todo)
-    return CODES[language]
-
-
-def short_code(mteb: str) -> str:
-    """Return the code of a language that mteb writes as, say, spa-Latn.
-
-    It is that of ISO 639-1; that of ISO 639-3 for a language without one, or not in the table.
-    """
-    language = mteb.partition("-")[0]
-    return _SHORT.get(language, language)

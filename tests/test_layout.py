@@ -36,6 +36,7 @@ ROOMS = (
     "builders.store",
     "builders.building",
     "builders.composing",
+    "builders.exchange",
     "builders.auditing",
     "builders.packaging",
     "evaluation.arrays",

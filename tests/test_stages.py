@@ -72,7 +72,7 @@ def test_imports_are_found_as_python_finds_them(module: str) -> None:
 
 def test_the_files_of_code() -> None:
     audit = code.code_files("builders.auditing.measuring")
-    assert "builders/auditing/damage.yaml" in audit
+    assert "corpora_recipes/text/damage.yaml" in audit
     theses, tass = (
         code.code_files(f"corpora_recipes.corpora.{name}.recipe") for name in ("theses", "tass")
     )

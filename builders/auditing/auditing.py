@@ -3,42 +3,42 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from builders.auditing.citing import cite
-from builders.auditing.comparing import Marks, Shared, compare, lookup_check
+from builders.auditing.comparing import Shared, compare, lookup_check
 from builders.auditing.gates.donors import occur_elsewhere, rows_of
 from builders.auditing.gates.gate import Check, Found
 from builders.auditing.markdown import render
-from builders.auditing.measured import Measured, keep_measured, kept_measured, key_of
-from builders.auditing.measuring import measure
+from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
 from builders.auditing.report import (
     FORMAT,
     GATES,
     SMALL_TEST,
     Declared,
     Inherited,
+    cite,
     entries_of,
     failures_of,
     shown_number,
     undeclared_of,
 )
-from builders.auditing.targets.finding import find_targets, load_target, pickles_in
-from builders.auditing.targets.locating import locate
-from builders.auditing.targets.target import Columns, Location
+from builders.exchange.finding import find_targets, load_target, pickles_in
+from builders.exchange.locating import locate
+from builders.exchange.target import Columns, Location, Marks
 from builders.plan.groups import BuildGroup
 from builders.plan.inherited import check_inherited
 from corpora_recipes.recipe import load_recipe
 from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import ParamsError
 from corpora_recipes.running.executors import open_executor
-from corpora_recipes.running.memo import Memo
+from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.outputs import whole_folder
 from corpora_recipes.running.telling import progress
 
@@ -77,19 +77,15 @@ def audit(
     number of workers, nor on what was kept.
 
     Args:
-        target: see ``builders.auditing.targets.locating.locate``.
+        target: see ``builders.exchange.locating.locate``, also for what is not listed here.
         out: a folder; what it held before is replaced as a whole.
         groups: the datasets of params.yaml, for the boilerplate of their corpora.
         inherited: dataset to gate to the reason why the dataset misses it (``because``) and the
             highest share of rows (``at_most``, 0 … 1; a count is taken as a share of all rows).
         params: the file that declares them, for messages.
         strict: whether undeclared misses of source data are failures too.
-        task: the task of files that do not state it.
-        language: the language of files that do not state it; None for that of a card, or Spanish.
-        records: the kind of texts in files that do not state it.
-        columns: the columns with text in Parquet files that do not state them.
         workers: number of processes; less if there is little to measure.
-        cited: a file for the JSON of ``builders.auditing.citing.cite``; None for none.
+        cited: a file for the JSON of ``builders.auditing.report.cite``; None for none.
         asked: the folders of the datasets to audit, of those in the target; None for all.
         memo: what remembers the measurements on datasets of ``groups``; None to measure all.
 
@@ -111,11 +107,13 @@ def audit(
             target, task=task, language=language, records=records, columns=columns
         )
     else:
-        found = [location for folder in asked for location in find_targets(folder)]
-        source, locations = None, sorted(found, key=lambda location: location.name)
-    ours = [dataset.name for group in groups for dataset in group.datasets]
-    names = sorted({*ours, *(location.name for location in locations)})
-    _check_declared(declared, names, params)
+        datasets = [location for folder in asked for location in find_targets(folder)]
+        source, locations = None, sorted(datasets, key=lambda location: location.name)
+    corpora = {
+        dataset.name: dataset.about()["corpus"] for group in groups for dataset in group.datasets
+    }
+    files = {location.name: location.files for location in locations}
+    _check_declared(declared, sorted({*corpora, *files}), params)
     boilerplate = {
         group.name: [
             pattern
@@ -124,38 +122,31 @@ def audit(
         ]
         for group in groups
     }
-    corpora = {
-        dataset.name: dataset.about()["corpus"] for group in groups for dataset in group.datasets
-    }
-    patterns = {
-        location.name: boilerplate.get(corpora.get(location.name, ""), ()) for location in locations
-    }
-    measured = _measured(locations, boilerplate, patterns, memo, workers)
+    measured = _measured(locations, boilerplate, corpora, memo, workers)
     compared = compare(
-        {name: found.index for name, found in measured.items()},
-        {name: found.facts["rows"] for name, found in measured.items()},
+        {name: results.index for name, results in measured.items()},
+        {name: results.facts["rows"] for name, results in measured.items()},
     )
     checks = _with_others(measured, locations, compared)
+    pickles = [] if source else pickles_in(Path(target))
     report: dict[str, Any] = {
         "format": FORMAT,
         "source": asdict(source) if source else None,
         "datasets": {
             name: _judged(
-                name, found, checks[name], declared.get(name, {}), strict, ours=name in ours
+                name, results, checks[name], declared.get(name, {}), strict, ours=name in corpora
             )
-            for name, found in measured.items()
+            for name, results in measured.items()
         },
         "shared": [asdict(shared) for shared in compared],
-        "not_read": []
-        if source
-        else [path.relative_to(target).as_posix() for path in pickles_in(Path(target))],
+        "not_read": [path.relative_to(target).as_posix() for path in pickles],
     }
     with whole_folder(out) as temporary:
         text = json.dumps(report, ensure_ascii=False, indent=2)
         (temporary / "audit.json").write_text(text + "\n", "utf-8")
         (temporary / "audit.md").write_text(as_markdown(report), "utf-8")
     if cited:
-        cite(report, locations, str(target), cited)
+        cite(report, files, str(target), cited)
     return report
 
 
@@ -178,33 +169,31 @@ def as_markdown(report: Mapping[str, Any]) -> str:
 def _measured(
     locations: Sequence[Location],
     boilerplate: Mapping[str, Sequence[re.Pattern[str]]],
-    patterns: Mapping[str, Sequence[re.Pattern[str]]],
+    corpora: Mapping[str, str],
     memo: Memo | None,
     workers: int,
 ) -> dict[str, Measured]:
     """Return the measurements on each dataset, by name: those that are remembered, or new ones."""
-    keys = {own.name: key_of(own, patterns[own.name]) for own in locations} if memo else {}
-    kept = {name: kept_measured(memo, name, key) for name, key in keys.items()} if memo else {}
-    measured = {name: found for name, found in kept.items() if found is not None}
+    keys: dict[str, Key] = {}
+    measured: dict[str, Measured] = {}
+    for location in locations if memo else ():
+        name = location.name
+        keys[name] = key_of(location, boilerplate.get(corpora.get(name, ""), ()))
+        if memo and (kept := kept_measured(memo, name, keys[name])):
+            measured[name] = kept
     new = [location for location in locations if location.name not in measured]
-    size = sum(p.stat().st_size for place in new for paths in place.files.values() for p in paths)
+    files = [path for location in new for paths in location.files.values() for path in paths]
+    size = sum(path.stat().st_size for path in files)
     workers = min(workers, len(new), 1 + size // BYTES_A_WORKER)
     with (
         open_executor("local", max(1, workers)) as pool,
         progress(len(new), "audit", "dataset") as bar,
     ):
-        results = (
-            (measure(location, boilerplate) for location in new)
-            if pool is None
-            else (
-                future.result()
-                for future in [pool.submit(measure, location, boilerplate) for location in new]
-            )
-        )
-        for location, found in zip(new, results, strict=True):
-            measured[location.name] = found
+        each: Callable[..., Iterator[Measured]] = map if pool is None else pool.map
+        for location, results in zip(new, each(measure, new, repeat(boilerplate)), strict=True):
+            measured[location.name] = results
             if memo:
-                keep_measured(memo, location.name, keys[location.name], found)
+                keep_measured(memo, location.name, keys[location.name], results)
             bar.update()
     if memo:
         memo.retain(keys)
@@ -215,32 +204,24 @@ def _check_declared(declared: Inherited, datasets: Sequence[str], params: Path) 
     check_inherited(declared, datasets, params)
     for dataset, gates in declared.items():
         if unknown := [gate for gate in gates if gate not in GATES]:
-            raise InputError(
-                f"{params}: audit.inherited.{dataset}",
-                expected=f"gates among {', '.join(GATES)}",
-                found=", ".join(unknown),
-                todo="correct or remove the entry",
-            )
+            where = f"{params}: audit.inherited.{dataset}"
+            raise ParamsError(where, f"gates among {', '.join(GATES)}", ", ".join(unknown))
 
 
 def _with_others(
     measured: Mapping[str, Measured], locations: Sequence[Location], compared: Sequence[Shared]
 ) -> dict[str, list[Check]]:
     """Return the checks of each dataset, with those that need the other datasets."""
-    texts = np.sort(
-        np.concatenate(
-            [f.index.marks for f in measured.values() if f.facts["records"] != "examples"]
-            or [np.zeros(0, np.uint64)]
-        )
-    )
-    checks = {name: list(found.checks) for name, found in measured.items()}
+    marks = [r.index.marks for r in measured.values() if r.facts["records"] != "examples"]
+    texts = np.sort(np.concatenate([np.zeros(0, np.uint64), *marks]))
+    checks = {name: list(results.checks) for name, results in measured.items()}
     for location in locations:
-        found = measured[location.name]
-        if found.replacing is not None:
-            own = checks[location.name]
-            first = [check.gate for check in own].index("donors")
+        replacing = measured[location.name].replacing
+        if replacing is not None:
+            of_dataset = checks[location.name]
+            first = [check.gate for check in of_dataset].index("donors")
             rows = _rows_again(location, texts)
-            own.insert(first, occur_elsewhere(found.replacing, texts, rows))
+            of_dataset.insert(first, occur_elsewhere(replacing, texts, rows))
     for shared in compared:
         if shared.looked_up is not None:
             checks[shared.dataset].insert(0, lookup_check(shared))
@@ -254,7 +235,7 @@ def _rows_again(location: Location, texts: Marks) -> Iterator[Found]:
 
 def _judged(
     name: str,
-    found: Measured,
+    results: Measured,
     checks: Sequence[Check],
     declared: Declared,
     strict: bool,
@@ -262,7 +243,7 @@ def _judged(
     ours: bool,
 ) -> dict[str, Any]:
     """Return the part of the report about a dataset."""
-    rows = sum(found.facts["rows"].values())
+    rows = sum(results.facts["rows"].values())
     # A fault of ours cannot be declared: there is no source that has it.
     checks = [
         check if ours and check.verdict == "miss" else _inherited(check, declared, rows)
@@ -271,10 +252,10 @@ def _judged(
     failures = [_in_words(c, declared) for c in checks if c.verdict == "miss"]
     undeclared = [check for check in checks if check.verdict == "undeclared"]
     in_words = [_in_words(check, declared) for check in undeclared]
-    return found.facts | {
+    return results.facts | {
         "inherited": dict(declared),
         "checks": [asdict(check) for check in checks],
-        "failures": failures + in_words * strict,
+        "failures": [*failures, *in_words] if strict else failures,
         "undeclared": in_words,
         "entry": _entry(name, undeclared, declared, rows),
         "notes": _notes(checks, declared, rows),

@@ -21,7 +21,7 @@ from corpora_recipes.running.memo import Memo, digests_of, remembering
 from corpora_recipes.running.walking import tell_outcome
 
 if TYPE_CHECKING:
-    from builders.auditing.targets.target import Columns
+    from builders.exchange.target import Columns
 
 HELP = """\
 examples:
@@ -84,29 +84,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_workers(parser)
 
 
-def columns_of(said: str) -> "Columns":
+def columns_of(option: str) -> "Columns":
     """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``.
 
     Raises:
         InputError: it names none, or an unknown role.
     """
-    from builders.auditing.targets.target import Columns
+    from builders.exchange.target import Columns
 
-    if not said:
+    if not option:
         return Columns()
     named = [
-        part.partition("=")[::2] if "=" in part else ("text", part) for part in said.split(",")
+        part.partition("=")[::2] if "=" in part else ("text", part) for part in option.split(",")
     ]
     texts = tuple(name for role, name in named if role == "text")
-    others = [(role, name) for role, name in named if role != "text"]
-    if not {role for role, _ in others} <= {"label", "score"} or len(others) > 1 or "" in texts:
-        raise InputError(
-            f"--columns {said}",
-            expected="names of columns with text, and one of label=NAME and score=NAME",
-            found=said,
-            todo="write for example: --columns premise,hypothesis,label=gold",
-        )
-    return Columns(texts, **dict(others))
+    answers = [(role, name) for role, name in named if role != "text"]
+    if not {role for role, _ in answers} <= {"label", "score"} or len(answers) > 1 or "" in texts:
+        expected = "names of columns with text, and one of label=NAME and score=NAME"
+        todo = "write for example: --columns premise,hypothesis,label=gold"
+        raise InputError(f"--columns {option}", expected, option, todo)
+    return Columns(texts, **dict(answers))
 
 
 def run(options: argparse.Namespace) -> None:
@@ -116,12 +113,8 @@ def run(options: argparse.Namespace) -> None:
             _audit_ours(options)
         return
     if options.out is None:
-        raise InputError(
-            f"audit {options.target}",
-            expected="--out DIR",
-            found="no folder for the audit of datasets of others",
-            todo="name one: it gets audit.json and audit.md",
-        )
+        todo = "name a folder: it gets audit.json and audit.md"
+        raise InputError(f"audit {options.target}", "--out DIR", "no folder for the audit", todo)
     from builders.auditing.auditing import audit
 
     groups, inherited = [], {}
@@ -154,23 +147,19 @@ def _audit_ours(options: argparse.Namespace) -> None:
     groups = load_groups(options.params)
     made = without(groups, left_out_datasets(groups, "read", "build", "compose"))
     places = {
-        own.name: folder
+        dataset.name: folder
         for group in made
-        for own in group.datasets
-        if (folder := INSTANCES / group.folder / own.name).is_dir()
+        for dataset in group.datasets
+        if (folder := INSTANCES / group.folder / dataset.name).is_dir()
     }
     if not places:
-        raise InputError(
-            INSTANCES,
-            expected="at least one dataset",
-            found="none that could be made",
-            todo="read the messages of the stages before, or add a corpus to params.yaml",
-        )
+        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        raise InputError(INSTANCES, "at least one dataset", "none that could be made", todo)
     inherited = inherited_of(load_params(options.params), options.params, groups)
     recipes = {origin.corpus.recipe for group in groups for origin in group.origins}
     key = {
         "inputs": digests_of(places.values()),
-        "parameters": [inherited, options.strict, [own.name for own in groups], sorted(places)],
+        "parameters": [inherited, options.strict, [group.name for group in groups], sorted(places)],
         "code": code_digest(
             "builders.auditing.auditing",
             *(f"corpora_recipes.corpora.{recipe}.recipe" for recipe in recipes),
@@ -180,11 +169,11 @@ def _audit_ours(options: argparse.Namespace) -> None:
     memo = Memo("audit")
     measured = Memo("measured")
     # What is cited is no output that the memory knows; the measurements are kept all the same.
-    found = None if options.json else memo.kept("all", key)
-    if found is None:
-        found = _audit(options, groups, inherited, list(places.values()), measured)
-        memo.keep("all", key, [AUDIT], found)
-    left_out = {name: LeftOut(why) for name, why in found.items()}
+    failed = None if options.json else memo.kept("all", key)
+    if failed is None:
+        failed = _audit(options, groups, inherited, list(places.values()), measured)
+        memo.keep("all", key, [AUDIT], failed)
+    left_out = {name: LeftOut(why) for name, why in failed.items()}
     write_left_out("audit", left_out)
     tell_outcome("audit", "datasets", len(places), measured.made, left_out)
 
@@ -233,9 +222,6 @@ def _say_undeclared(report: Mapping[str, Any], params: Path) -> None:
 def _refuse(report: Mapping[str, Any], target: Path | str, out: Path) -> None:
     """Raise an error if a dataset misses a gate."""
     if failures := failures_of(report):
-        raise InputError(
-            target,
-            expected="every gate met; misses of source data may be declared under audit.inherited",
-            found="".join(f"\n    {failure}" for failure in failures),
-            todo=f"read {out / 'audit.md'}, then correct the dataset",
-        )
+        expected = "every gate met; misses of source data may be declared under audit.inherited"
+        todo = f"read {out / 'audit.md'}, then correct the dataset"
+        raise InputError(target, expected, "".join(f"\n    {each}" for each in failures), todo)

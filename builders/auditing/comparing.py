@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from builders.auditing.gates.gate import Check, share_check
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Labels, Marks, Target
 
-Marks = np.ndarray[Any, np.dtype[np.uint64]]
 Integers = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
 # A text in more rows than this, of one dataset, tells nothing about where a row comes from.
@@ -42,7 +41,7 @@ class Index:
     rows: Integers
     places: Integers
     instances: Marks
-    labels: Integers
+    labels: Labels
 
     @classmethod
     def of(cls, target: Target) -> "Index":
@@ -52,16 +51,14 @@ class Index:
         rows: list[int] = []
         places: list[int] = []
         instances: list[int] = []
-        for part in target.parts.values():
-            for row, (own, telling) in enumerate(zip(part.marks, part.telling, strict=True)):
-                number = len(instances)
-                instances.append(sum(own) % 2**64)
-                first = int(part.labels[row]) if moved else 0
-                for m, place in {m: at for at, m in reversed([*enumerate(own)])}.items():
-                    if telling[place]:
-                        marks.append(m)
-                        rows.append(number)
-                        places.append(_before(place, first) if moved else place)
+        for number, (part, row) in enumerate(target.rows()):
+            instances.append(sum(part.marks[row]) % 2**64)
+            first = int(part.labels[row]) if moved else 0
+            for m, place in {m: at for at, m in reversed([*enumerate(part.marks[row])])}.items():
+                if part.telling[row][place]:
+                    marks.append(m)
+                    rows.append(number)
+                    places.append(_before(place, first) if moved else place)
         replaces = target.task is not None and target.task.replaces_sentences
         labels = [part.labels for part in target.parts.values() if replaces]
         return cls(
@@ -78,8 +75,6 @@ class Shared:
     """What a dataset shares with another one.
 
     Attributes:
-        dataset: its name.
-        other: the name of the other one.
         texts: different texts of six words or more that are in both.
         rows: its rows with such a text.
         whole: those of them that have all such texts of one row of the other, or that have all
@@ -113,27 +108,21 @@ def compare(indices: Mapping[str, Index], splits: Mapping[str, Mapping[str, int]
         splits: of each dataset, split to the number of its rows, in the order of the index.
 
     Returns:
-        The pairs that share a text, in the order of the names.
+        The pairs that share a text, in the order of the datasets.
     """
-    names = list(indices)
-    texts: Counter[tuple[int, int]] = Counter()
+    texts: Counter[tuple[str, str]] = Counter()
     # (dataset, other) to row to the (row, place there) of each of its texts.
-    found: dict[tuple[int, int], dict[int, list[tuple[int, int]]]] = {}
-    for group in _in_several(list(indices.values())):
-        for one, other in permutations(group, 2):
-            texts[one, other] += 1
-            rows = found.setdefault((one, other), {})
-            for row, _ in group[one]:
-                rows.setdefault(row, []).extend(group[other])
+    rows_of: dict[tuple[str, str], dict[int, list[tuple[int, int]]]] = {}
+    for group in _in_several(indices):
+        for pair in permutations(group, 2):
+            texts[pair] += 1
+            rows = rows_of.setdefault(pair, {})
+            for row, _ in group[pair[0]]:
+                rows.setdefault(row, []).extend(group[pair[1]])
     return [
-        _shared(
-            (names[one], names[other]),
-            (indices[names[one]], indices[names[other]]),
-            (splits[names[one]], splits[names[other]]),
-            texts[one, other],
-            rows,
-        )
-        for (one, other), rows in sorted(found.items())
+        _shared(pair, indices, splits, texts[pair], rows_of[pair])
+        for pair in permutations(indices, 2)
+        if pair in rows_of
     ]
 
 
@@ -145,36 +134,40 @@ def lookup_check(shared: Shared) -> Check:
     return share_check("leakage", what, share, LOOKED_UP, shared.rows)
 
 
-def _in_several(indices: list[Index]) -> Iterator[dict[int, list[tuple[int, int]]]]:
+def _in_several(
+    indices: Mapping[str, Index],
+) -> Iterator[dict[str, list[tuple[int, int]]]]:
     """Yield for each text that several datasets hold: dataset to (row, place) of its rows there."""
-    marks = np.concatenate([index.marks for index in indices])
-    owners = np.repeat(np.arange(len(indices)), [len(index.marks) for index in indices])
-    rows = np.concatenate([index.rows for index in indices])
-    places = np.concatenate([index.places for index in indices])
+    names, each = list(indices), indices.values()
+    marks = np.concatenate([index.marks for index in each])
+    owners = np.repeat(np.arange(len(names)), [len(index.marks) for index in each])
+    rows = np.concatenate([index.rows for index in each])
+    places = np.concatenate([index.places for index in each])
     order = np.argsort(marks, kind="stable")
     marks, owners, rows, places = (array[order] for array in (marks, owners, rows, places))
     limits = [0, *(np.flatnonzero(marks[1:] != marks[:-1]) + 1).tolist(), len(marks)]
     for start, end in pairwise(limits if len(marks) else []):
         # The owners of a text are in ascending order, as the sort is stable.
         if owners[start] != owners[end - 1]:
-            group: dict[int, list[tuple[int, int]]] = {}
+            group: dict[str, list[tuple[int, int]]] = {}
             for n in range(start, end):
-                group.setdefault(int(owners[n]), []).append((int(rows[n]), int(places[n])))
-            kept = {owner: own for owner, own in group.items() if len(own) <= _MOST_ROWS}
+                group.setdefault(names[owners[n]], []).append((int(rows[n]), int(places[n])))
+            kept = {name: of_one for name, of_one in group.items() if len(of_one) <= _MOST_ROWS}
             if len(kept) > 1:
                 yield kept
 
 
 def _shared(
-    names: tuple[str, str],
-    indices: tuple[Index, Index],
-    splits: tuple[Mapping[str, int], Mapping[str, int]],
+    pair: tuple[str, str],
+    indices: Mapping[str, Index],
+    splits: Mapping[str, Mapping[str, int]],
     texts: int,
     rows: Mapping[int, list[tuple[int, int]]],
 ) -> Shared:
-    index, there = indices
+    index, other = (indices[name] for name in pair)
+    splits_of, splits_of_other = (splits[name] for name in pair)
     telling, telling_there = (
-        np.bincount(one.rows, minlength=len(one.instances)).tolist() for one in indices
+        np.bincount(each.rows, minlength=len(each.instances)).tolist() for each in (index, other)
     )
     whole = same = looked_up = 0
     places: Counter[str] = Counter()
@@ -182,7 +175,7 @@ def _shared(
     for row in sorted(rows):
         partner, count = Counter(r for r, _ in dict.fromkeys(rows[row])).most_common(1)[0]
         is_whole = count == min(telling[row], telling_there[partner])
-        mine, theirs = _place(row, splits[0]), _place(partner, splits[1])
+        mine, theirs = _place(row, splits_of), _place(partner, splits_of_other)
         if is_whole:
             whole += 1
             same += mine == theirs
@@ -192,9 +185,10 @@ def _shared(
         looked_up += len(index.labels) > 0 and bool(index.labels[row]) == is_whole
         if len(first) < _FIRST:
             first.append((*mine, *theirs))
-    tested, train = _of_split(index, splits[0], "test"), _of_split(there, splits[1], "train")
+    tested = _of_split(index, splits_of, "test")
+    train = _of_split(other, splits_of_other, "train")
     return Shared(
-        *names,
+        *pair,
         texts,
         len(rows),
         whole,

@@ -1,14 +1,20 @@
-"""The format of audit.json: titles, verdicts, and functions to read it.
+"""The format of audit.json: titles, verdicts, and functions to read it; and the JSON that is cited.
 
-It imports only the standard library and `corpora_recipes.running`, so that the report of scores
-can read an audit without importing the gates.
+It is imported by the report of scores, and imports no gate and no dataset.
 """
 
+import json
+import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, TypedDict, get_args
 
-from corpora_recipes.running.outputs import read_report
+from corpora_recipes.hashing import sha256_of
+from corpora_recipes.records import Split
+from corpora_recipes.running.code import code_digest
+from corpora_recipes.running.environment import LIBRARIES
+from corpora_recipes.running.outputs import read_report, whole_file
 
 FORMAT = 3
 GATES: Mapping[str, str] = {
@@ -38,15 +44,9 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class NamedRow(TypedDict):
-    """A row that misses a gate.
+    """A row that misses a gate: its ``Place``, the beginning of its texts, and what is wrong.
 
-    Attributes:
-        file: the name of its file.
-        unit: "row" in a Parquet file, "line" in others.
-        number: of the row, from 0, or of the line, from 1.
-        id: its id; "" if it has none.
-        text: the beginning of its texts.
-        why: what is wrong with it; "" if the measurement says it.
+    ``why`` is "" if the measurement says it.
     """
 
     file: str
@@ -98,23 +98,19 @@ def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:
     return {gate: d["because"] for gate, d in facts["inherited"].items() if gate in occurring}
 
 
-def failures_of(report: Mapping[str, Any]) -> list[str]:
+def failures_of(report: Mapping[str, Any], kind: str = "failures") -> list[str]:
     """Return the misses of a report that fail a run, each with the name of its dataset."""
-    return _with_names(report, "failures")
+    return [f"{name}, {miss}" for name, facts in report["datasets"].items() for miss in facts[kind]]
 
 
 def undeclared_of(report: Mapping[str, Any]) -> list[str]:
     """Return the misses of source data that params.yaml does not declare, each with its dataset."""
-    return _with_names(report, "undeclared")
+    return failures_of(report, "undeclared")
 
 
 def entries_of(report: Mapping[str, Any]) -> str:
     """Return YAML for ``audit.inherited`` of params.yaml that declares every undeclared miss."""
     return "".join(facts["entry"] for facts in report["datasets"].values())
-
-
-def _with_names(report: Mapping[str, Any], kind: str) -> list[str]:
-    return [f"{name}, {miss}" for name, facts in report["datasets"].items() for miss in facts[kind]]
 
 
 def verdict_of(checks: Sequence[Mapping[str, Any]], gate: str) -> Verdict:
@@ -128,3 +124,58 @@ def shown_number(value: float, correlation: bool) -> str:
     if correlation:
         return f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else f"{100 * value:.2f} %"
+
+
+# Rises whenever a field gets another meaning or goes.
+VERSION = 1
+
+
+def cite(
+    report: Mapping[str, Any],
+    files: Mapping[str, Mapping[Split, Sequence[Path]]],
+    target: str,
+    path: Path,
+) -> dict[str, Any]:
+    """Write and return the JSON that docs/audit.md describes; the same audit gives the same bytes.
+
+    Args:
+        report: the content of ``audit.json``.
+        files: of each dataset, by split.
+        target: the folder or the name that was audited.
+        path: where to write.
+    """
+    cited = {
+        "version": VERSION,
+        "audited": report["source"] or {"name": Path(target).resolve().name},
+        "audited_by": {
+            "probeta": version("probeta"),
+            "audit": FORMAT,
+            "code": code_digest("builders.auditing.auditing"),
+            "python": platform.python_version(),
+            "libraries": {name: version(name) for name in LIBRARIES["audit"]},
+        },
+        "datasets": {
+            name: {
+                **{key: facts[key] for key in _FACTS},
+                "files": {
+                    split: [
+                        {"name": p.name, "bytes": p.stat().st_size, "sha256": sha256_of(p)}
+                        for p in paths
+                    ]
+                    for split, paths in files.get(name, {}).items()
+                },
+                "verdicts": {gate: verdict_of(facts["checks"], gate) for gate in GATES},
+                "checks": [c for c in facts["checks"] if c["verdict"] != "not applicable"],
+            }
+            for name, facts in report["datasets"].items()
+        },
+        "shared": report["shared"],
+        "not_read": report["not_read"],
+    }
+    with whole_file(path) as temporary:
+        text = json.dumps(cited, ensure_ascii=False, indent=2)
+        temporary.write_text(text + "\n", "utf-8")
+    return cited
+
+
+_FACTS = ("task", "records", "language", "classes", "texts", "answer", "rows", "content")

@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from builders.auditing.correlation import pearson
+from builders.auditing.statistics import Doubles, pearson
+from builders.exchange.target import Labels
 
-Labels = np.ndarray[Any, np.dtype[np.int64]]
-Doubles = np.ndarray[Any, np.dtype[np.float64]]
 Sparse = Any  # scipy.sparse.csr_array or csr_matrix, float32 [rows, features]
 Both = tuple[Sparse, Sparse]  # of train and of test
 
@@ -50,12 +49,7 @@ TENTHS = 10
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """One split of a dataset.
-
-    Attributes:
-        texts: rows x texts per row, natural text; all rows of the dataset have the same number.
-        labels: class numbers, int64 [rows].
-    """
+    """One split of a dataset: natural texts, as many in each row, and class numbers, [rows]."""
 
     texts: Sequence[Sequence[str]]
     labels: Labels
@@ -71,11 +65,6 @@ def trivial_baselines(train: Texts, test: Texts, classes: int) -> dict[str, floa
     - ``overlap``, with two texts or more: the share of words that texts have in common.
     - ``character_ngrams``: 1 to 4 characters, case kept, separately for each place of a text.
     - ``bag_of_words``: the words of all texts together, regardless of order and place.
-
-    Args:
-        train: one row or more; classes may be missing.
-        test: one row or more; classes may be missing.
-        classes: number of classes; labels are 0 … classes - 1.
 
     Returns:
         Baseline to accuracy on test, 0 … 1, in the order above. It does not depend on the number
@@ -103,10 +92,6 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
       weighed by 1 + log(count).
     - ``bag_of_words``: the same of their words, in lower case.
 
-    Args:
-        texts: pairs of natural text, one or more.
-        scores: float64 [pairs].
-
     Returns:
         Name to Pearson's correlation, -1 … 1, in the order above; 0 where it is not defined.
     """
@@ -129,11 +114,6 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
 
 def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:
     """Predict test labels from row numbers alone.
-
-    Args:
-        train_labels: class numbers in the order of the rows, int64, one or more.
-        test_labels: the same for test.
-        classes: number of classes.
 
     Returns:
         Accuracy on test, 0 … 1, by the most frequent class of train at the same ``parity`` of the
@@ -189,7 +169,8 @@ def _vectorizers() -> tuple[Any, Any]:
     ngrams = HashingVectorizer(
         analyzer="char",
         ngram_range=(1, 4),
-        preprocessor=_with_ends,
+        # N-grams at the ends of a text differ from those within; the case is kept.
+        preprocessor="\n{}\n".format,
         n_features=NGRAM_BUCKETS,
         **shared,
     )
@@ -221,23 +202,14 @@ def _lengths(part: Texts) -> Doubles:
     return np.concatenate([block.reshape(rows, -1) for block in blocks], axis=1)
 
 
-def _with_ends(text: str) -> str:
-    """Mark where a text starts and ends, so that n-grams there differ from those within.
-
-    Unlike scikit-learn's preprocessor, it keeps the case.
-    """
-    return f"\n{text}\n"
-
-
 def _by_place(vectorizer: Any, train: Texts, test: Texts) -> list[Both]:
     """Return the counts of the vectorizer for the first, second … text of the rows."""
-    return [
-        (
-            vectorizer.transform(row[place] for row in train.texts),
-            vectorizer.transform(row[place] for row in test.texts),
-        )
-        for place in range(len(train.texts[0]))
-    ]
+    places = range(len(train.texts[0]))
+    transformed = (
+        [vectorizer.transform(row[place] for row in part.texts) for place in places]
+        for part in (train, test)
+    )
+    return list(zip(*transformed, strict=True))
 
 
 def _tfidf(counts: Both) -> Both:
@@ -251,7 +223,7 @@ def _tfidf(counts: Both) -> Both:
 def _side_by_side(blocks: Sequence[Both]) -> Both:
     from scipy.sparse import hstack
 
-    train, test = (hstack([both[part] for both in blocks], format="csr") for part in (0, 1))
+    train, test = (hstack(of_part, format="csr") for of_part in zip(*blocks, strict=True))
     return train, test
 
 
@@ -285,7 +257,7 @@ def _overlaps_of_part(counts: Sequence[Sparse], transformer: Any) -> Doubles:
         values[2, number] = _row_sums(weighted[i].multiply(weighted[j]))
     if len(counts) > 2:
         with_others = [
-            values[:, [number for number, pair in enumerate(pairs) if place in pair]].mean(axis=1)
+            values[:, [place in pair for pair in pairs]].mean(axis=1)
             for place in range(len(counts))
         ]
         values = np.concatenate([values, np.sort(np.stack(with_others, axis=1), axis=1)], axis=1)
@@ -300,12 +272,8 @@ def _row_sums(matrix: Sparse) -> Doubles:
 def _dense(train: Doubles, y: Labels, test: Doubles, *, trees: bool) -> Labels:
     """Fit a model on a few features, [rows, features], and predict test.
 
-    Args:
-        train: features of train; standardised here, without constant ones.
-        y: class numbers of train.
-        test: features of test.
-        trees: whether to boost trees; else a logistic regression gets the features with their
-            squares, so that it finds "more" as well as "more uneven".
+    They are standardised, without constant ones. Trees are boosted, or a logistic regression gets
+    them with their squares, so that it finds "more" as well as "more uneven".
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
@@ -352,9 +320,6 @@ def _linear(features: Both, y: Labels) -> Labels:
     rows = np.arange(len(y))
     member = csr_array((np.ones(len(y), np.float32), (numbers, rows)), (len(present), len(y)))
     means = normalize(member @ train).T
-    nearest = [
-        (test[at : at + CHUNK] @ means).toarray().argmax(axis=1)
-        for at in range(0, test.shape[0], CHUNK)
-    ]
-    predicted = present[np.concatenate(nearest)]
+    parts = (test[at : at + CHUNK] @ means for at in range(0, test.shape[0], CHUNK))
+    predicted = present[np.concatenate([part.toarray().argmax(axis=1) for part in parts])]
     return predicted

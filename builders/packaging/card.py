@@ -1,25 +1,19 @@
 """The Markdown of a package: its card, the page of each dataset, and the licences."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from builders.auditing.markdown import render
-from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST
-from builders.auditing.standard_errors import ERRORS, standard_error
-from builders.plan.datasets import Dataset, ExampleDataset
-from builders.plan.origins import Origin, licence_id, missing_parts
-from builders.plan.rankings import RankingDataset
+from builders.auditing.report import SMALL_TEST, VERY_SMALL_TEST, inherited_of
+from builders.auditing.statistics import ERRORS, standard_error
+from builders.exchange.config import LISTED_CLASSES, Config
+from builders.plan.origins import licence_id
 from builders.sampling.folds import FOLDS
-from builders.store.shards import describe
 from builders.tasks import TASKS, ranking
-from builders.tasks.task import Answer, Column, Kind, Task
-from corpora_recipes.escaping import one_line
-from corpora_recipes.facts import CollectionFacts
-from corpora_recipes.records import SPLITS, Split
+from builders.tasks.task import Answer, Kind
 
 _CATEGORIES: dict[Answer, str] = {
     "label": "text-classification",
@@ -35,204 +29,16 @@ _TYPES: dict[Kind, str] = {
     "integer": "int64",
     "number": "float64",
 }
-# A dataset's page lists up to so many classes; of more it states only the number.
-LISTED_CLASSES = 40
 # The Hub's identifiers of the licences that corpora have (its documentation, "Licenses").
-HUB_LICENCES = (
-    "apache-2.0",
-    "bsd-3-clause",
-    "cc-by-2.0",
-    "cc-by-3.0",
-    "cc-by-4.0",
-    "cc-by-nc-4.0",
-    "cc-by-nc-sa-3.0",
-    "cc-by-nc-sa-4.0",
-    "cc-by-sa-3.0",
-    "cc-by-sa-4.0",
-    "cc0-1.0",
-    "gfdl",
-    "mit",
-)
+HUB_LICENCES = {
+    *("apache-2.0", "bsd-3-clause", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-4.0"),
+    *("cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0"),
+    *("gfdl", "mit"),
+}
 GATED = (
     "Some of these texts may not be redistributed without permission: {}. By asking for access you "
     "state that their publishers have given you the permission to use them."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Config:
-    """A dataset of the package, with the facts for its card.
-
-    Attributes:
-        dataset: its entry in params.yaml.
-        origins: the corpora of its texts.
-        sources: for a ranking, collection to its part of the report of `compose`.
-        window: between which days its documents were made, the fields of a ``Window``; None if it
-            is not limited.
-        columns: name to column.
-        labels: names of the classes; empty if rows have no label.
-        rows: split to the number of rows.
-        num_bytes: split to the size in memory.
-        download_size: of the files.
-        content: split to the hash of the content.
-        counts: the numbers of documents and passages by outcome, from `build`.
-        audit: its part of the audit's report.
-        changes: version to its changes, the latest first.
-    """
-
-    dataset: Dataset
-    origins: Sequence[Origin]
-    sources: Mapping[str, Mapping[str, Any]]
-    window: Mapping[str, Any] | None
-    columns: Mapping[str, Column]
-    labels: list[str]
-    rows: dict[str, int]
-    num_bytes: dict[str, int]
-    download_size: int
-    content: dict[str, str]
-    counts: dict[str, dict[str, int]]
-    audit: dict[str, Any]
-    changes: Mapping[str, str]
-
-    @property
-    def task(self) -> Task:
-        """Its task."""
-        return self.dataset.task
-
-    @property
-    def is_ranking(self) -> bool:
-        """Whether it was composed of pairs and a background."""
-        return isinstance(self.dataset, RankingDataset)
-
-    @property
-    def is_restricted(self) -> bool:
-        """Whether some of its texts may not be redistributed without permission."""
-        return any(
-            not origin.corpus.facts.redistributable and not origin.sample for origin in self.origins
-        )
-
-    @property
-    def facts(self) -> CollectionFacts | None:
-        """Facts of its collection from corpus.yaml; None if it is not made of examples."""
-        return self.dataset.facts if isinstance(self.dataset, ExampleDataset) else None
-
-    @property
-    def asked(self) -> int:
-        """The number of rows an encoder is scored on: those of test, or of all folds.
-
-        For a ranking, the number of groups of paraphrases.
-        """
-        if self.is_ranking:
-            return self.counts["texts"]["groups_of_positives"]
-        return self.rows["train" if "fold" in self.columns else "test"]
-
-    @property
-    def standard_error(self) -> float:
-        """The largest standard error of an accuracy on it."""
-        return standard_error(0.5, self.asked)
-
-    @property
-    def title(self) -> str:
-        """The name of its corpus, or the names of its corpora, for readers."""
-        return " + ".join(origin.title for origin in self.origins)
-
-    @property
-    def summary(self) -> str:
-        """Its group of tasks and its title, on one line."""
-        return one_line(f"{self.task.group.title}: {self.title}")
-
-    @property
-    def answers(self) -> str:
-        """The number of classes, pairs or clusters, or the range of the scores."""
-        if self.is_ranking:
-            return f"{self.counts['pairs']['used']:,} pairs"
-        if self.task.target == "neighbours":
-            return f"{self.rows['test']:,} clusters"
-        if self.task.target == "label":
-            return f"{len(self.labels):,} classes"
-        assert self.facts is not None
-        assert self.facts.scale is not None
-        lowest, highest = self.facts.scale
-        return f"score {lowest} … {highest}"
-
-    @property
-    def spellings(self) -> dict[str, list[str]]:
-        """Class to its spellings in the source; empty if corpus.yaml does not list them."""
-        spelt: dict[str, list[str]] = {name: [] for name in self.labels}
-        labels = self.facts.labels if self.facts else None
-        for spelling, name in (labels or {}).items():
-            spelt[name].append(spelling)
-        return spelt if labels else {}
-
-    @property
-    def source_parts(self) -> list[Split]:
-        """The parts that the source has."""
-        return [part for part in SPLITS if part in self.counts["source_parts"]]
-
-    @property
-    def parts(self) -> dict[str, Any]:
-        """The corpora and collections that a ranking is made of; empty for other datasets."""
-        return self.dataset.parts if isinstance(self.dataset, RankingDataset) else {}
-
-    @property
-    def pairs(self) -> list[str]:
-        """The collections that a ranking takes its pairs from."""
-        return list(self.parts["pairs"])
-
-    @property
-    def background(self) -> list[str]:
-        """The background collections of a ranking; empty if they are those of its pairs."""
-        return list(self.parts["background"])
-
-    @property
-    def vocabulary(self) -> str:
-        """The corpus whose most frequent words a ranking contains, or ""."""
-        return str(self.parts["vocabulary"])
-
-    @property
-    def is_scored(self) -> bool:
-        """Whether some pairs of a ranking have scores."""
-        return any(self.sources[name]["lowest_score"] is not None for name in self.pairs)
-
-    @property
-    def missing(self) -> list[str]:
-        """The parts of its sources with far too few examples; empty for samples."""
-        if self.dataset.sample:
-            return []
-        if self.is_ranking:
-            return [
-                f"{name} ({part})"
-                for name, found in self.sources.items()
-                for part in found["missing_parts"]
-            ]
-        return missing_parts(self.facts, self.counts["source_parts"]) if self.facts else []
-
-    @property
-    def notable(self) -> list[dict[str, Any]]:
-        """The measurements of the audit that have no limit or are beyond it, and all baselines."""
-        return [
-            check
-            for check in self.audit["checks"]
-            if check["limit"] is None or check["verdict"] != "pass" or check["gate"] == "baselines"
-        ]
-
-    @property
-    def described(self) -> str:
-        """The counts of documents, passages or pairs, in words."""
-        return describe(self.counts)
-
-    @property
-    def citations(self) -> list[str]:
-        """What to cite: its corpora, and for a ranking also the method."""
-        texts = [" ".join(origin.corpus.facts.citation.split()) for origin in self.origins]
-        texts += [ranking.CITATION] * self.is_ranking
-        return [text for text in dict.fromkeys(texts) if text]
-
-    def shown_rows(self, split: Split) -> str:
-        """Return the number of rows of a split, for the card."""
-        if split not in self.rows:
-            return "–"
-        return f"{self.rows[split]:,}" + (f" ({FOLDS} folds)" if "fold" in self.columns else "")
 
 
 def card(
@@ -274,14 +80,25 @@ def card(
 def dataset_page(config: Config) -> str:
     """Return the README.md of a dataset's folder: columns, construction, audit, changes."""
     facts = {
-        "config": config,
-        "types": _TYPES,
-        "small_test": SMALL_TEST,
-        "very_small_test": VERY_SMALL_TEST,
-        "folds": FOLDS,
-        "listed_classes": LISTED_CLASSES,
+        **{"config": config, "types": _TYPES, "folds": FOLDS, "listed_classes": LISTED_CLASSES},
+        **{"small_test": SMALL_TEST, "very_small_test": VERY_SMALL_TEST},
+        "standard_error": standard_error(0.5, config.asked),
     }
     return render(DATASET, facts)
+
+
+def limitations(configs: Sequence[Config]) -> list[str]:
+    """Return what the audit found, and small tests, in a sentence for each dataset."""
+    sentences = []
+    for config in configs:
+        inherited = inherited_of(config.audit).items()
+        faults = [f"{gate} ({because})" for gate, because in inherited]
+        faults += config.audit["undeclared"]
+        if config.asked < SMALL_TEST:
+            faults.append(f"only {config.asked:,} rows are asked")
+        if faults:
+            sentences.append(f"{config.dataset.name}: {'; '.join(faults)}.")
+    return sentences or ["The audit found none."]
 
 
 def licences(configs: Sequence[Config]) -> str:
@@ -321,7 +138,7 @@ def _header(configs: Sequence[Config], restricted: Sequence[str]) -> dict[str, A
 def _licence(configs: Sequence[Config]) -> dict[str, Any]:
     """Return the licences of all texts as the Hub names them, or a link if it cannot."""
     names = {licence_id(origin.licence) for config in configs for origin in config.origins}
-    if names <= set(HUB_LICENCES):
+    if names <= HUB_LICENCES:
         return {"license": sorted(names)}
     return {"license": "other", "license_name": "several", "license_link": "LICENSE.md"}
 
@@ -340,7 +157,7 @@ def _source_datasets(configs: Sequence[Config]) -> list[str]:
         if origin.corpus.facts.records == "examples"
     }
     made = any(origin.corpus.facts.records != "examples" for c in configs for origin in c.origins)
-    return ["original"] * made + sorted(taken)
+    return ["original", *sorted(taken)] if made else sorted(taken)
 
 
 def _info(config: Config) -> dict[str, Any]:
@@ -358,26 +175,18 @@ def _info(config: Config) -> dict[str, Any]:
 
 
 def _size_category(rows: int) -> str:
-    bounds = [
-        (1_000, "n<1K"),
-        (10_000, "1K<n<10K"),
-        (100_000, "10K<n<100K"),
-        (1_000_000, "100K<n<1M"),
-    ]
-    return next((name for bound, name in bounds if rows < bound), "1M<n<10M")
+    names = {1e3: "n<1K", 1e4: "1K<n<10K", 1e5: "10K<n<100K", 1e6: "100K<n<1M"}
+    return next((name for bound, name in names.items() if rows < bound), "1M<n<10M")
 
 
 def _sources(configs: Sequence[Config]) -> list[dict[str, Any]]:
     """Return each corpus once, sorted by name: its facts, its datasets, whether it is a sample."""
-    found: dict[str, list[tuple[Config, Origin]]] = {}
+    sources: dict[str, dict[str, Any]] = {}
     for config in configs:
         for origin in config.origins:
-            found.setdefault(origin.corpus.facts.name, []).append((config, origin))
-    return [
-        {
-            "facts": held[-1][1].corpus.facts,
-            "datasets": [config.dataset.name for config, _ in held],
-            "sample": any(origin.sample for _, origin in held),
-        }
-        for _, held in sorted(found.items())
-    ]
+            facts = origin.corpus.facts
+            source = sources.setdefault(facts.name, {"datasets": [], "sample": False})
+            source["facts"] = facts
+            source["datasets"].append(config.dataset.name)
+            source["sample"] |= origin.sample
+    return [sources[name] for name in sorted(sources)]

@@ -34,15 +34,12 @@ def run(options: argparse.Namespace) -> None:
     """
     params, groups = load_params(options.params), load_groups(options.params)
     left_out = left_out_datasets(groups, "read", "build", "compose", "audit")
-    there = without(groups, left_out)
-    folders = [INSTANCES / group.folder for group in there if group.datasets]
+    made = without(groups, left_out)
+    folders = [INSTANCES / group.folder for group in made if group.datasets]
     if not folders:
-        raise InputError(
-            INSTANCES,
-            expected="at least one dataset",
-            found="none that could be made without a fault",
-            todo="read the messages of the stages before, or add a corpus to params.yaml",
-        )
+        todo = "read the messages of the stages before, or add a corpus to params.yaml"
+        found = "none that could be made without a fault"
+        raise InputError(INSTANCES, "at least one dataset", found, todo)
     facts = {origin.corpus.recipe: origin.corpus.facts for g in groups for origin in g.origins}
     with remembering(check=options.check):
         key = {
@@ -59,13 +56,7 @@ def run(options: argparse.Namespace) -> None:
         if memo.kept("all", key) is None:
             from builders.packaging.hub import package
 
-            new = package(
-                there,
-                INSTANCES,
-                AUDIT / "audit.json",
-                PACKAGE,
-                left_out=left_out,
-                earlier=PACKAGE,
-            )
+            audit = AUDIT / "audit.json"
+            new = package(made, INSTANCES, audit, PACKAGE, left_out=left_out, earlier=PACKAGE)
             memo.keep("all", key, [PACKAGE])
-        tell_outcome("package", "datasets", sum(len(own.datasets) for own in there), new, {})
+        tell_outcome("package", "datasets", sum(len(group.datasets) for group in made), new, {})

@@ -8,11 +8,12 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from builders.auditing.report import read_audit
-from builders.packaging.card import Config, card, dataset_page, licences
-from builders.packaging.changes import dataset_changes
-from builders.packaging.croissant import croissant
-from builders.packaging.leaderboard import eval_yaml
-from builders.packaging.lm_eval.tasks import write_tasks
+from builders.exchange.config import Config
+from builders.exchange.croissant import croissant
+from builders.exchange.leaderboard import eval_yaml
+from builders.exchange.lm_eval import write_tasks
+from builders.packaging.card import card, dataset_page, licences, limitations
+from builders.packaging.changes import dataset_changes, latest_date
 from builders.packaging.rows import Content, Digests, keep_rows, kept_rows, write_rows
 from builders.plan.datasets import Dataset, ExampleDataset
 from builders.plan.groups import BuildGroup
@@ -21,7 +22,7 @@ from builders.plan.rankings import RankingDataset
 from builders.store.schema import about_of, labels_of
 from builders.store.shards import NO_COUNTS, digest, shards_in
 from corpora_recipes.records import Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import OutputError
 from corpora_recipes.running.left_out import LeftOut
 from corpora_recipes.running.memo import Memo
 from corpora_recipes.running.outputs import whole_folder
@@ -49,8 +50,7 @@ def package(
 
     Args:
         groups: the datasets to package, of which there are all.
-        instances: where `build` and `compose` wrote: ``<corpus>/<dataset>/<split>-….parquet``, and
-            the same for ``rankings/<ranking>``.
+        instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
         out: the folder to write; what it held before is replaced as a whole.
         left_out: the datasets of params.yaml that are not among them, and why.
@@ -72,10 +72,10 @@ def package(
         for dataset in group.datasets:
             source = instances / group.folder / dataset.name
             _check_built(dataset, source, group.name)
-            found = {split: digest(shards) for split, shards in shards_in(source).items()}
-            digests[dataset.name] = found
+            of_splits = {split: digest(shards) for split, shards in shards_in(source).items()}
+            digests[dataset.name] = of_splits
             corpora = [origin.corpus for origin in group.origins]
-            audits[dataset.name] = _audited(report, dataset.name, found) | {
+            audits[dataset.name] = _audited(report, dataset.name, of_splits) | {
                 "title": " + ".join(origin.title for origin in group.origins),
                 "benchmark": benchmark_of(dataset, corpora),
                 "made": making_of(dataset, corpora),
@@ -85,36 +85,32 @@ def package(
             if isinstance(dataset, ExampleDataset) and dataset.facts.published:
                 audits[dataset.name]["published"] = dataset.facts.published
     missing, failed = (
-        {name: own.why for name, own in (left_out or {}).items() if own.asked_for == asked_for}
+        {name: fate.why for name, fate in (left_out or {}).items() if fate.asked_for == asked_for}
         for asked_for in (True, False)
     )
     new: dict[str, Content] = {}
     with whole_folder(out) as folder:
         for group in groups:
             for dataset in group.datasets:
-                name, own = dataset.name, digests[dataset.name]
-                content = kept_rows(name, own, earlier, folder) if earlier else None
+                name = dataset.name
+                content = kept_rows(name, digests[name], earlier, folder) if earlier else None
                 if content is None:
-                    content = write_rows(dataset, instances / group.folder / name, own, folder)
-                    new[name] = content
+                    source = instances / group.folder / name
+                    content = new[name] = write_rows(dataset, source, digests[name], folder)
                 audits[name]["content"] = content
         configs = _configs(groups, instances, digests, audits, folder)
         asked = write_tasks(configs, folder, hub)
-        (folder / "README.md").write_text(
-            card(configs, list(missing), list(failed), asked), "utf-8"
-        )
-        for config in configs:
-            path = folder / config.dataset.name / "README.md"
-            path.write_text(dataset_page(config), "utf-8")
-        (folder / "LICENSE.md").write_text(licences(configs), "utf-8")
-        (folder / "eval.yaml").write_text(eval_yaml(_asked(configs)), "utf-8")
-        (folder / "croissant.json").write_text(croissant(configs, hub), "utf-8")
-        text = json.dumps(
-            report | {"datasets": audits, "missing": missing, "left_out": failed},
-            ensure_ascii=False,
-            indent=2,
-        )
-        (folder / "audit.json").write_text(text + "\n", "utf-8")
+        audited = report | {"datasets": audits, "missing": missing, "left_out": failed}
+        pages = {
+            "README.md": card(configs, list(missing), list(failed), asked),
+            **{f"{config.dataset.name}/README.md": dataset_page(config) for config in configs},
+            "LICENSE.md": licences(configs),
+            "eval.yaml": eval_yaml(_asked(configs)),
+            "croissant.json": croissant(configs, latest_date(), limitations(configs), hub),
+            "audit.json": json.dumps(audited, ensure_ascii=False, indent=2) + "\n",
+        }
+        for name, text in pages.items():
+            (folder / name).write_text(text, "utf-8")
     if out == earlier:
         memo = Memo("tokens")
         for name, content in new.items():
@@ -126,20 +122,16 @@ def package(
 def _check_built(dataset: Dataset, source: Path, entry: str) -> None:
     shards = sorted(source.glob("*.parquet"))
     about = about_of(pq.read_schema(shards[0])) if shards else None
-    if about != dataset.about():
+    if about != (asked := dataset.about()):
         verb = "compose" if isinstance(dataset, RankingDataset) else "build"
-        raise InputError(
-            source,
-            expected=f"the instances of {dataset.name} as params.yaml asks for them",
-            found="none" if about is None else _differing(dataset.about(), about),
-            todo=f"run `probeta {verb} --only {entry}`, or `probeta repro`",
+        differing = (
+            f"{key} {about.get(key)!r}, not {asked.get(key)!r}"
+            for key in {**asked, **(about or {})}
+            if about and asked.get(key) != about.get(key)
         )
-
-
-def _differing(expected: dict[str, Any], found: dict[str, Any]) -> str:
-    """Say which of the facts that are stored with the data differ."""
-    keys = [key for key in {**expected, **found} if expected.get(key) != found.get(key)]
-    return ", ".join(f"{key} {found.get(key)!r}, not {expected.get(key)!r}" for key in keys)
+        expected = f"the instances of {dataset.name} as params.yaml asks for them"
+        todo = f"run `probeta {verb} --only {entry}`, or `probeta repro`"
+        raise OutputError(source, expected, ", ".join(differing) or "none", todo)
 
 
 def _configs(
@@ -159,6 +151,7 @@ def _configs(
             name = dataset.name
             paths = shards_in(folder / name)
             schema = pq.read_schema(next(iter(paths.values()))[0])
+            changed = changes.get(name, {})
             counts = {unit: of for unit, of in built[name].items() if unit not in NO_COUNTS}
             configs.append(
                 Config(
@@ -174,7 +167,8 @@ def _configs(
                     content=audits[name]["content"],
                     counts=counts,
                     audit=audits[name],
-                    changes=_changes_of(dataset, changes.get(name, {})),
+                    # None of a user's dataset of the same name, but version.
+                    changes=changed if next(iter(changed), "") == dataset.version else {},
                 )
             )
     return configs
@@ -193,18 +187,9 @@ def _audited(report: Mapping[str, Any], name: str, digests: Digests) -> dict[str
     facts: dict[str, Any] | None = report["datasets"].get(name)
     content = {split: part["content"] for split, part in digests.items()}
     if facts is None or facts.get("content") != content:
-        raise InputError(
-            f"audit.json: {name}",
-            expected=f"the audit of the instances, {content}",
-            found="none" if facts is None else f"that of {facts.get('content')}",
-            todo="run `probeta audit` again, or `probeta repro`",
-        )
+        found = "none" if facts is None else f"that of {facts.get('content')}"
+        raise OutputError(f"audit.json: {name}", f"the audit of the instances, {content}", found)
     return dict(facts)
-
-
-def _changes_of(dataset: Dataset, changes: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the changes of a dataset; none of a user's dataset of the same name, but version."""
-    return changes if next(iter(changes), "") == dataset.version else {}
 
 
 def _uncompressed(path: Path) -> int:

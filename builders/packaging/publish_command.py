@@ -42,13 +42,10 @@ def run(options: argparse.Namespace) -> None:
 
     groups = load_groups(options.params)
     left_out = left_out_datasets(groups, "read", "build", "compose")
-    if faults := [name for name, own in left_out.items() if not own.asked_for]:
-        raise InputError(
-            options.params,
-            expected="datasets without a fault",
-            found=f"{', '.join(faults)}: left out, see `probeta check`",
-            todo="mend the faults, or remove the datasets, and run all stages again",
-        )
+    if faults := [name for name, why in left_out.items() if not why.asked_for]:
+        found = f"{', '.join(faults)}: left out, see `probeta check`"
+        todo = "mend the faults, or remove the datasets, and run all stages again"
+        raise InputError(options.params, "datasets without a fault", found, todo)
     with remembering():
         publication = publish(
             without(groups, left_out),

@@ -18,7 +18,7 @@ from builders.plan.groups import BuildGroup
 from builders.plan.origins import missing_parts
 from builders.store.shards import digests
 from corpora_recipes.running.commands import PARAMS
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, OutputError, ParamsError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,6 @@ class Publication:
     """The files that were or would be published.
 
     Attributes:
-        repo: the dataset repository.
-        tag: the version's tag.
         files: path in the repository to its size in bytes.
         removed: files of the previous version that this one does not have; empty on a dry run.
         left_out: the corpora that may not be redistributed, and the rankings made of them.
@@ -51,14 +49,9 @@ class Publication:
             names = ", ".join(self.left_out)
             lines.append(f"left out, not to be redistributed without permission: {names}")
         lines += [f"undeclared miss: {miss}" for miss in self.undeclared]
-        if self.url is None:
-            lines.append(
-                f"dry run: nothing was uploaded. {self.repo} would have only these files, "
-                f"as tag {self.tag}."
-            )
-        else:
-            lines.append(f"published: {self.url}")
-        return "\n".join(lines)
+        dry = f"{self.repo} would have only these files, as tag {self.tag}."
+        dry = f"dry run: nothing was uploaded. {dry}"
+        return "\n".join([*lines, f"published: {self.url}" if self.url else dry])
 
 
 def publish(
@@ -85,14 +78,11 @@ def publish(
         audit: the audit.json of these instances.
         repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
-        params: the file with all groups, for messages.
+        params: for messages.
         packaged: the package whose rows the memory knows, and are taken from there if unchanged.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
-
-    Returns:
-        What was published.
 
     Raises:
         InputError: the name is not ORG/NAME, no corpus may be redistributed, a corpus is a sample,
@@ -107,12 +97,9 @@ def publish(
     left_out = [] if include_restricted else restricted
     published = [group for group in built if group.name not in left_out]
     if not published:
-        raise InputError(
-            f"{params}: corpora",
-            expected="a corpus that may be redistributed",
-            found=f"{', '.join(restricted)}, which may not" if restricted else "none",
-            todo="add another corpus, or use --include-restricted with a private repository",
-        )
+        found = f"{', '.join(restricted)}, which may not" if restricted else "none"
+        todo = "add another corpus, or use --include-restricted with a private repository"
+        raise InputError(f"{params}: corpora", "a corpus that may be redistributed", found, todo)
     names = [dataset.name for group in published for dataset in group.datasets]
     audited = read_audit(audit)["datasets"]
     report = {"datasets": {name: audited[name] for name in names if name in audited}}
@@ -125,16 +112,14 @@ def publish(
         _check_audit(report, audit)
         _check_token()
         tags, present, is_private = _look(repo)
-        _check_new(repo, tag, tags)
+        if tag in tags:
+            expected = f"no tag {tag}, as a published version is never overwritten"
+            todo = "raise the version of Probeta in pyproject.toml"
+            raise InputError(repo, expected, ", ".join(tags), todo)
         if private and not is_private:
-            raise InputError(
-                repo,
-                expected=f"a private repository for {', '.join(restricted)}, not to be "
-                "redistributed",
-                found="a public repository",
-                todo="make it private in its settings on the Hub, name a new repository, or "
-                "publish without --include-restricted",
-            )
+            expected = f"a private repository for {', '.join(restricted)}, not to be redistributed"
+            todo = "make it private on the Hub, name a new one, or leave out --include-restricted"
+            raise InputError(repo, expected, "a public repository", todo)
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "hub"
         package(published, instances, audit, folder, earlier=packaged, hub=(repo, tag))
@@ -145,15 +130,10 @@ def publish(
         files = {path.relative_to(folder).as_posix(): path.stat().st_size for path in paths}
         removed = sorted(set(present) - set(files) - {".gitattributes"})
         if removed and not tags:
-            raise InputError(
-                repo,
-                expected="a new or empty repository, or one that this command has published",
-                found=f"other files and no tag: {', '.join(removed[:3])} …",
-                todo="name another repository, or empty this one",
-            )
-        url = None
-        if not dry_run:
-            url = _upload(folder, list(files), removed, repo, tag, private)
+            expected = "a new or empty repository, or one that this command has published"
+            found = f"other files and no tag: {', '.join(removed[:3])} …"
+            raise InputError(repo, expected, found, "name another repository, or empty this one")
+        url = None if dry_run else _upload(folder, list(files), removed, repo, tag, private)
     return Publication(repo, tag, files, removed, left_out, undeclared_of(report), url)
 
 
@@ -178,44 +158,30 @@ def check_card(folder: Path) -> None:
         entry = found.get((name, split), {"rows": None, "content": ""})
         page = folder / name / "README.md"
         if rows != entry["rows"] or entry["content"] not in page.read_text("utf-8"):
-            raise InputError(
-                card,
-                expected=f"{name}, {split}: {rows} rows with a content hash that its page states",
-                found=f"{entry['rows']} rows, content {entry['content'] or 'missing'}",
-                todo="make the package again: `probeta package`",
-            )
+            expected = f"{name}, {split}: {rows} rows with a content hash that its page states"
+            content = entry["content"] or "missing"
+            raise OutputError(card, expected, f"{entry['rows']} rows, content {content}")
 
 
 def _check_name(repo: str) -> None:
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repo, re.ASCII):
-        raise InputError(
-            "--repo",
-            expected="ORG/NAME: a user or organisation of the Hub, and a name",
-            found=repr(repo),
-            todo="correct the name",
-        )
+        expected = "ORG/NAME: a user or organisation of the Hub, and a name"
+        raise ParamsError("--repo", expected, repr(repo))
 
 
 def _check_no_samples(groups: Sequence[BuildGroup], params: Path) -> None:
     samples = [group.name for group in groups if any(origin.sample for origin in group.origins)]
     if samples:
-        raise InputError(
-            f"{params}: sources",
-            expected="corpora",
-            found=f"the samples that are part of Probeta: {', '.join(samples)}",
-            todo="set sources to upstream or a mirror, run `probeta repro`; or try --dry-run",
-        )
+        found = f"the samples that are part of Probeta: {', '.join(samples)}"
+        todo = "set sources to upstream or a mirror, run `probeta repro`; or try --dry-run"
+        raise InputError(f"{params}: sources", "corpora", found, todo)
 
 
 def _check_audit(report: Mapping[str, Any], audit: Path) -> None:
     if failures := failures_of(report):
-        raise InputError(
-            audit,
-            expected="no failures in the audit",
-            found="".join(f"\n    {failure}" for failure in failures),
-            todo="read the measurements; correct the dataset, or declare the miss in "
-            "params.yaml under audit.inherited, and run `probeta repro`",
-        )
+        found = "".join(f"\n    {failure}" for failure in failures)
+        todo = "correct the dataset, or declare the miss under audit.inherited in params.yaml, and "
+        raise InputError(audit, "no failures in the audit", found, f"{todo}run `probeta repro`")
 
 
 def _check_complete(groups: Sequence[BuildGroup], instances: Path) -> None:
@@ -230,34 +196,18 @@ def _check_complete(groups: Sequence[BuildGroup], instances: Path) -> None:
                 found[source] = facts["source_parts"]
                 missing += [f"{source} ({part})" for part in facts["missing_parts"]]
             if missing:
-                raise InputError(
-                    f"dataset {dataset.name}",
-                    expected="about as many rows as the official count of the source",
-                    found=f"far fewer in {' and '.join(missing)}: {found}",
-                    todo=f"get the missing files of {group.name}, and run `probeta repro`",
-                )
+                expected = "about as many rows as the official count of the source"
+                far_fewer = f"far fewer in {' and '.join(missing)}: {found}"
+                todo = f"get the missing files of {group.name}, and run `probeta repro`"
+                raise InputError(f"dataset {dataset.name}", expected, far_fewer, todo)
 
 
 def _check_token() -> None:
     from huggingface_hub import get_token
 
     if get_token() is None:
-        raise InputError(
-            "the Hugging Face Hub",
-            expected="a token with write access",
-            found="no token",
-            todo="log in with `hf auth login`, or set HF_TOKEN",
-        )
-
-
-def _check_new(repo: str, tag: str, tags: list[str]) -> None:
-    if tag in tags:
-        raise InputError(
-            repo,
-            expected=f"no tag {tag}, as a published version is never overwritten",
-            found=", ".join(tags),
-            todo="raise the version of Probeta in pyproject.toml",
-        )
+        todo = "log in with `hf auth login`, or set HF_TOKEN"
+        raise InputError("the Hugging Face Hub", "a token with write access", "no token", todo)
 
 
 def _look(repo: str) -> tuple[list[str], list[str], bool]:
@@ -309,10 +259,8 @@ def _failures(repo: str) -> Iterator[None]:
     # Answers of the Hub are OSErrors, a refused card is a ValueError, a failed upload of a large
     # file a RuntimeError.
     except (httpx2.HTTPError, OSError, ValueError, RuntimeError) as error:
-        raise InputError(
-            f"the Hugging Face Hub, {repo}",
-            expected="an answer that accepts the files",
-            found=f"{type(error).__name__}: {' '.join(str(error).split())}",
-            todo="check the connection, and with `hf auth whoami` that the token can write to "
-            f"{repo.split('/')[0]}; then run the same command again",
-        ) from None
+        where, expected = f"the Hugging Face Hub, {repo}", "an answer that accepts the files"
+        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        todo = f"check the connection, and that the token can write to {repo.split('/')[0]} (`hf "
+        todo += "auth whoami`); then run the same command again"
+        raise InputError(where, expected, found, todo) from None

@@ -22,12 +22,6 @@ Content = dict[str, str]
 def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path) -> Content:
     """Write the instances of a dataset with tokens to ``folder/<dataset>``.
 
-    Args:
-        dataset: the dataset.
-        instances: the folder of its instances.
-        digests: those of the instances.
-        folder: of the package.
-
     Raises:
         InputError: spaCy has no tokeniser for the language.
     """
@@ -44,14 +38,7 @@ def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path
 
 
 def kept_rows(name: str, digests: Digests, earlier: Path, folder: Path) -> Content | None:
-    """Copy the rows of a dataset from an earlier package, if they would be written the same.
-
-    Args:
-        name: of the dataset.
-        digests: those of its instances.
-        earlier: the folder of the earlier package.
-        folder: of the package.
-    """
+    """Copy the rows of a dataset from an earlier package, if they would be written the same."""
     content: Content | None = Memo("tokens").kept(name, _key(digests))
     if content is not None:
         copy_shards(earlier / name, folder / name)

@@ -24,7 +24,7 @@ def add_tokens(
     Args:
         source: the shard of `build` or `compose`.
         target: the shard to write.
-        columns: name to column, those of the dataset in their order, with the tokens.
+        columns: those of the dataset in their order, with the tokens.
         progress: called with a number of rows done.
 
     Raises:
@@ -33,8 +33,8 @@ def add_tokens(
     with pq.ParquetFile(source) as file:
         about = about_of(file.schema_arrow)
         task = TASKS[about["task"]]
-        there = {*file.schema_arrow.names, *(text.tokens for text in task.texts)}
-        written = {name: column for name, column in columns.items() if name in there}
+        names = {*file.schema_arrow.names, *(text.tokens for text in task.texts)}
+        written = {name: column for name, column in columns.items() if name in names}
         schema = instance_schema(written, labels_of(file.schema_arrow), about)
         language = _rules_for(task, about["language"])
         write_shard(target, schema, _tokenised(file, task, language, progress))
@@ -53,8 +53,9 @@ def _tokenised(
         for row in rows:
             for text in task.texts:
                 given = row[text.natural]
-                one = isinstance(given, str)
-                row[text.tokens] = joined(given) if one else [joined(item) for item in given]
+                row[text.tokens] = (
+                    joined(given) if isinstance(given, str) else [*map(joined, given)]
+                )
             progress(1)
         yield rows
 

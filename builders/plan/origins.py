@@ -42,7 +42,7 @@ def licence_of(corpus: Corpus, sources: str) -> str:
 
 
 def licence_id(licence: str) -> str:
-    """Return a licence's name in the form of the identifiers of the Hub and mteb: cc-by-4.0."""
+    """Return a licence's name in the form of the identifiers of the Hub: cc-by-4.0."""
     return licence.lower().replace(" ", "-")
 
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from builders.packaging.leaderboard import NAME, task_name
-from corpora_recipes.languages import mteb_language
+from builders.exchange.leaderboard import NAME, mteb_language, task_name
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
 from evaluation.leaderboards.scores import mteb_scores

@@ -13,11 +13,10 @@ from mteb import Benchmark, TaskMetadata
 from mteb.abstasks.abstask import AbsTask
 from mteb.types import Licenses
 
-from builders.packaging.leaderboard import DESCRIPTION, NAME, task_name
+from builders.exchange.leaderboard import DESCRIPTION, NAME, mteb_language, task_name
 from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS
-from corpora_recipes.languages import mteb_language
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.data.instances import Dataset

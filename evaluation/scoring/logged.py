@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from builders.packaging.lm_eval.questions import BY_LENGTH, METRICS
+from builders.exchange.lm_eval import BY_LENGTH, METRICS
 from corpora_recipes.formats.json_lines import Line, parse_lines
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import read_whole, whole_lines

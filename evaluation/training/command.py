@@ -119,7 +119,7 @@ def _model_card(
     name: str, corpora: Mapping[str, Any], records: Path, held_out: "HeldOut", trained: "Trained"
 ) -> str:
     """Return the model card, README.md: what an encoder has learnt from, and how."""
-    from builders.auditing.markdown import render
+    from corpora_recipes.escaping import render
 
     training = trained.setting["training"]
     objectives = training["objectives"]

@@ -7,8 +7,6 @@ from corpora_recipes.languages import (
     corpora_by_language,
     corpora_in,
     languages_listing,
-    mteb_language,
-    short_code,
     title_of,
 )
 from corpora_recipes.params import corpus_of
@@ -94,30 +92,3 @@ def test_an_entry_in_a_language_that_the_corpus_lacks(recipe: str, language: str
         corpus_of(params, PARAMS, "mine")
     assert error.value.where == "params.yaml: corpora.mine.corpus.language"
     assert error.value.expected.startswith("a language of ")
-
-
-@pytest.mark.parametrize(
-    ("code", "mteb"), [("es", "spa-Latn"), ("es-MX", "spa-Latn"), ("zh", "zho-Hans")]
-)
-def test_codes_for_mteb(code: str, mteb: str) -> None:
-    assert mteb_language(code) == mteb
-
-
-def test_a_language_that_is_not_in_the_table() -> None:
-    with pytest.raises(InputError, match="language xx"):
-        mteb_language("xx")
-
-
-@pytest.mark.parametrize(
-    ("mteb", "code"),
-    [
-        ("spa-Latn", "es"),
-        ("fas-Arab", "fa"),
-        ("ara-Arab", "ar"),
-        ("arb-Arab", "ar"),
-        ("cmn-Hans", "zh"),
-        ("ast-Latn", "ast"),
-    ],
-)
-def test_codes_of_mteb(mteb: str, code: str) -> None:
-    assert short_code(mteb) == code

@@ -16,9 +16,9 @@ from corpus_entries import corpus_of
 from documentation import blocks
 from lm_eval.__main__ import cli_evaluate
 
-from builders.packaging.card import Config
-from builders.packaging.lm_eval import questions
-from builders.packaging.lm_eval.tasks import write_tasks
+from builders.exchange import lm_eval as questions
+from builders.exchange.config import Config
+from builders.exchange.lm_eval import write_tasks
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.origins import origins_of
 from builders.store.schema import instance_schema
@@ -30,7 +30,7 @@ from evaluation.commands import main
 from evaluation.scoring.language_model import score_language_model
 
 FOLDER = Path(questions.__file__).parent
-ENGLISH_CLASSES = FOLDER.parents[2] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
+ENGLISH_CLASSES = FOLDER.parents[1] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
 PAGE = "docs/lm_eval.md"
 
 

@@ -10,7 +10,7 @@ import pytest
 from hub_server import commit, hub
 
 from builders.auditing.auditing import audit
-from builders.auditing.targets.locating import locate
+from builders.exchange.locating import locate
 from corpora_recipes.running.errors import InputError
 
 PAIRS = [("Llueve en la sierra.", "Cae agua en la sierra."), ("Nieva.", "Hace sol.")]

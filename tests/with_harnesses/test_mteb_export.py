@@ -10,7 +10,7 @@ from mteb._hf_integration.eval_model import HFEvalMeta
 from mteb._hf_integration.eval_result_model import HFEvalResults
 from mteb.models.model_meta import ModelMeta
 
-from builders.packaging.leaderboard import eval_yaml
+from builders.exchange.leaderboard import eval_yaml
 from evaluation import benchmark, score
 from evaluation.commands import main
 

@@ -15,7 +15,7 @@ from mteb import ResultCache
 from mteb.abstasks import AbsTaskClassification
 from mteb.models.abs_encoder import AbsEncoder
 
-from corpora_recipes.languages import CODES
+from builders.exchange.leaderboard import CODES
 from corpora_recipes.running.errors import InputError
 from evaluation import benchmark, score
 from evaluation.arrays import Floats

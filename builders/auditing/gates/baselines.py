@@ -7,8 +7,8 @@ import numpy as np
 
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
 from builders.auditing.report import SURFACE_FORM
-from builders.auditing.targets.target import SplitRows, Target
 from builders.auditing.trivial import Texts, trivial_baselines, trivial_similarities
+from builders.exchange.target import SplitRows, Target
 
 LENGTH_BEYOND_CHANCE = 0.05
 # With a baseline so far above chance, the form of the texts gives most answers away.
@@ -33,8 +33,8 @@ def _measure(target: Target) -> Iterator[Check]:
     right: Counter[str] = Counter()
     rows = 0
     for train, test in _trials(target):
-        cues = trivial_baselines(_texts(train), _texts(test), classes)
-        for name, accuracy in cues.items():
+        fitted, asked = (Texts(part.texts, part.labels) for part in (train, test))
+        for name, accuracy in trivial_baselines(fitted, asked, classes).items():
             right[name] += round(accuracy * len(test.labels))
         rows += len(test.labels)
     for name, count in right.items():
@@ -46,18 +46,11 @@ def _measure(target: Target) -> Iterator[Check]:
             yield share_check("baselines", name, value, limit, rows)
         else:
             limit = 1 / classes + SOLVED_BEYOND_CHANCE
-            solved = value > limit
-            yield Check("baselines", name, value, limit, SURFACE_FORM if solved else "pass")
-
-
-def _texts(part: SplitRows) -> Texts:
-    return Texts(part.texts, part.labels)
+            yield Check("baselines", name, value, limit, SURFACE_FORM if value > limit else "pass")
 
 
 def _applies(target: Target) -> bool:
-    return target.kind == "scores" or (
-        target.kind == "classes" and any(True for _ in _trials(target))
-    )
+    return target.kind == "scores" or (target.kind == "classes" and any(_trials(target)))
 
 
 def _trials(target: Target) -> Iterator[tuple[SplitRows, SplitRows]]:

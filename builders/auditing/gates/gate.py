@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Literal
 
 from builders.auditing.report import NamedRow, Verdict
-from builders.auditing.standard_errors import ERRORS, standard_error
-from builders.auditing.targets.target import SplitRows, Target
+from builders.auditing.statistics import ERRORS, standard_error
+from builders.exchange.target import SplitRows, Target
 
 # Rows that a miss names, and the characters shown of each.
 FIRST, LONGEST = 5, 120
@@ -20,14 +20,13 @@ class Check:
     """One measurement of a gate.
 
     Attributes:
-        gate: the gate's name, a key of ``builders.auditing.report.GATES``.
+        gate: a key of ``builders.auditing.report.GATES``.
         what: what was measured, in words.
         value: a share 0 … 1, a correlation -1 … 1, or a count.
         limit: the highest value that passes; None if the value is only stated.
-        verdict: "pass"; "within chance" if the value is beyond the limit by no more than ``ERRORS``
-            standard errors; ``SURFACE_FORM``; "miss"; "inherited", a miss that params.yaml
-            declares; "undeclared", one of source data that it does not declare; and "not
-            applicable".
+        verdict: "within chance" if the value is beyond the limit by no more than ``ERRORS``
+            standard errors; "inherited" is a miss that params.yaml declares, "undeclared" one of
+            source data that it does not declare.
         correlation: whether the value is a correlation.
         rows: of a miss the first rows concerned, at most ``FIRST``; empty if it concerns no single
             rows.
@@ -49,7 +48,6 @@ class Gate:
     Attributes:
         name: a key of ``builders.auditing.report.GATES``; gates of different kinds of datasets
             share one.
-        measure: yields the measurements of a dataset.
         applies: whether there is anything to measure in a dataset.
         our_fault: where a miss is a fault of Probeta: in "constructed" datasets, whose labels or
             links are made here; in "every" dataset that Probeta writes; or in "none", if the text
@@ -71,15 +69,9 @@ class Gate:
 
 
 def count_check(gate: str, what: str, count: int, found: Iterable[Found] = ()) -> Check:
-    """Return a measurement that must be 0.
-
-    Args:
-        gate: the gate's name.
-        what: what was counted, in words.
-        count: the count.
-        found: the rows concerned; looked at only if the measurement is a miss.
-    """
-    return Check(gate, what, count, 0, "miss" if count else "pass", rows=named(count, found))
+    """Return a measurement that must be 0, naming rows if it is not."""
+    rows = named(found) if count else []
+    return Check(gate, what, count, 0, "miss" if count else "pass", rows=rows)
 
 
 def share_check(
@@ -93,38 +85,30 @@ def share_check(
 ) -> Check:
     """Return a share of some rows, and whether it is above its limit by more than chance.
 
-    Args:
-        gate: the gate's name.
-        what: what was measured, in words.
-        share: the value.
-        limit: the highest that passes.
-        rows: the number of rows that it is a share of.
-        found: the rows concerned; looked at only if the measurement is a miss.
-        allowed: a part of the share that may be due to chance besides the standard errors.
+    ``rows`` is the number that it is a share of, ``found`` the rows concerned of a miss, and
+    ``allowed`` a part of the share that may be due to chance besides the standard errors.
     """
     verdict: Verdict = "pass"
     if share > limit:
         likely = share - limit <= ERRORS * standard_error(limit, rows) + allowed
         verdict = "within chance" if likely else "miss"
-    return Check(gate, what, share, limit, verdict, rows=named(verdict == "miss", found))
+    named_rows = named(found) if verdict == "miss" else []
+    return Check(gate, what, share, limit, verdict, rows=named_rows)
 
 
-def named(missed: object, found: Iterable[Found]) -> list[NamedRow]:
+def named(found: Iterable[Found]) -> list[NamedRow]:
     """Return the first rows of a miss: their places, the beginning of their texts, their faults."""
-    rows: list[NamedRow] = []
-    for part, row, why in islice(found if missed else (), FIRST):
-        place = part.places[row]
-        rows.append(
-            {
-                "file": place.file,
-                "unit": place.unit,
-                "number": place.number,
-                "id": place.id,
-                "text": shortened(" | ".join(part.texts[row])),
-                "why": why,
-            }
-        )
-    return rows
+    return [
+        {
+            "file": part.places[row].file,
+            "unit": part.places[row].unit,
+            "number": part.places[row].number,
+            "id": part.places[row].id,
+            "text": shortened(" | ".join(part.texts[row])),
+            "why": why,
+        }
+        for part, row, why in islice(found, FIRST)
+    ]
 
 
 def shortened(text: str) -> str:

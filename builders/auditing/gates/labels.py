@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check
-from builders.auditing.targets.target import Place, Target
+from builders.exchange.target import Place, Target
 
 
 def _measure(target: Target) -> Iterator[Check]:
@@ -21,8 +21,7 @@ def _measure(target: Target) -> Iterator[Check]:
         for row, answer, place in zip(part.text_marks(), answers, part.places, strict=True):
             given.setdefault(tuple(row), {}).setdefault(answer, place)
     conflicts = sum(len(answers) > 1 for answers in given.values())
-    answer_name = "scores" if target.kind == "scores" else "labels"
-    what = f"instances with conflicting {answer_name}"
+    what = f"instances with conflicting {'scores' if target.kind == 'scores' else 'labels'}"
     yield count_check("labels", what, conflicts, _conflicting(target, given))
 
 
@@ -34,11 +33,11 @@ def _conflicting(
         for row, (marks, place) in enumerate(zip(part.text_marks(), part.places, strict=True)):
             answers = given[tuple(marks)]
             if len(answers) > 1 and next(iter(answers.values())) == place:
-                said = (
+                named = (
                     f"{target.labels[int(answer)] if target.labels else answer} in {where}"
                     for answer, where in answers.items()
                 )
-                yield part, row, "; ".join(said)
+                yield part, row, "; ".join(named)
 
 
 LABELS = Gate("labels", _measure, lambda target: target.kind in ("classes", "scores"))

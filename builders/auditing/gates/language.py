@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from builders.auditing.gates.gate import Check, Gate, share_check, stated
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
 from corpora_recipes.languages import corpora_by_language
 from corpora_recipes.text.language import (
     MINIMUM_LETTERS,
@@ -18,8 +18,8 @@ OTHER_LANGUAGE = 0.01
 
 def _measure(target: Target) -> Iterator[Check]:
     """Identify the language of every row, and count the rows that are too short for that."""
-    rows = [" ".join(row) for part in target.parts.values() for row in part.sentences]
-    places = [(part, n) for part in target.parts.values() for n in range(len(part.texts))]
+    places = list(target.rows())
+    rows = [" ".join(part.sentences[number]) for part, number in places]
     other = [n for n, row in enumerate(rows) if not is_language(row, target.language)]
     found = ((*places[n], f"rather {identify(rows[n])}") for n in other)
     what = f"rows that are not in the dataset's language, {target.language}"

@@ -5,7 +5,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
-from builders.auditing.targets.target import NEIGHBOURS, Place, SplitRows, Target
+from builders.exchange.target import NEIGHBOURS, Place, SplitRows, Target
 
 # The limits of all gates lie just beyond the spread of a clean dataset: one leaked test sentence in
 # a thousand; two points above chance by sentence look-up or row order, five by length; damage in
@@ -34,13 +34,13 @@ def _measure(target: Target) -> Iterator[Check]:
     asked = 0
     for train, test in target.trials():
         marks = {m for row in train.marks for m in row}
-        for row, (own, telling) in enumerate(zip(test.marks, test.telling, strict=True)):
+        for row, telling in enumerate(test.telling):
             asked += sum(telling)
-            known += [(test, row, n) for n, m in enumerate(own) if telling[n] and m in marks]
+            here = test.marks[row]
+            known += [(test, row, n) for n, m in enumerate(here) if telling[n] and m in marks]
     if asked:
-        what = "{}sentences of six words or more that occur in {}".format(
-            *(("", "another fold") if folds else (f"{target.tested_on} ", "train"))
-        )
+        tested, where = ("", "another fold") if folds else (f"{target.tested_on} ", "train")
+        what = f"{tested}sentences of six words or more that occur in {where}"
         found = (
             (part, row, f"text {', '.join(str(number + 1) for _, _, number in same)}")
             for (part, row), same in groupby(known, key=itemgetter(0, 1))

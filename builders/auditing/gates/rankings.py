@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from itertools import compress
 
 from builders.auditing.gates.gate import Check, Gate, count_check, stated
-from builders.auditing.standard_errors import standard_error
-from builders.auditing.targets.target import Target
+from builders.auditing.statistics import standard_error
+from builders.exchange.target import Target
 from builders.sampling.same_text import has_words
 from corpora_recipes.text.same_text import mark
 

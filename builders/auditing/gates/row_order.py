@@ -1,13 +1,13 @@
 """Gate 3: the order of rows says nothing about their labels."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 
 from builders.auditing.gates.gate import Check, Gate, share_check
-from builders.auditing.targets.target import SplitRows, Target
-from builders.auditing.trivial import Labels, row_order
+from builders.auditing.trivial import row_order
+from builders.exchange.target import Labels, SplitRows, Target
 
 BEYOND_CHANCE = 0.02
 # Key of the result of `row_order` to the cue, in words.
@@ -26,17 +26,14 @@ def _measure(target: Target) -> Iterator[Check]:
     """
     classes = len(target.labels)
     lowest = 0
-    if target.kind == "scores":
+    scored = target.kind == "scores"
+    if scored:
         scores = np.concatenate([part.scores for part in target.parts.values()]).round()
         lowest = int(scores.min())
         classes = int(scores.max()) - lowest + 1
 
     def answers(part: SplitRows) -> Labels:
-        return (
-            part.scores.round().astype(np.int64) - lowest
-            if target.kind == "scores"
-            else part.labels
-        )
+        return part.scores.round().astype(np.int64) - lowest if scored else part.labels
 
     numbers = {split: answers(part) for split, part in target.parts.items()}
     both = _CYCLES | _TENTHS
@@ -52,26 +49,21 @@ def _measure(target: Target) -> Iterator[Check]:
         if len(np.unique(split_labels[::2])) > 1:
             how = ", learnt on every second row of a split"
             pairs.append((how, _TENTHS, split_labels[::2], split_labels[1::2]))
-    right: dict[str, float] = {}
-    base: dict[str, float] = {}
+    right, base = defaultdict[str, float](float), defaultdict[str, float](float)
     rows: Counter[str] = Counter()
     for how, cues, known, asked in pairs:
         accuracies = row_order(known, asked, classes)
         for name, cue in cues.items():
             what = f"accuracy from {cue}{how}"
             rows[what] += len(asked)
-            right[what] = right.get(what, 0.0) + accuracies[name] * len(asked)
+            right[what] += accuracies[name] * len(asked)
             # The accuracy of the majority class owes nothing to the order.
-            base[what] = base.get(what, 0.0) + _majority(known, asked) * len(asked)
+            base[what] += float((asked == np.bincount(known).argmax()).mean()) * len(asked)
     for what, count in rows.items():
         limit = max(1 / classes, base[what] / count) + BEYOND_CHANCE
         # Half a row, since the share of few rows that are right moves in large steps.
         step = 0.5 / count
         yield share_check("row_order", what, right[what] / count, limit, count, allowed=step)
-
-
-def _majority(known: Labels, asked: Labels) -> float:
-    return float((asked == np.bincount(known).argmax()).mean())
 
 
 ROW_ORDER = Gate(

@@ -1,9 +1,10 @@
-"""Gate 5: undamaged text."""
+"""Gate 5: undamaged text, and in datasets of others no boilerplate and no rows in one."""
 
 from collections import Counter
 from collections.abc import Iterator
 
-from builders.auditing.damage import FAULTS, Kind, faults, group_of
+import numpy as np
+
 from builders.auditing.gates.gate import (
     Check,
     Found,
@@ -13,7 +14,9 @@ from builders.auditing.gates.gate import (
     shortened,
     stated,
 )
-from builders.auditing.targets.target import Target
+from builders.exchange.target import Target
+from corpora_recipes.text.damage import FAULTS, Kind, faults, group_of
+from corpora_recipes.text.same_text import normalise
 
 # Group of faults to its name in words.
 _WORDS = {
@@ -44,17 +47,15 @@ def _measure(target: Target) -> Iterator[Check]:
     Rows that are changed on purpose look damaged, and are left out.
     """
     rows = [
-        (part, number, part.sentences[number])
-        for part in target.parts.values()
-        for number in target.as_in_source(part)
+        (part, number) for part in target.parts.values() for number in target.as_in_source(part)
     ]
     of_group: dict[str, list[Found]] = {group: [] for group in _WORDS}
     names: Counter[str] = Counter()
     boilerplate: list[Found] = []
     may_be_typed, typed = not target.corpus and target.records == "examples", 0
-    for part, number, row in rows:
+    for part, number in rows:
         found: dict[str, str] = {}
-        for sentence in row:
+        for sentence in part.sentences[number]:
             for name in faults(sentence, target.language, KINDS[target.records]):
                 found.setdefault(name, shortened(sentence))
         if may_be_typed and not found.keys().isdisjoint(_TYPED):
@@ -66,19 +67,20 @@ def _measure(target: Target) -> Iterator[Check]:
             of_row.setdefault(group_of(name), f"{name}: {sentence}")
         for group, why in of_row.items():
             of_group[group].append((part, number, why))
-        if any(p.search(s) for s in row for p in target.boilerplate):
+        sentences = part.sentences[number]
+        if any(pattern.search(text) for text in sentences for pattern in target.boilerplate):
             boilerplate.append((part, number, ""))
     for group, words in _WORDS.items():
         if target.task and target.task.unit == "word" and group not in _OF_WORDS:
             continue
-        what, bad = f"rows with {words}", of_group[group]
-        of_them = ", ".join(f"{name} {names[name]:,}" for name in FAULTS[group] if names[name])
-        if not target.corpus and of_them:
-            what += f" ({of_them})"
+        what, damaged = f"rows with {words}", of_group[group]
+        counts = ", ".join(f"{name} {names[name]:,}" for name in FAULTS[group] if names[name])
+        if not target.corpus and counts:
+            what += f" ({counts})"
         if limit := LIMITS.get(group):
-            yield share_check("text", what, len(bad) / len(rows), limit, len(rows), bad)
+            yield share_check("text", what, len(damaged) / len(rows), limit, len(rows), damaged)
         else:
-            yield count_check("text", what, len(bad), bad)
+            yield count_check("text", what, len(damaged), damaged)
     if may_be_typed:
         what = f"rows with {', '.join(_TYPED)}, which people type too"
         yield stated("text", what, typed)
@@ -88,3 +90,66 @@ def _measure(target: Target) -> Iterator[Check]:
 
 
 TEXT = Gate("text", _measure, our_fault="none")
+
+
+# Texts that begin or end with the same words, in so many rows and in one class only, are
+# boilerplate. Fewer words or rows would be turns of phrase ("On the other hand").
+_ENDS, _ROWS = 5, 5
+BOILERPLATE = 0.005
+# A row holds others if one of its texts is so many times longer than all but one text in a
+# thousand, of a thousand or more.
+_TIMES, _IN = 5, 1000
+
+
+def _boilerplate(target: Target) -> Iterator[Check]:
+    """Count the rows of one text that share its beginning or end with rows of their class only."""
+    rows = list(target.rows())
+    holders: dict[tuple[str, ...], list[int]] = {}
+    for number, (part, row) in enumerate(rows):
+        words = normalise(part.texts[row][0]).split()
+        if len(words) >= _ENDS:
+            holders.setdefault(("begins", *words[:_ENDS]), []).append(number)
+            holders.setdefault(("ends", *words[-_ENDS:]), []).append(number)
+    why: dict[int, str] = {}
+    for (how, *words), numbers in holders.items():
+        if len(numbers) >= _ROWS:
+            classes = {int(part.labels[row]) for part, row in map(rows.__getitem__, numbers)}
+            if len(classes) == 1:
+                same = f"{how} with “{' '.join(words)}”, as {len(numbers) - 1} others of its class"
+                why |= dict.fromkeys(numbers, same)
+    found: Iterator[Found] = ((*rows[number], why[number]) for number in sorted(why))
+    what = "rows that begin or end like others of their class, and like none of another"
+    yield share_check("text", what, len(why) / len(rows), BOILERPLATE, len(rows), found)
+
+
+def _swallowed(target: Target) -> Iterator[Check]:
+    """Count the texts that are far longer than all others: several rows in one."""
+    lengths = [
+        (len(text.split()), part, row) for part, row in target.rows() for text in part.texts[row]
+    ]
+    usual = int(np.sort([length for length, _, _ in lengths])[-1 - len(lengths) // _IN])
+    found: list[Found] = [
+        (part, row, f"{length} words; {_IN - 1} of {_IN:,} texts have {usual} or fewer")
+        for length, part, row in lengths
+        if length > _TIMES * usual
+    ]
+    yield count_check("text", "texts so long that they must hold several rows", len(found), found)
+
+
+BOILERPLATE_OF_OTHERS = Gate(
+    "text",
+    _boilerplate,
+    applies=lambda target: (
+        not target.corpus
+        and target.constructed
+        and bool(target.labels)
+        and len(next(iter(target.parts.values())).texts[0]) == 1
+    ),
+)
+SWALLOWED = Gate(
+    "text",
+    _swallowed,
+    applies=lambda target: (
+        not target.corpus and sum(len(part.texts[row]) for part, row in target.rows()) >= _IN
+    ),
+)

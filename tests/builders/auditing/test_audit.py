@@ -54,10 +54,23 @@ def clean_rows(texts: int = 2, classes: int = 2, seed: int = 5) -> Rows:
 
 def write_text(rows: Rows, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    for split, own in rows.items():
-        text = "".join("\t".join(row) + "\n" for row in own)
+    for split, of_split in rows.items():
+        text = "".join("\t".join(row) + "\n" for row in of_split)
         (folder / f"{split}.txt").write_text(text, "utf-8")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def quick(request, monkeypatch) -> None:
+    """Fit no baselines, which take most of the time, where a test does not ask for them."""
+    if "baselines" not in request.fixturenames:
+        name = "builders.auditing.gates.baselines.trivial_baselines"
+        monkeypatch.setattr(name, lambda *_: {"majority": 0.5})
+
+
+@pytest.fixture
+def baselines() -> None:
+    """Let the baselines be fitted."""
 
 
 @pytest.fixture
@@ -80,80 +93,69 @@ def verdicts(tmp_path: Path, monkeypatch) -> Callable[..., dict[str, str]]:
     return measure
 
 
-def test_clean_rows_pass(verdicts) -> None:
+def test_clean_rows_pass(verdicts, baselines) -> None:
     found = verdicts(clean_rows())
     assert set(found.values()) <= {"pass", "within chance", "not applicable"}, found
     assert found["donors"] == found["documents"] == "not applicable"
 
 
-def test_an_instance_in_two_splits_is_found(verdicts) -> None:
-    rows = clean_rows()
+def swap_in_another_split(rows: Rows) -> None:
     rows["test"][7][1:] = rows["train"][3][2], rows["train"][3][1].upper()
-    assert verdicts(rows, "leakage") == {"leakage": "miss"}
 
 
-def test_test_sentences_of_train_are_found(verdicts) -> None:
-    rows = clean_rows()
+def repeat_sentences(rows: Rows) -> None:
     for number in range(20):
         rows["test"][number][1] = rows["train"][number][1]
-    assert verdicts(rows, "leakage") == {"leakage": "miss"}
 
 
-def test_short_sentences_may_recur(verdicts) -> None:
-    rows = clean_rows()
+def repeat_a_short_sentence(rows: Rows) -> None:
     for split in rows:
         rows[split][0][1] = "Sube la marea."
-    assert verdicts(rows, "leakage") == {"leakage": "pass"}
 
 
-def test_alternating_labels_are_found(verdicts) -> None:
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        (swap_in_another_split, "miss"),
+        (repeat_sentences, "miss"),
+        (repeat_a_short_sentence, "pass"),
+    ],
+)
+def test_leaks_are_found(verdicts, change: Callable[[Rows], None], verdict: str) -> None:
     rows = clean_rows()
-    for own in rows.values():
-        for number, row in enumerate(own):
-            row[0] = str(number % 2)
+    change(rows)
+    assert verdicts(rows, "leakage") == {"leakage": verdict}
+
+
+@pytest.mark.parametrize("order", ["alternating", "in the test alone", "the other way", "blocks"])
+def test_labels_that_the_order_tells_are_found(verdicts, order: str) -> None:
+    rows = clean_rows()
+    for split, of_split in rows.items():
+        if order == "blocks":
+            of_split.sort()
+        elif order != "in the test alone" or split == "test":
+            first = order == "the other way" and split == "train"
+            for number, row in enumerate(of_split):
+                row[0] = str((number + first) % 2)
     assert verdicts(rows, "row_order") == {"row_order": "miss"}
 
 
-def test_alternating_labels_of_one_split_are_found(verdicts) -> None:
-    rows = clean_rows()
-    for number, row in enumerate(rows["test"]):
-        row[0] = str(number % 2)
-    assert verdicts(rows, "row_order") == {"row_order": "miss"}
-
-
-def test_labels_that_alternate_the_other_way_are_found(verdicts) -> None:
-    rows = clean_rows()
-    for split, own in rows.items():
-        for number, row in enumerate(own):
-            row[0] = str((number + (split == "train")) % 2)
-    assert verdicts(rows, "row_order") == {"row_order": "miss"}
-
-
-def test_labels_in_blocks_are_found(verdicts) -> None:
-    rows = clean_rows()
-    for own in rows.values():
-        own.sort()
-    assert verdicts(rows, "row_order") == {"row_order": "miss"}
-
-
-def test_length_that_tells_is_found_only_in_what_is_constructed(verdicts) -> None:
+@pytest.mark.parametrize(
+    ("of_one", "of_zero", "verdict"),
+    [
+        ("{} nada más se supo de todo aquello.", "{}", "miss"),
+        ("Hoy {}", "Aye {}", "solved by surface form"),
+    ],
+)
+def test_texts_that_tell_are_found_only_in_what_is_constructed(
+    verdicts, baselines, tmp_path, of_one: str, of_zero: str, verdict: str
+) -> None:
+    """The length is a fault; words alone are named."""
     rows = clean_rows(texts=1)
-    for own in rows.values():
-        for row in own:
-            if row[0] == "1":
-                row[1] = f"{row[1].removesuffix('.')} y nada más se supo de todo aquello."
-    assert verdicts(rows, "baselines", task="section_prediction") == {"baselines": "miss"}
-    assert verdicts(rows, "baselines", task=None) == {"baselines": "pass"}
-
-
-def test_a_constructed_dataset_that_words_solve_is_called_so(verdicts, tmp_path) -> None:
-    rows = clean_rows(texts=1)
-    for own in rows.values():
-        for row in own:
-            row[1] = f"{'Hoy' if row[0] == '1' else 'Ayer'[:3]} {row[1]}"
-    found = verdicts(rows, "baselines", task="section_prediction")
-    assert found == {"baselines": "solved by surface form"}
-    assert "**solved by surface form**" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
+    for row in (row for of_split in rows.values() for row in of_split):
+        row[1] = (of_one if row[0] == "1" else of_zero).format(row[1])
+    assert verdicts(rows, "baselines", task="section_prediction") == {"baselines": verdict}
+    assert f"**{verdict}**" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
     assert verdicts(rows, "baselines", task=None) == {"baselines": "pass"}
 
 
@@ -169,16 +171,16 @@ def test_a_constructed_dataset_that_words_solve_is_called_so(verdicts, tmp_path)
 )
 def test_damaged_text_is_found(verdicts, damaged: str) -> None:
     rows = clean_rows()
-    for own in rows.values():
-        for number in range(60):
-            own[number][2] = f"{damaged[:-1]} {own[number][2][-16:-7]}."
+    for of_split in rows.values():
+        for row in of_split[:60]:
+            row[2] = f"{damaged[:-1]} {row[2][-16:-7]}."
     assert verdicts(rows, "text") == {"text": "miss"}
 
 
 def test_tokenised_text_is_joined_before_it_is_judged(verdicts) -> None:
     rows = clean_rows()
-    for own in rows.values():
-        for row in own:
+    for of_split in rows.values():
+        for row in of_split:
             row[1:] = [text.replace(".", " .") for text in row[1:]]
     assert verdicts(rows, "text") == {"text": "pass"}
 
@@ -213,9 +215,9 @@ def test_two_labels_for_one_instance_are_found(verdicts) -> None:
 def test_a_middle_sentence_seen_elsewhere_is_found(verdicts) -> None:
     rows = clean_rows(texts=6)
     chance = random.Random(1)
-    for split, own in rows.items():
-        sources = rows["train"] if split == "test" else own
-        for row in own:
+    for split, of_split in rows.items():
+        sources = rows["train"] if split == "test" else of_split
+        for row in of_split:
             if row[0] == "0":
                 row[3] = chance.choice(sources)[1]
     assert verdicts(rows, "donors", task="discourse_coherence") == {"donors": "miss"}
@@ -264,7 +266,7 @@ def of(report: dict, dataset: str, gate: str) -> str:
     return verdict_of(report["datasets"][dataset]["checks"], gate)
 
 
-def test_our_own_instances_pass(instances, tmp_path) -> None:
+def test_our_own_instances_pass(instances, tmp_path, baselines) -> None:
     report = audit(instances, tmp_path / "audit")
     assert failures_of(report) == []
     assert of(report, "dc_mine", "donors") == "pass"
@@ -339,17 +341,18 @@ def test_declarations_of_what_is_not_there_are_refused(instances, tmp_path, decl
         audit(instances, tmp_path / "audit", inherited=declared)
 
 
-def test_the_same_report_from_two_workers(instances, tmp_path, monkeypatch) -> None:
+def test_the_same_report_from_two_workers(tmp_path, monkeypatch, baselines) -> None:
     monkeypatch.setattr("builders.auditing.auditing.BYTES_A_WORKER", 1)
-    audit(instances, tmp_path / "one", workers=1)
-    audit(instances, tmp_path / "two", workers=2)
+    for name in "ab":
+        rows = {split: of_split[:20] for split, of_split in clean_rows().items()}
+        write_text(rows, tmp_path / "theirs" / name)
+    for workers, out in ((1, "one"), (2, "two")):
+        audit(tmp_path / "theirs", tmp_path / out, workers=workers)
     for name in ("audit.json", "audit.md"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
-def test_the_command_fails_on_a_miss_and_still_writes(
-    tmp_path, write_params, capsys, monkeypatch
-) -> None:
+def test_the_command_fails_on_a_miss_and_still_writes(tmp_path, write_params, capsys) -> None:
     rows = clean_rows()
     rows["test"][0] = rows["test"][1] = rows["train"][0]
     write_text(rows, tmp_path / "theirs" / "ds")

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from test_audit import of
+from test_audit import quick as quick
 
 from builders.auditing.auditing import audit
 from builders.auditing.report import failures_of, undeclared_of
@@ -63,8 +64,8 @@ def ranked(texts: list[str], positives: dict[int, list[int]], documents: str = "
 
 def clusters(*terms: list[str]) -> Rows:
     return [
-        {"id": f"es/{n}", "terms": own, "document_id": f"es/{n}", "cluster": f"{n}"}
-        for n, own in enumerate(terms)
+        {"id": f"es/{n}", "terms": listed, "document_id": f"es/{n}", "cluster": f"{n}"}
+        for n, listed in enumerate(terms)
     ]
 
 

@@ -1,10 +1,8 @@
 """The audit of tasks on treebanks: sentences changed on purpose, and the length as the answer."""
 
-from pathlib import Path
-
 from builders.auditing.gates.baselines import BASELINES
 from builders.auditing.gates.text import TEXT
-from builders.auditing.targets.target import Place, SplitRows, Target, make_rows
+from builders.exchange.target import Place, SplitRows, Target, make_rows
 from builders.tasks import TASKS
 
 SENTENCES = ["Vuelve el barco al puerto de noche.", "Vuelve el de barco al puerto de noche de."]
@@ -14,7 +12,7 @@ def part(texts: list[str], labels: list[int]) -> SplitRows:
     rows = [[text] for text in texts]
     places = [Place("test.parquet", number) for number in range(len(rows))]
     answers = [str(label) for label in labels]
-    return make_rows(rows, rows, answers, [], ["0", "1"], {}, places, Path("test.parquet"))
+    return make_rows(rows, rows, answers, [], ["0", "1"], {}, places)
 
 
 def target(task: str, labels: list[str], train: SplitRows, test: SplitRows) -> Target:

@@ -7,42 +7,39 @@ from pathlib import Path
 
 from documentation import PAGES
 from test_audit import clean_rows, write_text
+from test_audit import quick as quick
 
 from builders.auditing.auditing import audit
 
 
-def test_it_says_what_was_audited_and_by_what(tmp_path: Path) -> None:
-    rows = {split: own[:30] for split, own in clean_rows().items()}
+def cite(folder: Path) -> bytes:
+    """Audit two datasets in a folder, and return what is cited."""
+    rows = {split: of_split[:30] for split, of_split in clean_rows().items()}
     rows["test"][0] = rows["train"][0]
-    for place in ("one", "other"):
-        write_text(rows, tmp_path / place / "theirs" / "a")
-        write_text(rows, tmp_path / place / "theirs" / "b")
-        report = audit(
-            tmp_path / place / "theirs",
-            tmp_path / place / "audit",
-            cited=tmp_path / f"{place}.json",
-        )
-    written = (tmp_path / "one.json").read_bytes()
-    assert (tmp_path / "other.json").read_bytes() == written
-    said = json.loads(written)
-    assert said["audited"] == {"name": "theirs"}
-    (file,) = said["datasets"]["a"]["files"]["test"]
+    for name in "ab":
+        write_text(rows, folder / "theirs" / name)
+    audit(folder / "theirs", folder / "audit", cited=folder / "cited.json")
+    return (folder / "cited.json").read_bytes()
+
+
+def test_it_says_what_was_audited_and_by_what(tmp_path: Path) -> None:
+    written = cite(tmp_path / "one")
+    assert cite(tmp_path / "other") == written
+    cited = json.loads(written)
+    assert cited["audited"] == {"name": "theirs"}
+    facts = cited["datasets"]["a"]
+    (file,) = facts["files"]["test"]
     content = (tmp_path / "one" / "theirs" / "a" / "test.txt").read_bytes()
     digest = sha256(content).hexdigest()
     assert file == {"name": "test.txt", "bytes": len(content), "sha256": digest}
-    assert said["datasets"]["a"]["verdicts"]["leakage"] == "miss"
-    assert said["datasets"]["a"]["rows"] == report["datasets"]["a"]["rows"]
-    (pair, _) = said["shared"]
+    assert facts["verdicts"]["leakage"] == "miss"
+    assert facts["rows"] == dict.fromkeys(("train", "validation", "test"), 30)
+    (pair, _) = cited["shared"]
     assert (pair["dataset"], pair["whole"], pair["in_train"]) == ("a", 90, 1)
 
 
 def test_every_field_is_documented(tmp_path: Path) -> None:
-    rows = {split: own[:30] for split, own in clean_rows().items()}
-    rows["test"][0] = rows["train"][0]
-    for name in "ab":
-        write_text(rows, tmp_path / "theirs" / name)
-    audit(tmp_path / "theirs", tmp_path / "audit", cited=tmp_path / "cited.json")
-    cited = json.loads((tmp_path / "cited.json").read_bytes())
+    cited = json.loads(cite(tmp_path))
     section = PAGES["docs/audit.md"].split("### JSON to cite")[1]
     described = {
         field: set(re.findall(r"`(\w+)`", row))

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from test_audit import Rows, clean_rows, sentence, write_text
+from test_audit import baselines as baselines
+from test_audit import quick as quick
 
 from builders.auditing.auditing import audit
 
@@ -133,7 +135,7 @@ def test_donors_are_found_by_their_text(folder, monkeypatch) -> None:
 
 def test_unlisted_boilerplate_and_swallowed_rows_are_found(folder, monkeypatch) -> None:
     rows = clean_rows(texts=1)
-    ones = [row for own in rows.values() for row in own if row[0] == "1"]
+    ones = [row for of_split in rows.values() for row in of_split if row[0] == "1"]
     for row in ones[:40]:
         row[1] = f"Sigue las noticias de hoy en la red de {row[1]}"
     for row in rows["valid"]:
@@ -167,7 +169,9 @@ def test_nodes_that_a_tree_lacks_are_found(folder, monkeypatch) -> None:
     ]
 
 
-def test_a_dataset_of_one_split_has_baselines_and_no_order_by_class(folder, monkeypatch) -> None:
+def test_a_dataset_of_one_split_has_baselines_and_no_order_by_class(
+    folder, monkeypatch, baselines
+) -> None:
     folder.mkdir()
     for name in ("pos", "neg"):
         texts = [f"Una obra {'buena' if name == 'pos' else 'mala'} del año {n}." for n in range(60)]

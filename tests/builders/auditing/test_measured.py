@@ -8,12 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document, write_as_read
 from contents import contents, flip_bit
+from test_audit import quick as quick
 
-from builders.auditing import measured
+from builders.auditing import measuring
 from builders.auditing.auditing import audit
 from builders.auditing.report import failures_of
-from builders.auditing.targets.finding import find_targets
 from builders.building.building import build
+from builders.exchange.finding import find_targets
 from corpora_recipes.running.memo import Memo
 
 INSTANCES, OUT = Path("instances"), Path("audit")
@@ -78,7 +79,7 @@ def test_a_flipped_bit_is_not_believed() -> None:
 @pytest.mark.parametrize("decides", ["code_digest", "stage_versions"])
 def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None:
     assert new() == 2
-    monkeypatch.setattr(measured, decides, lambda _: "another")
+    monkeypatch.setattr(measuring, decides, lambda _: "another")
     assert new() == 2
     assert new() == 0
 
@@ -86,5 +87,5 @@ def test_other_code_or_libraries_measure_anew(monkeypatch, decides: str) -> None
 def test_boilerplate_is_part_of_the_key() -> None:
     location = find_targets(INSTANCES)[0]
     patterns = [[], [re.compile("Véase")], [re.compile("Véase", re.IGNORECASE)]]
-    keys = [measured.key_of(location, own) for own in patterns]
+    keys = [measuring.key_of(location, each) for each in patterns]
     assert all(keys.count(key) == 1 for key in keys)

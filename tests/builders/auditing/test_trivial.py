@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import RidgeClassifier
 from threadpoolctl import threadpool_limits
 
-from builders.auditing.standard_errors import correlation_error, standard_error
+from builders.auditing.statistics import correlation_error, standard_error
 from builders.auditing.trivial import (
     MANY_CLASSES,
     RIDGE_ALPHA,
@@ -190,10 +190,10 @@ def test_buckets_that_are_empty_in_train_change_no_prediction(filled: int) -> No
 
 def test_many_classes_are_told_by_their_word() -> None:
     classes = MANY_CLASSES + 10
-    own = [f"{word}x" for word in WORDS] + [f"{word}z" for word in WORDS]
+    words = [f"{word}x" for word in WORDS] + [f"{word}z" for word in WORDS]
 
     def plant(g: Generator, label: int) -> list[str]:
-        return [f"{sentence(g, 4)} {own[label]} {sentence(g, 4)}"]
+        return [f"{sentence(g, 4)} {words[label]} {sentence(g, 4)}"]
 
     found = scores(plant, classes, train=20 * classes)
     assert found["bag_of_words"] > 0.95

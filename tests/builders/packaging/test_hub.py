@@ -2,9 +2,10 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -26,7 +27,7 @@ from builders.plan.rankings import rankings_of
 from builders.store.schema import labels_of
 from builders.store.shards import digests
 from corpora_recipes.recipe import Corpus
-from corpora_recipes.records import Dialogue
+from corpora_recipes.records import Dialogue, Document, Example
 from corpora_recipes.running.errors import InputError
 
 REPOSITORY = "probeta/discoeval-es"
@@ -41,11 +42,7 @@ TASKS = {
 def packaged_once(tmp_path_factory, make_corpus) -> Path:
     """Return a folder of records, instances, their audit and their package, `hub`."""
     folder: Path = tmp_path_factory.mktemp("packaged")
-    corpus = make_corpus(datasets=TASKS)
-    records = write_as_read(folder, [document(n) for n in range(80)])
-    build(corpus, records, folder / "instances" / "corpora" / "mine", "upstream")
-    audit(folder / "instances", folder / "audit")
-    pack(folder, corpus)
+    made(folder, make_corpus(datasets=TASKS))
     return folder
 
 
@@ -56,9 +53,38 @@ def packaged(packaged_once: Path, tmp_path: Path) -> Path:
     return tmp_path / "hub"
 
 
-def pack(folder: Path, corpus: Corpus, sources: str = "upstream") -> None:
-    groups = groups_of([corpus], {}, sources)
+def pack(
+    folder: Path,
+    *corpora: Corpus,
+    sources: str = "upstream",
+    rankings: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    groups = groups_of(corpora, rankings, sources)
     package(groups, folder / "instances", folder / "audit" / "audit.json", folder / "hub")
+
+
+def made(
+    folder: Path,
+    corpus: Corpus,
+    records: Sequence[Document | Example] = (),
+    sources: str = "upstream",
+) -> str:
+    """Build, audit and package a corpus, of documents unless told otherwise; return its pages."""
+    folder.mkdir(exist_ok=True)
+    path = write_as_read(folder, records or [document(n) for n in range(80)])
+    build(corpus, path, folder / "instances" / "corpora" / "mine", sources)
+    audit(folder / "instances", folder / "audit")
+    pack(folder, corpus, sources=sources)
+    return pages(folder / "hub")
+
+
+def composed(folder: Path, rankings: Mapping[str, Any], *corpora: Corpus) -> Path:
+    """Compose the only ranking, audit and package all, and return the package."""
+    (ranking,) = rankings_of(rankings, corpora, "upstream")
+    compose(ranking, folder, folder / "instances" / "rankings" / ranking.name, "upstream")
+    audit(folder / "instances", folder / "audit")
+    pack(folder, *corpora, rankings=rankings)
+    return folder / "hub"
 
 
 @pytest.fixture(scope="module")
@@ -90,17 +116,12 @@ def pages(folder: Path) -> str:
 
 
 def expected(folder: Path) -> dict[str, list]:
-    found = {}
+    found: dict[str, list] = {}
     for path in sorted(folder.glob("*/*.parquet")):
-        rows = pq.read_table(path).to_pylist()
-        names = labels_of(pq.read_schema(path)) if "label" in rows[0] else None
-        split = path.name.split("-")[0]
-        found[f"{path.parent.name}/{split}"] = [
-            len(rows),
-            names,
-            rows[0]["id"],
-            rows[0].get("label"),
-        ]
+        first, *others = pq.read_table(path).to_pylist()
+        names = labels_of(pq.read_schema(path)) if "label" in first else None
+        name = f"{path.parent.name}/{path.name.split('-')[0]}"
+        found[name] = [1 + len(others), names, first["id"], first.get("label")]
     return found
 
 
@@ -113,7 +134,7 @@ def test_loads_from_a_folder(packaged: Path, loader, requests) -> None:
 
 
 def test_examples_load_and_their_card_says_what_they_are(
-    tmp_path, example_corpus, write_records, loader, monkeypatch
+    tmp_path, example_corpus, loader, monkeypatch
 ) -> None:
     # With 41 classes in 10 folds, the trees of the audit take seconds.
     monkeypatch.setitem(trivial.TREES, "max_iter", 1)
@@ -133,9 +154,7 @@ def test_examples_load_and_their_card_says_what_they_are(
         for n in range(41, 123)
     ]
     examples += [caption(n, label=None) for n in range(12)]
-    build(corpus, write_records(examples), tmp_path / "instances" / "corpora" / "mine", "upstream")
-    audit(tmp_path / "instances", tmp_path / "audit")
-    pack(tmp_path, corpus)
+    card = made(tmp_path, corpus, examples)
     loaded = loader.load(tmp_path / "hub")
     assert loaded == expected(tmp_path / "hub")
     assert {name: found[0] for name, found in loaded.items()} == {
@@ -145,7 +164,6 @@ def test_examples_load_and_their_card_says_what_they_are(
         "words/train": 82,
         "sts/test": 12,
     }
-    card = pages(tmp_path / "hub")
     for line in (
         "| [`opinions`](opinions/README.md) | sentence classification | Mine | 27 | 3 | 10 | ",
         "(words/README.md) | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | ",
@@ -212,22 +230,15 @@ def test_facts_of_a_corpus_cannot_break_the_card(packaged, tmp_path, make_corpus
     assert f"\n> {chr(92)}{shown}\n" in card
     lines = card.splitlines()
     for start in ("#", "---", "|", "<", "- ", "```"):
-        now, then = (sum(line.startswith(start) for line in own) for own in (lines, before))
+        now, then = (sum(line.startswith(start) for line in page) for page in (lines, before))
         assert now == then, start
     # In the head, which is YAML, it is quoted.
     below = card.split("---\n", 2)[2].splitlines()
     assert not any("<script>" in line.replace("\\<", "") for line in below)
 
 
-def test_the_card_says_if_the_texts_are_samples(
-    packaged, tmp_path, make_corpus, write_records
-) -> None:
-    corpus = make_corpus(datasets=TASKS)
-    records = write_records([document(n) for n in range(80)])
-    build(corpus, records, tmp_path / "instances" / "corpora" / "mine", "sample")
-    audit(tmp_path / "instances", tmp_path / "audit")
-    pack(tmp_path, corpus, "sample")
-    card = pages(tmp_path / "hub")
+def test_the_card_says_if_the_texts_are_samples(tmp_path, make_corpus) -> None:
+    card = made(tmp_path, make_corpus(datasets=TASKS), sources="sample")
     assert "samples that are part of Probeta" in card
     assert "| Mine (sample) |" in card
 
@@ -258,7 +269,7 @@ def test_unbuilt_or_stale_instances_are_refused(packaged, tmp_path, make_corpus)
     with pytest.raises(InputError, match=r"version '1\.0\.0', not '2\.0\.0'"):
         pack(tmp_path, make_corpus(datasets=changed))
     with pytest.raises(InputError, match="sample False, not True"):
-        pack(tmp_path, make_corpus(datasets=TASKS), "sample")
+        pack(tmp_path, make_corpus(datasets=TASKS), sources="sample")
     with pytest.raises(InputError, match="found:    none"):
         pack(tmp_path, make_corpus(name="other"))
     assert (packaged / "README.md").exists()
@@ -274,40 +285,23 @@ def test_an_audit_of_other_rows_is_refused(packaged, tmp_path, make_corpus) -> N
     report = json.loads(path.read_text("utf-8"))
     report["datasets"]["sp_mine"]["content"]["test"] = "0" * 64
     path.write_text(json.dumps(report), "utf-8")
-    with pytest.raises(InputError, match="run `probeta audit"):
+    with pytest.raises(InputError, match=r"sp_mine\n.*the audit of the instances"):
         pack(tmp_path, make_corpus(datasets=TASKS))
     path.unlink()
     with pytest.raises(InputError, match="run the audit again"):
         pack(tmp_path, make_corpus(datasets=TASKS))
 
 
-def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus, write_records) -> None:
+def test_the_card_shows_audit_example_and_changes(tmp_path, make_corpus) -> None:
     latest = {"sp_wiki": {"task": "sentence_position", "version": "1.1.0"}}
-    corpus = make_corpus(datasets=latest)
-    build(
-        corpus,
-        write_records([document(n) for n in range(80)]),
-        tmp_path / "instances" / "corpora" / "mine",
-        "upstream",
-    )
-    audit(tmp_path / "instances", tmp_path / "audit")
-    pack(tmp_path, corpus)
-    card = pages(tmp_path / "hub")
+    card = made(tmp_path, make_corpus(datasets=latest))
     assert " | 0 | 0 | pass |" not in card  # it is in audit.json
     assert "| 4. Trivial baselines | bag_of_words |" in card
     assert "Un verano llegó una draga." in card
     first, second = card.index("| 1.1.0 | 2026-11-22: "), card.index("| 1.0.0 | 2026-11-21: ")
     assert first < second
     changed = {"sp_wiki": {"task": "sentence_position", "version": "1.0.1"}}
-    corpus = make_corpus(datasets=changed)
-    build(
-        corpus,
-        write_records([document(n) for n in range(80)]),
-        tmp_path / "instances" / "corpora" / "mine",
-        "upstream",
-    )
-    pack(tmp_path, corpus)
-    assert "2026-11-22: " not in pages(tmp_path / "hub")
+    assert "2026-11-22: " not in made(tmp_path / "changed", make_corpus(datasets=changed))
 
 
 def test_the_latest_changes_are_of_the_shipped_versions(repository: Path) -> None:
@@ -345,21 +339,9 @@ def neighbours(tmp_path, make_corpus, write_records) -> Path:
     clusters = [cluster("es", name, "pleamar", "bajamar", "Estoa") for name in ("a", "b")]
     records = write_records([*scored, *clusters], "pairs")
     write_records([*plain, pair(9, ("La isla.", "El cabo."))], "more")
-    rankings = {
-        "rank": {
-            "task": "sentence_ranking",
-            "language": "es",
-            "pairs": ["pairs/scored", "more"],
-        }
-    }
-    folder = tmp_path / "instances"
-    build(pairs, records, folder / "corpora" / "pairs", "upstream")
-    (ranking,) = rankings_of(rankings, [pairs, more], "upstream")
-    compose(ranking, tmp_path, folder / "rankings" / "rank", "upstream")
-    audit(folder, tmp_path / "audit")
-    groups = groups_of([pairs, more], rankings, "upstream")
-    package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
-    return tmp_path / "hub"
+    build(pairs, records, tmp_path / "instances" / "corpora" / "pairs", "upstream")
+    entry = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored", "more"]}
+    return composed(tmp_path, {"rank": entry}, pairs, more)
 
 
 def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
@@ -403,14 +385,7 @@ def test_the_card_of_unscored_words(tmp_path, make_corpus, write_records) -> Non
     write_records([pair(1, ("barca", "bote"), collection="words")], "pairs")
     write_records([Dialogue("f", "", [["La barca, la barca."]], "train")], "films")
     entry = {"task": "word_ranking", "language": "es", "pairs": ["pairs"], "vocabulary": "films"}
-    rankings = {"rank": entry}
-    folder = tmp_path / "instances"
-    (ranking,) = rankings_of(rankings, [pairs, films], "upstream")
-    compose(ranking, tmp_path, folder / "rankings" / "rank", "upstream")
-    audit(folder, tmp_path / "audit")
-    groups = groups_of([pairs, films], rankings, "upstream")
-    package(groups, folder, tmp_path / "audit" / "audit.json", tmp_path / "hub")
-    card = pages(tmp_path / "hub")
+    card = pages(composed(tmp_path, {"rank": entry}, pairs, films))
     for line in (
         "- Positives from `pairs/words`: its pairs; 1 different pairs.\n",
         "- Background: every text of these collections.\n",
@@ -453,9 +428,8 @@ def test_croissant_describes_rankings(neighbours: Path) -> None:
 def test_a_ranking_of_other_parts_is_refused(neighbours: Path, tmp_path, make_corpus) -> None:
     corpora = [corpus_of_pairs(make_corpus()), corpus_of_pairs(make_corpus(), "more")]
     entry = {"task": "sentence_ranking", "language": "es", "pairs": ["pairs/scored"]}
-    groups = groups_of(corpora, {"rank": entry | {"background": ["more"]}}, "upstream")
     with pytest.raises(InputError, match="run `probeta compose --only rank"):
-        package(groups, tmp_path / "instances", tmp_path / "audit" / "audit.json", tmp_path / "h")
+        pack(tmp_path, *corpora, rankings={"rank": entry | {"background": ["more"]}})
 
 
 def test_every_row_names_its_licence(packaged: Path) -> None:
@@ -512,7 +486,7 @@ def test_leaderboards_have_what_is_scored(packaged_once: Path, neighbours: Path)
 
 def test_the_audit_says_which_corpus_and_benchmark(packaged_once: Path) -> None:
     audit = json.loads((packaged_once / "hub" / "audit.json").read_text("utf-8"))
-    found = {(own["title"], own["benchmark"]) for own in audit["datasets"].values()}
+    found = {(facts["title"], facts["benchmark"]) for facts in audit["datasets"].values()}
     # The user's own datasets belong to none.
     assert len(audit["datasets"]) == 3
     assert {benchmark for _, benchmark in found} == {""}
@@ -529,14 +503,9 @@ def test_the_head_says_what_the_hub_asks(packaged_once: Path, neighbours: Path) 
     assert "extra_gated_prompt" not in made
 
 
-def test_a_licence_without_a_name_on_the_hub_is_linked(
-    tmp_path, make_corpus, write_records
-) -> None:
+def test_a_licence_without_a_name_on_the_hub_is_linked(tmp_path, make_corpus) -> None:
     corpus = make_corpus(datasets={"bso_mine": TASKS["bso_mine"]})
     corpus = replace(corpus, facts=replace(corpus.facts, licence="research only"))
-    records = write_records([document(n) for n in range(80)])
-    build(corpus, records, tmp_path / "instances" / "corpora" / "mine", "upstream")
-    audit(tmp_path / "instances", tmp_path / "audit")
-    pack(tmp_path, corpus)
+    made(tmp_path, corpus)
     head = header(tmp_path / "hub")
     assert (head["license"], head["license_link"]) == ("other", "LICENSE.md")

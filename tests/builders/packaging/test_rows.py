@@ -107,9 +107,9 @@ def test_the_audit_of_a_package_has_the_digests_of_its_rows(pack: Pack) -> None:
     facts = json.loads((PACKAGE / "audit.json").read_bytes())["datasets"]
     instances = json.loads((AUDIT / "audit.json").read_bytes())["datasets"]
     for entry in digests(PACKAGE):
-        own = facts[entry["config"]]
-        assert own["content"][entry["split"]] == entry["content"]
-        assert own["content"] != instances[entry["config"]]["content"]
+        packaged = facts[entry["config"]]
+        assert packaged["content"][entry["split"]] == entry["content"]
+        assert packaged["content"] != instances[entry["config"]]["content"]
 
 
 def with_tokens(dataset: Dataset, instances: Path, target: Path) -> list[dict]:
@@ -134,11 +134,11 @@ def test_words_of_a_language_without_rules_stay_whole(tmp_path, make_corpus, wri
 def test_tokens_stand_beside_the_texts_in_row_groups(tmp_path, make_corpus, monkeypatch) -> None:
     monkeypatch.setattr(shards, "ROW_GROUP", 10)
     (dataset,) = datasets_of(make_corpus(datasets={"bso": {"task": "sentence_ordering"}}), "sample")
-    own = [
+    rows_in = [
         {"id": f"r{n}", "sentences": ["¿Qué?", f"Son {n}."], "label": n % 2, "document_id": "d"}
         for n in range(25)
     ]
-    write_split(own, dataset, "test", ["a", "b"], tmp_path / "in")
+    write_split(rows_in, dataset, "test", ["a", "b"], tmp_path / "in")
     natural = pq.read_table(next((tmp_path / "in").iterdir())).to_pylist()
     found = with_tokens(dataset, tmp_path / "in", tmp_path)
     assert [row.pop("tokens") for row in found] == [

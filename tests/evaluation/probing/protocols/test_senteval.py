@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from probe_problems import QUICK, blobs, folds, generator, splits
 
-from builders.auditing.correlation import pearson
+from builders.auditing.statistics import pearson
 from corpora_recipes.running.errors import InputError
 from evaluation.data.features import FEATURES
 from evaluation.measures.metrics import measure

@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from builders.auditing.targets.parquet import from_parquet
-from builders.auditing.targets.tables import from_files
-from builders.auditing.targets.target import SPLIT_NAMES, Columns, Layout, Location, Target
+from builders.exchange.parquet import from_parquet
+from builders.exchange.tables import from_files
+from builders.exchange.target import SPLIT_NAMES, Columns, Layout, Location, Target
 from builders.tasks import TASKS
-from corpora_recipes.records import KINDS, SPLITS, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.records import SPLITS, Split
+from corpora_recipes.running.errors import InputError, ParamsError
 from corpora_recipes.running.limits import LONGEST_ROW
 
 # Opening a pickle can run any code that its author put into it.
@@ -62,19 +62,14 @@ def find_targets(
     detokenised by simple rules. The name of a dataset is that of its folder or its one file, or the
     path, joined by "_", if two would have the same name; without Parquet it is always the path.
 
-    Args:
-        folder: where to look.
-        task: see ``Location``.
-        language: see ``Location``.
-        records: see ``Location``.
-        columns: see ``Location``.
+    Args: see ``Location``.
 
     Raises:
-        InputError: no dataset was found, a split or a name is ambiguous, or the task or the kind
-            of records is unknown.
+        InputError: no dataset was found, a split or a name is ambiguous, or the task is unknown.
     """
-    _check_known("--task", task, [name for name in TASKS if TASKS[name].target == "label"])
-    _check_known("--records", records, KINDS)
+    tasks = [name for name in TASKS if TASKS[name].target == "label"]
+    if task is not None and task not in tasks:
+        raise ParamsError(f"--task {task}", f"one of {', '.join(tasks)}, or nothing", repr(task))
     homes: dict[Path, list[Path]] = {}
     for path in _visible(folder):
         if path.suffix.lower() not in PICKLES:
@@ -88,7 +83,7 @@ def find_targets(
             todo = "let its authors, or somebody who trusts them, write it as JSON Lines"
         expected = "datasets: <dataset>/train-00000-of-00001.parquet or <dataset>/train.txt, and "
         expected += "the same for validation and test"
-        raise InputError(folder, expected=expected, found=found, todo=todo)
+        raise InputError(folder, expected, found, todo)
     stated = (task, language, records, columns or Columns())
     top = folder.resolve().name
     locations = [
@@ -122,16 +117,6 @@ def split_of(path: Path) -> tuple[str, Split] | None:
         stem = path.parent.name
     match = _SPLIT.fullmatch(stem)
     return (match[1] or "", SPLIT_NAMES[match[2].lower()]) if match else None
-
-
-def _check_known(option: str, value: str | None, known: Sequence[str]) -> None:
-    if value is not None and value not in known:
-        raise InputError(
-            f"{option} {value}",
-            expected=f"one of {', '.join(known)}, or nothing",
-            found=repr(value),
-            todo="correct the value, or leave the option out",
-        )
 
 
 def _visible(folder: Path) -> list[Path]:
@@ -211,20 +196,15 @@ def _check_sources(home: Path, splits: _Files) -> None:
         sources = sorted({_SHARD.sub(r"-*\1", path.name) for path in paths})
         folders = {path.parent for path in paths}
         if len(sources) > 1 and folders == {home}:
-            raise InputError(
-                home,
-                expected=f"one file, or the shards of one, for {split}",
-                found=" and ".join(sources),
-                todo="move all but one to another folder",
-            )
+            expected, todo = f"one file, or the shards of one, for {split}", "move all but one away"
+            raise InputError(home, expected, " and ".join(sources), todo)
     files = [path for paths in splits.values() for path in paths]
     if len({path.suffix == ".parquet" for path in files}) > 1:
-        raise InputError(
-            home,
-            expected="Parquet files or text files for all splits",
-            found=", ".join(path.name for path in files),
-            todo="move one kind to another folder",
+        expected, found = (
+            "Parquet files or text files for all splits",
+            ", ".join(path.name for path in files),
         )
+        raise InputError(home, expected, found, "move one kind to another folder")
 
 
 def _is_probing(path: Path) -> bool:
@@ -245,10 +225,6 @@ def _names(folder: Path, datasets: Sequence[_Dataset]) -> list[str]:
     for name, count in Counter(names).items():
         if count > 1:
             same = [str(d[2]) for d, other in zip(datasets, names, strict=True) if other == name]
-            raise InputError(
-                folder,
-                expected="a name for each dataset",
-                found=f"{name} for {' and '.join(same)}",
-                todo="rename one of them",
-            )
+            found = f"{name} for {' and '.join(same)}"
+            raise InputError(folder, "a name for each dataset", found, "rename one of them")
     return names

@@ -1,4 +1,7 @@
-"""Finds the datasets of a repository of the Hugging Face Hub: data files alone, at one commit."""
+"""Finds the datasets of a repository of the Hugging Face Hub, or of a task of mteb.
+
+Data files alone are downloaded, at one commit.
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +15,11 @@ import httpx2
 from huggingface_hub import DatasetInfo, HfApi, snapshot_download
 from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 
-from builders.auditing.targets.finding import PICKLES, find_targets, split_of
-from builders.auditing.targets.target import SPLIT_NAMES, Columns, Location
+from builders.exchange.finding import PICKLES, find_targets, split_of
+from builders.exchange.leaderboard import short_code
+from builders.exchange.target import SPLIT_NAMES, Columns, Location
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, ParamsError
 
 # What is downloaded; scripts and pickles, which could run code, are not.
 DATA = (".parquet", ".csv", ".tsv", ".txt", ".json", ".jsonl")
@@ -24,6 +28,7 @@ CONVERTED = "refs/convert/parquet"
 # Of all files, in bytes: what an audit can hold in memory.
 LARGEST = 2 << 30
 
+_ADD_LANGUAGE = "choose with --language, such as --language es"
 _NAME = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^@]+?))?(?:/(.+))?")
 
 
@@ -34,7 +39,7 @@ class Source:
     Attributes:
         name: as it was given.
         repository: on the Hub, such as ``ORG/NAME``.
-        asked: the branch, tag or commit that was asked for; "" for the newest state.
+        asked: the branch, tag or commit; "" for the newest state.
         revision: the commit that was audited.
     """
 
@@ -47,9 +52,7 @@ class Source:
 def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]]:
     """Download the data files of ``hf://datasets/ORG/NAME[@REVISION][/FOLDER]``.
 
-    Args:
-        name: the name; a folder restricts it to the files in there.
-        language: of the texts; None for that of the card.
+    Without a language, it is that of the card.
 
     Raises:
         InputError: the name is not of this form; the repository, the revision or data files are
@@ -57,12 +60,8 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
     """
     match = _NAME.fullmatch(name)
     if match is None:
-        raise InputError(
-            name,
-            expected="hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will",
-            found=name,
-            todo="correct the name",
-        )
+        form = "hf://datasets/ORG/NAME[@REVISION][/FOLDER], the parts in brackets at will"
+        raise ParamsError(name, form, name)
     repository, asked, folder = match.groups(default="")
     source, locations = repository_targets(repository, asked, folder, language=language)
     return replace(source, name=name), locations
@@ -71,7 +70,7 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
 def repository_targets(
     repository: str, asked: str, folder: str = "", *, language: str | None, config: str = ""
 ) -> tuple[Source, list[Location]]:
-    """Download the data files of a repository, and return its datasets.
+    """Download the data files of a repository, and return its datasets; see ``hub_targets``.
 
     Args:
         repository: such as ``ORG/NAME``.
@@ -79,9 +78,6 @@ def repository_targets(
         folder: only files below it; "" for all.
         language: of the texts; None for that of the card.
         config: only this configuration of the card; "" for all.
-
-    Raises:
-        InputError: see ``hub_targets``.
     """
     info = _info(repository, asked or None)
     files = _data_files(info, folder)
@@ -91,12 +87,9 @@ def repository_targets(
         info, files = _converted(repository, asked, folder, info)
     sizes = {sibling.rfilename: sibling.size or 0 for sibling in info.siblings or ()}
     if (size := sum(sizes[name] for name in files)) > LARGEST:
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected=f"at most {LARGEST:,} bytes of data",
-            found=f"{size:,} bytes in {len(files):,} files",
-            todo=f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub",
-        )
+        todo = f"name a folder: hf://datasets/{repository}/FOLDER; see its files at the Hub"
+        found = f"{size:,} bytes in {len(files):,} files"
+        raise InputError(_at(repository), f"at most {LARGEST:,} bytes of data", found, todo)
     if config:
         configs = {config: configs[config]} if config in configs else {}
         listed = {path for paths in configs.get(config, {}).values() for path in paths}
@@ -115,7 +108,7 @@ def repository_targets(
     source = Source(f"hf://datasets/{repository}", repository, asked, str(info.sha))
     if len(locations) == 1:
         return source, [replace(locations[0], name=title)]
-    return source, [replace(place, name=f"{title}_{place.name}") for place in locations]
+    return source, [replace(each, name=f"{title}_{each.name}") for each in locations]
 
 
 def _info(repository: str, revision: str | None) -> DatasetInfo:
@@ -166,14 +159,12 @@ def _converted(
     if not files:
         names = sorted(sibling.rfilename for sibling in info.siblings or ())
         pickles = [name for name in names if Path(name).suffix.lower() in PICKLES]
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected="data files named by split, such as train.parquet or test.jsonl",
-            found=f"pickles, which can run any code when they are opened: {', '.join(pickles)}"
-            if pickles
-            else ", ".join(names) or "no files",
-            todo="ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run",
-        )
+        found = ", ".join(pickles or names) or "no files"
+        if pickles:
+            found = f"pickles, which can run any code when they are opened: {found}"
+        expected = "data files named by split, such as train.parquet or test.jsonl"
+        todo = "ask the authors for Parquet, CSV or JSON Lines; scripts and pickles are not run"
+        raise InputError(_at(repository), expected, found, todo)
     return converted, files
 
 
@@ -181,12 +172,8 @@ def _language(repository: str, card: Mapping[str, Any]) -> str:
     stated = card.get("language") or []
     languages = [stated] if isinstance(stated, str) else stated
     if len(languages) != 1:
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected="a card that says one language",
-            found=", ".join(map(str, languages)) or "none",
-            todo="add --language, such as --language es",
-        )
+        found = ", ".join(map(str, languages)) or "none"
+        raise InputError(_at(repository), "a card that says one language", found, _ADD_LANGUAGE)
     return str(languages[0])
 
 
@@ -202,9 +189,80 @@ def _failures(repository: str) -> Iterator[None]:
             todo = "correct the name; for a private or gated dataset, log in with `hf auth login`"
         elif isinstance(error, RevisionNotFoundError):
             todo = "correct the revision: a branch, a tag or a commit"
-        raise InputError(
-            f"the Hugging Face Hub, {repository}",
-            expected="a dataset that can be downloaded",
-            found=f"{type(error).__name__}: {' '.join(str(error).split())}",
-            todo=todo,
-        ) from error
+        found = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        expected = "a dataset that can be downloaded"
+        raise InputError(_at(repository), expected, found, todo) from error
+
+
+def _at(repository: str) -> str:
+    return f"the Hugging Face Hub, {repository}"
+
+
+def mteb_targets(
+    name: str, language: str | None, columns: Columns
+) -> tuple[Source, list[Location]]:
+    """Download the dataset of ``mteb:TASK``, as its authors published it: labelled texts.
+
+    What mteb does to the rows after loading them (``dataset_transform``) is not done. Of a task in
+    several languages, ``language`` is the one to audit; without columns, they are the task's.
+
+    Raises:
+        InputError: mteb is not installed; it knows no such task; the task has no texts with labels
+            or scores, or several languages; or the Hub fails, see ``hub_targets``.
+    """
+    task = _task(name)
+    columns = columns if columns != Columns() else _columns(name, task)
+    config, language = _subset(name, task, language)
+    about = task.metadata.dataset
+    source, locations = repository_targets(
+        about["path"], about["revision"], language=language, config=config or about.get("name", "")
+    )
+    return replace(source, name=name), [
+        replace(location, records="examples", columns=columns) for location in locations
+    ]
+
+
+def _task(name: str) -> Any:
+    try:
+        import mteb
+    except ImportError:
+        todo = "pip install 'probeta[mteb]' (in a checkout: uv sync --extra mteb)"
+        expected = "the package mteb, which knows its tasks"
+        raise InputError(name, expected, "it is not installed", todo) from None
+    try:
+        return mteb.get_task(name.removeprefix("mteb:"))
+    except KeyError as error:
+        todo = "correct the name; `mteb available-tasks` lists them"
+        found = " ".join(str(error).split())
+        raise InputError(name, "a task that this version of mteb knows", found, todo) from None
+
+
+def _columns(name: str, task: Any) -> Columns:
+    kind = task.metadata.type
+    if kind == "Classification":
+        return Columns((task.input_column_name,), task.label_column_name)
+    if kind == "PairClassification":
+        texts = (task.input1_column_name, task.input2_column_name)
+        return Columns(texts, task.label_column_name)
+    if kind == "STS":
+        return Columns(tuple(task.column_names), score="score")
+    dataset = "hf://datasets/{path}@{revision}".format_map(task.metadata.dataset)
+    todo = f"audit its dataset by name, with --columns: {dataset}"
+    expected = "a task of type Classification, PairClassification or STS"
+    raise InputError(name, expected, kind, todo)
+
+
+def _subset(name: str, task: Any, language: str | None) -> tuple[str, str]:
+    """Return the configuration to audit ("" for the only one) and the language of its texts."""
+    languages = task.metadata.eval_langs
+    subsets = languages if isinstance(languages, dict) else {"": languages}
+    codes = {config: {*map(short_code, of_subset)} for config, of_subset in subsets.items()}
+    fits = [
+        (config, code)
+        for config, (code, *others) in codes.items()
+        if not others and language in (None, code)
+    ]
+    if len(fits) != 1:
+        found = ", ".join(sorted(set().union(*codes.values())))
+        raise InputError(name, "one language", found, _ADD_LANGUAGE)
+    return fits[0]

@@ -1,8 +1,6 @@
-"""Pearson's correlation, of baselines here and of probes: that of ``scipy.stats``, to the bit.
+"""Pearson's correlation, standard errors, and how many of them are chance."""
 
-But the import of ``scipy.stats`` takes a second of every process that measures.
-"""
-
+import math
 from typing import Any
 
 import numpy as np
@@ -31,3 +29,21 @@ def _direction(side: Values) -> Doubles:
     largest = np.abs(centred).max()
     direction: Doubles = centred / (largest * np.sqrt(np.square(centred / largest).sum()))
     return direction
+
+
+# A value beyond its limit by up to so many standard errors may be so by chance: with two, several
+# of the hundreds that are measured at once would miss.
+ERRORS = 3
+
+
+def correlation_error(correlation: float, rows: int) -> float:
+    """Return the standard error of Pearson's correlation (-1 … 1) on that many rows.
+
+    By (1 - r²) / √(n - 1), the large-sample form for normally distributed values; 1 for one row.
+    """
+    return (1 - correlation**2) / math.sqrt(max(1, rows - 1))
+
+
+def standard_error(accuracy: float, rows: int) -> float:
+    """Return the binomial standard error of an accuracy (0 … 1) on that many rows (1 or more)."""
+    return math.sqrt(accuracy * (1 - accuracy) / rows)

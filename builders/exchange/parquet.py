@@ -9,9 +9,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as types
 
-from builders.auditing.targets.guessing import LABEL_NAMES, SCORE_NAMES, choose
-from builders.auditing.targets.making import Cell, Row, check_filled, make_target
-from builders.auditing.targets.target import Columns, Location, Place, Target, no_rows
+from builders.exchange.making import (
+    LABEL_NAMES,
+    SCORE_NAMES,
+    Cell,
+    Row,
+    check_filled,
+    choose,
+    make_target,
+)
+from builders.exchange.target import Columns, Location, Place, Target, no_rows
 from builders.store.schema import about_of
 from builders.store.shards import opened
 from builders.tasks import TASKS
@@ -93,12 +100,9 @@ def _rows(
         schema = file.schema_arrow
         no_text = {*roles.texts} - {*_text_columns(schema)}
         if no_text or not {*names, *further} <= {*schema.names}:
-            raise InputError(
-                path,
-                expected=f"the columns {', '.join([*names, *further])}",
-                found=", ".join(_shown(schema)),
-                todo="name the columns with --columns, rename them, or build the dataset again",
-            )
+            expected = f"the columns {', '.join([*names, *further])}"
+            todo = "name the columns with --columns, rename them, or build the dataset again"
+            raise InputError(path, expected, ", ".join(_shown(schema)), todo)
         table = file.read(columns=[*names, *further])
         cells = {name: table[name].to_pylist() for name in table.schema.names}
         if classes := _class_names(schema, roles.label):

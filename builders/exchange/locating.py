@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builders.auditing.targets.finding import find_targets
-from builders.auditing.targets.target import Columns, Location
+from builders.exchange.finding import find_targets
+from builders.exchange.target import Columns, Location
 
 if TYPE_CHECKING:
-    from builders.auditing.targets.hub import Source
+    from builders.exchange.hub import Source
 
 
 def locate(
@@ -23,11 +23,10 @@ def locate(
 
     Args:
         target: the folder or the name.
-        task: see ``find_targets``.
-        language: of files that do not state it; None for that of a card or a task, and Spanish in a
-            folder.
-        records: see ``find_targets``.
-        columns: see ``find_targets``; a task of mteb has its own.
+        task: see ``Location``, as for the others.
+        language: None for that of a card or a task, and Spanish in a folder.
+        records: None to tell it by the task and the texts.
+        columns: those to take; a task of mteb has its own.
 
     Returns:
         Where they come from, None for a folder; and where their files are.
@@ -38,11 +37,11 @@ def locate(
     name = str(target)
     columns = columns or Columns()
     if name.startswith("mteb:"):
-        from builders.auditing.targets.mteb import mteb_targets
+        from builders.exchange.hub import mteb_targets
 
         source, locations = mteb_targets(name, language, columns)
     elif name.startswith("hf://"):
-        from builders.auditing.targets.hub import hub_targets
+        from builders.exchange.hub import hub_targets
 
         source, locations = hub_targets(name, language)
         locations = [replace(location, columns=columns) for location in locations]

@@ -9,15 +9,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builders.auditing import damage
-from builders.auditing.damage import (
+from corpora_recipes.running.errors import InputError
+from corpora_recipes.text import damage
+from corpora_recipes.text.damage import (
     FAULTS,
     GROUPS,
     KINDS,
     faults,
     group_of,
 )
-from corpora_recipes.running.errors import InputError
 
 TABLE = yaml.safe_load(Path(damage.__file__).with_suffix(".yaml").read_text("utf-8"))
 ENTRIES: dict[str, dict[str, Any]] = {

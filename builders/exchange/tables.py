@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from builders.auditing.targets.guessing import HEADER_NAMES, choose, is_label
-from builders.auditing.targets.making import Cell, Row, make_target
-from builders.auditing.targets.target import (
+from builders.exchange.making import HEADER_NAMES, Cell, Row, choose, is_label, make_target
+from builders.exchange.target import (
     NUMBER,
     SPLIT_NAMES,
     Layout,
@@ -24,7 +23,7 @@ from builders.auditing.targets.target import (
     other_width,
 )
 from corpora_recipes.records import SPLITS, Split
-from corpora_recipes.running.errors import InputError
+from corpora_recipes.running.errors import InputError, RawError
 
 # "HUM:gr Who …" in the files of TREC: the class, and a finer one that SentEval leaves out.
 _QUESTION = re.compile(r"([A-Z]{2,}):\S* (.*)")
@@ -39,6 +38,7 @@ _Line = tuple[Split, Path, int, Sequence[Cell]]
 # The names of the columns, none if the files do not name them; and the lines.
 _Read = tuple[Sequence[str], Iterable[_Line]]
 _Rows = dict[Split, list[Row]]
+_Numbered = list[tuple[int, Sequence[Cell]]]
 
 
 def from_files(location: Location) -> Target:
@@ -146,20 +146,17 @@ def _side_by_side(paths: Sequence[Path]) -> list[Sequence[str]]:
     """Return the lines of files that belong together: for each number that of every file."""
     columns = [[line for _, line in _lines(path, blank=True)] for path in paths]
     if len({len(column) for column in columns}) > 1:
-        raise InputError(
-            paths[0].parent,
-            expected="as many lines in each of the files that belong together",
-            found=", ".join(f"{p.name} {len(c):,}" for p, c in zip(paths, columns, strict=True)),
-            todo="get the files again",
-        )
+        found = ", ".join(f"{p.name} {len(c):,}" for p, c in zip(paths, columns, strict=True))
+        expected = "as many lines in each of the files that belong together"
+        raise RawError(paths[0].parent, expected, found)
     return list(zip(*columns, strict=True))
 
 
-def _read(path: Path) -> tuple[Sequence[str], list[tuple[int, Sequence[Cell]]]]:
+def _read(path: Path) -> tuple[Sequence[str], _Numbered]:
     """Return the names of the columns of a file, if it has them, and one or more rows."""
     lines = [] if path.suffix == ".json" else list(_lines(path))
     names: Sequence[str] = ()
-    rows: list[tuple[int, Sequence[Cell]]]
+    rows: _Numbered
     if path.suffix in (".json", ".jsonl"):
         names, rows = _json_rows(path, lines)
     elif path.suffix == ".csv" and lines and "\t" not in lines[0][1]:
@@ -175,7 +172,7 @@ def _read(path: Path) -> tuple[Sequence[str], list[tuple[int, Sequence[Cell]]]]:
     return names, rows
 
 
-def _csv_rows(path: Path) -> list[tuple[int, Sequence[Cell]]]:
+def _csv_rows(path: Path) -> _Numbered:
     """Read values separated by commas or semicolons, with quotation marks and a header.
 
     A row may extend over several lines; its number is that of its last line.
@@ -191,14 +188,8 @@ def _csv_rows(path: Path) -> list[tuple[int, Sequence[Cell]]]:
         raise _wrong(path, reader.line_num, expected, str(error)) from None
 
 
-def _json_rows(
-    path: Path, lines: Sequence[tuple[int, str]]
-) -> tuple[Sequence[str], list[tuple[int, Sequence[Cell]]]]:
-    """Read an object or a list for each line, or a JSON file that is a list of them.
-
-    Returns:
-        The names of the columns, none for lists; and the rows with their numbers.
-    """
+def _json_rows(path: Path, lines: Sequence[tuple[int, str]]) -> tuple[Sequence[str], _Numbered]:
+    """Read an object or a list for each line, or a JSON file that is a list of them."""
     if path.suffix == ".jsonl":
         values = [(number, _parsed(line, path, number)) for number, line in lines]
     else:
@@ -209,13 +200,12 @@ def _json_rows(
     first = values[0][1] if values else None
     names = tuple(first) if isinstance(first, dict) else ()
     width = len(first) if isinstance(first, dict | list) else 0
-    rows: list[tuple[int, Sequence[Cell]]] = []
+    rows: _Numbered = []
     for number, value in values:
         cells = [value.get(name) for name in names] if isinstance(value, dict) else value
         if not width or type(value) is not type(first) or len(cells) != width:
-            expected = f"a JSON list of {width or 'several'} values"
-            if names:
-                expected = f"a JSON object with {', '.join(names)}"
+            object_of = f"a JSON object with {', '.join(names)}"
+            expected = object_of if names else f"a JSON list of {width or 'several'} values"
             raise _wrong(path, number, expected, json.dumps(value, ensure_ascii=False))
         rows.append((number, [_cell(value) for value in cells]))
     return names, rows
@@ -254,12 +244,10 @@ def _take_header(files: _Files, rows: _Rows) -> Sequence[str]:
         if later and is_label(later):
             for split, ((place, row), *_) in rows.items():
                 if row[column] not in later and not NUMBER.fullmatch(row[column]):
-                    raise InputError(
-                        f"{files[split][0]}, line {place.number}",
-                        expected="a label that occurs in other rows too",
-                        found=f"{row[column][:60]!r}, which occurs only in the first line",
-                        todo="remove the header line, or the row",
-                    )
+                    found = f"{row[column][:60]!r}, which occurs only in the first line"
+                    expected = "a label that occurs in other rows too"
+                    where = f"{files[split][0]}, line {place.number}"
+                    raise InputError(where, expected, found, "remove the header line, or the row")
             break
     return ()
 
@@ -275,7 +263,7 @@ def _fields(path: Path, least: int, expected: str) -> Iterator[tuple[int, list[s
 
 def _wrong(path: Path, number: int, expected: str, found: str) -> InputError:
     todo = "correct the line, or name the file differently if it is no split"
-    return InputError(f"{path}, line {number}", expected=expected, found=found, todo=todo)
+    return InputError(f"{path}, line {number}", expected, found, todo)
 
 
 def _lines(path: Path, *, blank: bool = False) -> Iterator[tuple[int, str]]:
@@ -293,6 +281,4 @@ def _decoded(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(
-            path, expected="text in UTF-8", found=str(error), todo="convert the file to UTF-8"
-        ) from None
+        raise InputError(path, "text in UTF-8", str(error), "convert the file to UTF-8") from None

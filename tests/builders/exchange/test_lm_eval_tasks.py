@@ -15,8 +15,8 @@ from jinja2 import Environment, StrictUndefined
 
 from builders.auditing.auditing import audit
 from builders.building.building import build
+from builders.exchange.lm_eval import LANGUAGES, Question, question_of
 from builders.packaging.hub import package
-from builders.packaging.lm_eval.questions import LANGUAGES, Question, question_of
 from builders.plan.datasets import Dataset, datasets_of
 from builders.plan.groups import groups_of
 from builders.plan.origins import origins_of
@@ -24,7 +24,7 @@ from builders.tasks import TASKS
 from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.yaml_text import load_yaml
 
-QUESTIONS = Path(__file__).parents[3] / "builders" / "packaging" / "lm_eval"
+QUESTIONS = Path(__file__).parents[3] / "builders" / "exchange"
 PDTB2 = [
     "Comparison.Concession",
     "Comparison.Contrast",
@@ -132,7 +132,7 @@ def test_every_relation_of_the_treebanks_has_an_answer_of_its_own() -> None:
     found = asked(spanish, list(spanish.facts.labels), task="discourse_relations")
     assert (len(found.choices), len(set(found.choices))) == (29, 29)
     classes = load_yaml(
-        QUESTIONS.parents[2] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
+        QUESTIONS.parents[1] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
     )
     english = corpus_of("rst_discourse_treebank", "en")
     for treebank in ("rst_dt", "gum"):

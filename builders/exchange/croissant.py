@@ -4,51 +4,28 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from builders.auditing.report import SMALL_TEST, inherited_of
-from builders.packaging.card import LISTED_CLASSES, Config
-from builders.packaging.changes import latest_date
+from builders.exchange.config import LISTED_CLASSES, Config
 from builders.tasks.task import Kind
 
 # The context of the specification: http://mlcommons.org/croissant/1.0, "Metadata Format"; and of
 # its extension on responsible AI, http://mlcommons.org/croissant/RAI/1.0.
-CONTEXT: dict[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
+_TERMS = (
+    "citeAs column equivalentProperty extract field fileObject fileProperty fileSet format "
+    "includes isLiveDataset jsonPath key md5 parentField path recordSet references regex "
+    "repeated replace samplingRate separator source subField transform"
+)
+_CONTEXT: dict[str, Any] = {
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+    **{"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/"},
     "conformsTo": "dct:conformsTo",
     "cr": "http://mlcommons.org/croissant/",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "rai": "http://mlcommons.org/croissant/RAI/",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
 }
+CONTEXT = dict(sorted(_CONTEXT.items()))
 CREATOR = "The Probeta project"
 USE = (
     "To measure sentence encoders and language models, by probes, rankings and questions. Not to "
@@ -70,7 +47,12 @@ _TYPES: dict[Kind, str] = {
 }
 
 
-def croissant(configs: Sequence[Config], hub: tuple[str, str] | None = None) -> str:
+def croissant(
+    configs: Sequence[Config],
+    published: str,
+    limitations: Sequence[str],
+    hub: tuple[str, str] | None = None,
+) -> str:
     """Return the description of a package, a line for each of its parts.
 
     A dataset is a set of files, and a record set with a field for each column, of which ``split``
@@ -78,14 +60,20 @@ def croissant(configs: Sequence[Config], hub: tuple[str, str] | None = None) -> 
 
     Args:
         configs: the datasets.
+        published: the date of the latest version of any dataset, as in 2026-01-31.
+        limitations: what their users should know, a sentence each.
         hub: the repository and the tag that it is to be published as, if any.
     """
-    text = json.dumps(_description(configs, hub), ensure_ascii=False, separators=(",", ":"))
+    url = f"https://huggingface.co/datasets/{hub[0]}/tree/{hub[1]}" if hub else ""
+    description = _description(configs, published, limitations, url)
+    text = json.dumps(description, ensure_ascii=False, separators=(",", ":"))
     # Nothing in a string: there, quotation marks are escaped.
     return text.replace('{"@type"', '\n{"@type"') + "\n"
 
 
-def _description(configs: Sequence[Config], hub: tuple[str, str] | None) -> dict[str, Any]:
+def _description(
+    configs: Sequence[Config], published: str, limitations: Sequence[str], url: str
+) -> dict[str, Any]:
     licences = sorted({origin.licence for config in configs for origin in config.origins})
     citations = sorted({text for config in configs for text in config.citations})
     return {
@@ -100,9 +88,9 @@ def _description(configs: Sequence[Config], hub: tuple[str, str] | None) -> dict
         + ", ".join(config.dataset.name for config in configs)
         + ".",
         "version": _version(configs),
-        "datePublished": latest_date(),
+        "datePublished": published,
         "creator": {"@type": "sc:Organization", "name": CREATOR},
-        **({"url": f"https://huggingface.co/datasets/{hub[0]}/tree/{hub[1]}"} if hub else {}),
+        **({"url": url} if url else {}),
         "license": licences,
         "citeAs": " ".join(citations),
         "inLanguage": sorted({config.dataset.language for config in configs}),
@@ -110,7 +98,7 @@ def _description(configs: Sequence[Config], hub: tuple[str, str] | None) -> dict
         "rai:dataUseCases": USE,
         "rai:dataPreprocessingProtocol": PREPROCESSING,
         "rai:dataBiases": BIASES,
-        "rai:dataLimitations": _limitations(configs),
+        "rai:dataLimitations": limitations,
         "rai:personalSensitiveInformation": _personal(configs),
         "distribution": [_files(config.dataset.name) for config in configs],
         "recordSet": [_records(config) for config in configs],
@@ -148,20 +136,6 @@ def _records(config: Config) -> dict[str, Any]:
             for column, (kind, about) in config.columns.items()
         ],
     }
-
-
-def _limitations(configs: Sequence[Config]) -> list[str]:
-    """Return what the audit found, and small tests, in a sentence for each dataset."""
-    found = []
-    for config in configs:
-        faults = [
-            f"{gate} ({because})" for gate, because in inherited_of(config.audit).items()
-        ] + list(config.audit["undeclared"])
-        if config.asked < SMALL_TEST:
-            faults.append(f"only {config.asked:,} rows are asked")
-        if faults:
-            found.append(f"{config.dataset.name}: {'; '.join(faults)}.")
-    return found or ["The audit found none."]
 
 
 def _personal(configs: Sequence[Config]) -> list[str]:

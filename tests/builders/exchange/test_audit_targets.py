@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import document
 
-from builders.auditing.targets.finding import find_targets, load_target
-from builders.auditing.targets.target import SPLIT_NAMES, Columns, Target
 from builders.building.building import build
+from builders.exchange.finding import find_targets, load_target
+from builders.exchange.target import SPLIT_NAMES, Columns, Target
 from corpora_recipes.running.errors import InputError
 
 TEXTS = ["Hace sol.", "Llueve.", "Nieva."]
@@ -116,11 +115,6 @@ def test_classes_are_named_by_the_metadata_or_by_what_occurs(
     assert target.texts == ("text",)
 
 
-def test_metadata_that_do_not_name_the_label(tmp_path) -> None:
-    parquet({"label": ["b", "a", "b"], "text": TEXTS}, tmp_path / "a", features={})
-    assert load(tmp_path).labels == ["a", "b"]
-
-
 def test_names_of_classes_may_stand_for_their_numbers(tmp_path) -> None:
     features = {"label": {"names": ["yes", "no"], "_type": "ClassLabel"}}
     parquet({"label": [1, 0, 1], "text": TEXTS}, tmp_path / "a", features=features)
@@ -180,22 +174,16 @@ def test_what_begins_with_a_dot_or_is_no_split_is_passed_over(tmp_path) -> None:
         ("dev.parquet", "validation.parquet"),
         ("train-*-of-00001.parquet", "train.parquet"),
         ("train-*-of-00001.parquet", "train-*-of-00002.parquet"),
+        ("test.txt", "train.parquet"),
     ],
 )
-def test_two_sources_of_one_split_are_refused(tmp_path, files: tuple[str, str]) -> None:
+def test_sources_that_do_not_fit_together_are_refused(tmp_path, files: tuple[str, str]) -> None:
     for file in files:
         text("", tmp_path / "a", file.replace("*", "00000"))
     with pytest.raises(InputError) as error:
         find_targets(tmp_path)
-    assert error.value.found == f"{files[0]} and {files[1]}"
+    assert all(file in error.value.found for file in files)
     assert error.value.where == str(tmp_path / "a")
-
-
-def test_parquet_and_text_in_one_dataset_are_refused(tmp_path) -> None:
-    text("", tmp_path / "a", "train.parquet")
-    text("", tmp_path / "a", "test.txt")
-    with pytest.raises(InputError, match=r"test\.txt, train\.parquet"):
-        find_targets(tmp_path)
 
 
 def test_folders_of_the_same_name_are_named_by_their_path(tmp_path) -> None:
@@ -333,178 +321,112 @@ def test_our_own_instances_describe_themselves(tmp_path, make_corpus, write_reco
     assert {len(row) for row in part.texts} == {5}
 
 
-def described(about: str, folder: Path) -> None:
-    """Write a file that describes itself, as ours do."""
-    folder.mkdir()
-    table = pa.table({"label": ["a"], "t": ["x"]}).replace_schema_metadata({"probeta": about})
-    pq.write_table(table, folder / "train.parquet")
+NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
+EMPTY = pa.array([[]], pa.list_(pa.string()))
+
+
+@pytest.mark.parametrize(
+    ("labels", "texts", "features", "words"),
+    [
+        (["a", None], ["x", "y"], None, ["00001.parquet, row 1", "a label", "null"]),
+        (["a", "b"], ["x", None], None, ["00001.parquet, row 1", "column t", "null"]),
+        (["a", "b"], [["x"], [None]], None, ["row 1", "column t", "null"]),
+        ([1.0, 1.5], ["x", "y"], None, ["row 1", "1.5"]),
+        ([1.0, float("nan")], ["x", "y"], None, ["row 1", "nan"]),
+        ([[1], [0]], ["x", "y"], None, ["row 0", "[1]"]),
+        ([True, False], ["x", "y"], None, ["row 0", "True"]),
+        ([0, -1], ["x", "y"], NAMED, ["row 1", "among a, b", "-1"]),
+        ([0, 1], [["x"], ["x", "y"]], None, ["row 1", "1 texts", "2"]),
+        ([0], EMPTY, None, ["row 0", "one text or more"]),
+        (pa.array([], "int64"), pa.array([], "string"), None, ["one row or more"]),
+        ([1, 0], [1, 2], None, ["one or more with text"]),
+    ],
+)
+def test_bad_cells_are_refused(tmp_path, labels: Any, texts: Any, features: Any, words) -> None:
+    parquet({"label": labels, "t": texts}, tmp_path / "a", features=features)
+    with pytest.raises(InputError) as error:
+        load(tmp_path)
+    assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def described(about: str) -> pa.Table:
+    """Return what describes itself, as ours do."""
+    return pa.table({"label": ["a"], "t": ["x"]}).replace_schema_metadata({"probeta": about})
 
 
 OK = {"label": ["a", "b"], "t": ["x", "y"]}
-NAMED = {"label": {"names": ["a", "b"], "_type": "ClassLabel"}}
-BAD: dict[str, tuple[Callable[[Path], object], list[str]]] = {
-    "no datasets": (lambda p: p.mkdir(), ["datasets", "none"]),
-    "texts without their labels": (lambda p: text("x\n", p, "s1.train"), ["datasets", "none"]),
-    "a pickle": (lambda p: text("x\n", p, "train.pkl"), ["train.pkl", "any code", "JSON Lines"]),
-    "no folder": (lambda p: None, ["datasets", "no such folder"]),
-    "no text column": (lambda p: parquet({"label": [1, 0]}, p / "a"), ["one or more with text"]),
-    "a split without a text": (
-        lambda p: (parquet(OK, p / "a"), parquet({"label": ["a"]}, p / "a", "test.parquet")),
-        ["test.parquet", "the columns label, t"],
-    ),
-    "a text of numbers": (
-        lambda p: (
-            parquet(OK, p / "a"),
-            parquet({"label": ["a"], "t": [1]}, p / "a", "test.parquet"),
-        ),
-        ["test.parquet", "t (int64)"],
-    ),
-    "null label": (
-        lambda p: parquet({"label": ["a", None], "t": ["x", "y"]}, p / "a"),
-        ["train-00000-of-00001.parquet, row 1", "a label", "null"],
-    ),
-    "null text": (
-        lambda p: parquet({"label": ["a", "b"], "t": ["x", None]}, p / "a"),
-        ["train-00000-of-00001.parquet, row 1", "column t", "null"],
-    ),
-    "null in a list": (
-        lambda p: parquet({"label": ["a", "b"], "t": [["x"], [None]]}, p / "a"),
-        ["row 1", "column t", "null"],
-    ),
-    "null in the second shard": (
-        lambda p: (
-            parquet(OK, p / "a", "train-0.parquet"),
-            parquet({"label": ["a", "b"], "t": [None, "y"]}, p / "a", "train-1.parquet"),
-        ),
+HUGGINGFACE = {"huggingface": json.dumps({"info": {"features": NAMED}})}
+NUMBERED = pa.table({"label": [0, 1], "t": ["x", "y"]}).replace_schema_metadata(HUGGINGFACE)
+UNKNOWN = '{"dataset": "a", "language": "", "records": "", "task": "x"}'
+LATIN = {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}
+# The files, and the words of the message.
+BAD: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["datasets", "none"]),
+    ({"s1.train": "x\n"}, ["datasets", "none"]),
+    ({"train.pkl": "x\n"}, ["train.pkl", "any code", "JSON Lines"]),
+    ({"train.parquet": OK, "test.parquet": {"label": ["a"]}}, ["test.parquet", "label, t"]),
+    ({"train.parquet": OK, "test.parquet": {"label": ["a"], "t": [1]}}, ["t (int64)"]),
+    (
+        {"train-0.parquet": OK, "train-1.parquet": {"label": ["a", "b"], "t": [None, "y"]}},
         ["train-1.parquet, row 0"],
     ),
-    "a label that is no whole number": (
-        lambda p: parquet({"label": [1.0, 1.5], "t": ["x", "y"]}, p / "a"),
-        ["row 1", "1.5"],
-    ),
-    "not a number": (
-        lambda p: parquet({"label": [1.0, float("nan")], "t": ["x", "y"]}, p / "a"),
-        ["row 1", "nan"],
-    ),
-    "several labels": (
-        lambda p: parquet({"labels": [[1], [0]], "t": ["x", "y"]}, p / "a"),
-        ["row 0", "[1]"],
-    ),
-    "a truth value": (
-        lambda p: parquet({"label": [True, False], "t": ["x", "y"]}, p / "a"),
-        ["row 0", "True"],
-    ),
-    "a hidden label": (
-        lambda p: parquet({"label": [0, -1], "t": ["x", "y"]}, p / "a", features=NAMED),
-        ["row 1", "among a, b", "-1"],
-    ),
-    "unknown label": (
-        lambda p: (
-            parquet({"label": [0, 1], "t": ["x", "y"]}, p / "a", features=NAMED),
-            parquet({"label": ["a", "c"], "t": ["x", "y"]}, p / "a", "test.parquet"),
-        ),
+    (
+        {"train.parquet": NUMBERED, "test.parquet": {"label": ["a", "c"], "t": ["x", "y"]}},
         ["test.parquet, row 1", "among a, b", "'c'"],
     ),
-    "lists of other lengths": (
-        lambda p: parquet({"label": [0, 1], "t": [["x"], ["x", "y"]]}, p / "a"),
-        ["row 1", "1 texts", "2"],
-    ),
-    "empty lists": (
-        lambda p: parquet({"label": [0], "t": pa.array([[]], pa.list_(pa.string()))}, p / "a"),
-        ["row 0", "one text or more"],
-    ),
-    "no rows": (
-        lambda p: parquet({"label": pa.array([], "int64"), "t": pa.array([], "string")}, p / "a"),
-        ["one row or more"],
-    ),
-    "damaged file": (
-        lambda p: text(b"PAR1", p / "a", "train-00000-of-00001.parquet"),
-        ["a Parquet file"],
-    ),
-    "damaged metadata": (
-        lambda p: described('{"task": "sentence_', p),
-        ["train.parquet", "a Parquet file", "JSONDecodeError"],
-    ),
-    "a task that does not exist": (
-        lambda p: described('{"dataset": "a", "language": "", "records": "", "task": "x"}', p),
-        ["train.parquet", "a Parquet file", "KeyError: 'x'"],
-    ),
-    "texts that are not UTF-8": (
-        lambda p: parquet(
-            {"label": ["a"], "t": pa.array([b"se\xf1al"]).view("string")}, p / "a", "test.parquet"
-        ),
-        ["test.parquet", "a Parquet file", "UnicodeDecodeError"],
-    ),
-    "damaged shard": (
-        lambda p: (
-            parquet(OK, p / "a", "train-00000-of-00002.parquet"),
-            text(b"PAR1", p / "a", "train-00001-of-00002.parquet"),
-        ),
-        ["train-00001-of-00002.parquet", "a Parquet file"],
-    ),
-    "no tab": (lambda p: text("1\tx\n\nsola\n", p / "a"), ["line 3", "separated by tabs"]),
-    "rows of other widths": (
-        lambda p: text("1\tx\n\n1\tx\ty\n", p / "a"),
-        ["line 3", "2 columns", "3"],
-    ),
-    "splits of other widths": (
-        lambda p: (text("1\tx\n", p / "a"), text("1\tx\ty\n", p / "a", "test.txt")),
-        ["test.txt, line 1", "2 columns"],
-    ),
-    "not UTF-8": (lambda p: text("1\tseñal\n".encode("latin-1"), p / "a"), ["UTF-8"]),
-    "empty file": (lambda p: text("\n", p / "a"), ["one row or more"]),
-    "a header": (
-        lambda p: text("rasgo\tfrase\n1\tx\n0\ty\n", p / "a"),
-        ["line 1", "'rasgo'", "remove the header line"],
-    ),
-    "a probing line without a split": (
-        lambda p: text("tr\tO\tx\nO\tx\ty\n", p, "shift.txt"),
-        ["shift.txt, line 2", "tr, va or te", "'O'"],
-    ),
-    "a probing line without a text": (
-        lambda p: text("tr\tO\tx\nva\tO\n", p, "shift.txt"),
-        ["shift.txt, line 2", "tr, va or te"],
-    ),
-}
+    ({"train.parquet": b"PAR1"}, ["a Parquet file"]),
+    ({"train.parquet": described('{"task": "sent')}, ["a Parquet file", "JSONDecodeError"]),
+    ({"train.parquet": described(UNKNOWN)}, ["a Parquet file", "KeyError: 'x'"]),
+    ({"test.parquet": LATIN}, ["test.parquet", "a Parquet file", "UnicodeDecodeError"]),
+    ({"train-0.parquet": OK, "train-1.parquet": b"PAR1"}, ["train-1.parquet", "a Parquet file"]),
+    ({"train.txt": "1\tx\n\nsola\n"}, ["line 3", "separated by tabs"]),
+    ({"train.txt": "1\tx\n\n1\tx\ty\n"}, ["line 3", "2 columns", "3"]),
+    ({"train.txt": "1\tx\n", "test.txt": "1\tx\ty\n"}, ["test.txt, line 1", "2 columns"]),
+    ({"train.txt": "1\tseñal\n".encode("latin-1")}, ["UTF-8"]),
+    ({"train.txt": "\n"}, ["one row or more"]),
+    ({"train.txt": "rasgo\tfrase\n1\tx\n0\ty\n"}, ["line 1", "'rasgo'", "the header line"]),
+    ({"shift.txt": "tr\tO\tx\nO\tx\ty\n"}, ["shift.txt, line 2", "tr, va or te", "'O'"]),
+    ({"shift.txt": "tr\tO\tx\nva\tO\n"}, ["shift.txt, line 2", "tr, va or te"]),
+]
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_targets_are_refused(tmp_path, name: str) -> None:
-    make, words = BAD[name]
-    make(tmp_path / "in")
+@pytest.mark.parametrize(("files", "words"), BAD)
+def test_bad_files_are_refused(tmp_path, files: dict[str, Any], words: list[str]) -> None:
+    for name, content in files.items():
+        if isinstance(content, str | bytes):
+            text(content, tmp_path, name)
+        else:
+            table = content if isinstance(content, pa.Table) else pa.table(content)
+            pq.write_table(table, tmp_path / name)
     with pytest.raises(InputError) as error:
-        load(tmp_path / "in")
+        load(tmp_path)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path) -> None:
+    with pytest.raises(InputError, match="no such folder"):
+        load(tmp_path / "in")
 
 
 @pytest.mark.parametrize(
     "columns",
     [
-        Columns(("text", "texto")),
-        Columns(("label",)),
-        Columns(("length",)),
-        Columns(label="etiqueta"),
-        Columns(score="puntos"),
+        *(Columns(("text", "texto")), Columns(("label",)), Columns(("length",))),
+        *(Columns(label="etiqueta"), Columns(score="puntos")),
     ],
 )
 def test_columns_that_are_not_there_are_refused(tmp_path, columns: Columns) -> None:
     parquet({"label": ["a"], "text": ["x"], "length": [3]}, tmp_path / "a")
-    with pytest.raises(InputError, match=r"found: +label \(string\), text \(string\), length"):
-        load(tmp_path, columns=columns)
-
-
-@pytest.mark.parametrize("columns", [Columns(("column 4",)), Columns(("column 2", "text"))])
-def test_texts_that_are_not_there_are_refused(tmp_path, columns: Columns) -> None:
-    text("1\tx\ty\n", tmp_path / "a")
-    with pytest.raises(InputError, match=r"found: +column 1, column 2, column 3\n"):
-        load(tmp_path, columns=columns)
+    text("1\tx\ty\n", tmp_path / "t" / "a")
+    shown = {
+        "a": r"label \(string\), text \(string\), length",
+        "t": "column 1, column 2, column 3\n",
+    }
+    for folder, names_shown in shown.items():
+        with pytest.raises(InputError, match=f"found: +{names_shown}"):
+            load(tmp_path / folder, columns=columns)
 
 
 def test_an_unknown_task_is_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="--task sentence_order"):
         find_targets(tmp_path, task="sentence_order")
-
-
-def test_an_unknown_kind_of_records_is_refused(tmp_path) -> None:
-    with pytest.raises(InputError, match="--records films"):
-        find_targets(tmp_path, records="films")

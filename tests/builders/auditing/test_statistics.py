@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from builders.auditing.correlation import pearson
+from builders.auditing.statistics import pearson
 
 
 def test_pearson_is_the_textbook_one() -> None:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from builders.auditing.targets.finding import find_targets, load_target, pickles_in
-from builders.auditing.targets.target import Columns, Target
+from builders.exchange.finding import find_targets, load_target, pickles_in
+from builders.exchange.target import Columns, Target
 from corpora_recipes.running.errors import InputError
 
 SOL, LLUVIA = "Hoy hace sol en la plaza.", "Ayer llovió en toda la sierra."

@@ -13,10 +13,10 @@ import pytest
 from hub_server import commit, hub
 
 from builders.auditing.auditing import audit
-from builders.auditing.targets import hub as reading
-from builders.auditing.targets.finding import load_target
-from builders.auditing.targets.hub import hub_targets
-from builders.auditing.targets.locating import locate
+from builders.exchange import hub as reading
+from builders.exchange.finding import load_target
+from builders.exchange.hub import hub_targets
+from builders.exchange.locating import locate
 from corpora_recipes.running.errors import InputError
 
 CARD = """---
@@ -143,7 +143,7 @@ def two_languages(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "prepare", "words"),
     [
-        ("hf://datasets/data", two_languages, ["hf://datasets/ORG/NAME", "correct the name"]),
+        ("hf://datasets/data", two_languages, ["hf://datasets/ORG/NAME"]),
         ("hf://datasets/org/data", no_repository, ["RepositoryNotFound", "private or gated"]),
         ("hf://datasets/org/data@v9", two_languages, ["RevisionNotFound", "a branch, a tag"]),
         ("hf://datasets/org/data", only_a_pickle, ["pickles", "train.pkl", "JSON Lines"]),

@@ -26,19 +26,18 @@ SPLIT_NAMES = {name: split for split, names in _NAMES.items() for name in names.
 LEFT_UNITS = "left_units"
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
+Booleans = np.ndarray[Any, np.dtype[np.bool_]]
+Labels = np.ndarray[Any, np.dtype[np.int64]]
+Scores = np.ndarray[Any, np.dtype[np.float64]]
+Marks = np.ndarray[Any, np.dtype[np.uint64]]
+
 Kind = Literal["classes", "scores", "clusters", "rankings", "nothing"]
 """What the answers of a dataset are; nearest neighbours are clusters or rankings."""
 NEIGHBOURS: tuple[Kind, ...] = ("clusters", "rankings")
 
 
 class Place(NamedTuple):
-    """Where a row stands.
-
-    Attributes:
-        file: the name of its file.
-        number: of its line, from 1, or of its row in a Parquet file, from 0.
-        id: its id; "" if it has none.
-    """
+    """Where a row stands: the number of its line, from 1, or of its row in Parquet, from 0."""
 
     file: str
     number: int
@@ -46,11 +45,12 @@ class Place(NamedTuple):
 
     @property
     def unit(self) -> str:
-        """What is counted: rows or lines."""
+        """What is counted."""
         return "row" if self.file.endswith(".parquet") else "line"
 
     def __str__(self) -> str:
-        return f"{self.file}, {self.unit} {self.number}" + f" ({self.id})" * bool(self.id)
+        named = f" ({self.id})" if self.id else ""
+        return f"{self.file}, {self.unit} {self.number}{named}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,6 @@ class SplitRows:
         telling: for each row whether each of its sentences ``is_telling``.
         labels: class numbers, int64 [rows]; [0] without classes.
         scores: float64 [rows]; [0] without scores.
-        places: for each row where it stands.
         documents: for each row the id of its document; None if it is unknown.
         columns: further columns of our instances, by name.
     """
@@ -73,8 +72,8 @@ class SplitRows:
     sentences: Sequence[Sequence[str]]
     marks: Sequence[Sequence[int]]
     telling: Sequence[Sequence[bool]]
-    labels: "np.ndarray[Any, np.dtype[np.int64]]"
-    scores: "np.ndarray[Any, np.dtype[np.float64]]"
+    labels: Labels
+    scores: Scores
     places: Sequence[Place]
     documents: Sequence[str] | None = None
     columns: dict[str, list[Any]] = field(default_factory=dict)
@@ -89,8 +88,8 @@ class SplitRows:
         """Return for each row the same key as for all rows of its sentences, in any order."""
         return [tuple(sorted(row)) for row in self.marks]
 
-    def where(self, chosen: "np.ndarray[Any, np.dtype[np.bool_]]") -> "SplitRows":
-        """Return the rows for which ``chosen``, bool [rows], is true."""
+    def where(self, chosen: Booleans) -> "SplitRows":
+        """Return the chosen rows."""
 
         def kept(values: Sequence[Any]) -> list[Any]:
             return list(compress(values, chosen))
@@ -113,7 +112,6 @@ class Target:
     """A dataset to audit.
 
     Attributes:
-        name: its name.
         task: None if it is not a task of Probeta.
         corpus: the entry of params.yaml that it was built from; "" for datasets of others.
         records: the kind of records that it was built from.
@@ -121,7 +119,6 @@ class Target:
         labels: names of the classes, in the order of their numbers; empty without classes.
         texts: the columns that the texts were taken from: one for each text of a row, or a single
             one whose lists hold all of them; "column 1", "column 2", … of files without names.
-        parts: its splits.
         answer: the column with the labels or scores; "" if it has neither.
         ordered: whether the order of its rows was published: it was not where each class has a
             file of its own.
@@ -161,6 +158,10 @@ class Target:
         same = part.labels == self.labels.index(self.task.unchanged)
         return list(compress(range(len(same)), same))
 
+    def rows(self) -> Iterator[tuple[SplitRows, int]]:
+        """Yield each row: its part, and its number there."""
+        return ((part, row) for part in self.parts.values() for row in range(len(part.texts)))
+
     @property
     def has_documents(self) -> bool:
         """Whether the document of every row is known."""
@@ -172,7 +173,7 @@ class Target:
         return bool(self.folds) or "test" in self.parts
 
     @property
-    def folds(self) -> "dict[str, np.ndarray[Any, np.dtype[np.bool_]]]":
+    def folds(self) -> dict[str, Booleans]:
         """For each fold which rows of train are in it; empty if it has splits instead."""
         alone = list(self.parts) == ["train"]
         numbers = np.array(self.parts["train"].columns.get("fold", ()) if alone else ())
@@ -223,13 +224,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns to take, by name; those that are left out are found by name and content.
-
-    Attributes:
-        texts: those with text; empty to find them.
-        label: that with classes; "" to find it.
-        score: that with scores, if there are no classes; "" to find it.
-    """
+    """The columns to take, by name; those that are left out are found by name and content."""
 
     texts: tuple[str, ...] = ()
     label: str = ""
@@ -237,7 +232,7 @@ class Columns:
 
 
 Layout = Literal["table", "probing", "parallel", "classes", "similarity"]
-"""How the files of a dataset hold its rows; see ``builders.auditing.targets.finding``."""
+"""How the files of a dataset hold its rows; see ``builders.exchange.finding``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,11 +275,8 @@ def make_rows(
     names: list[str],
     columns: dict[str, list[Any]],
     places: list[Place],
-    path: Path,
 ) -> SplitRows:
-    """Return a split with these rows; ``columns`` may have the key ``document_id``."""
-    if not texts:
-        raise no_rows(path)
+    """Return one or more rows; ``columns`` may have the key ``document_id``."""
     number = {name: i for i, name in enumerate(names)}
     return SplitRows(
         texts,
@@ -301,11 +293,10 @@ def make_rows(
 
 def no_rows(path: Path) -> InputError:
     """Return the error of a file without rows."""
-    todo = "add rows, or remove the file"
-    return InputError(path, expected="one row or more", found="none", todo=todo)
+    return InputError(path, "one row or more", "none", "add rows, or remove the file")
 
 
 def other_width(where: str, found: int, expected: int, what: str = "texts") -> InputError:
     """Return the error of a row whose number of texts, or columns, differs from the first row."""
     wanted = f"{expected} {what}, as in the first row" if expected else "one text or more"
-    return InputError(where, expected=wanted, found=str(found), todo="correct the row")
+    return InputError(where, wanted, str(found), "correct the row")

@@ -1,1 +1,0 @@
-"""The datasets to audit: one module per file format."""

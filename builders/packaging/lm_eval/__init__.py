@@ -1,1 +1,0 @@
-"""Tasks for language models: the datasets of a package as questions of lm-evaluation-harness."""
