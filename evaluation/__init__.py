@@ -6,14 +6,14 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.leaderboards.api import benchmark
+    from evaluation.exchange.api import benchmark
+    from evaluation.results.scores import Scores
     from evaluation.scoring.api import score
-    from evaluation.scoring.scores import Scores
 
 __all__ = ["Scores", "benchmark", "score"]
 _MODULES = {
-    "Scores": "evaluation.scoring.scores",
-    "benchmark": "evaluation.leaderboards.api",
+    "Scores": "evaluation.results.scores",
+    "benchmark": "evaluation.exchange.api",
     "score": "evaluation.scoring.api",
 }
 

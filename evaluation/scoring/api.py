@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
 
 from corpora_recipes.running.commands import PARAMS
-from evaluation.scoring.scores import Scores
+from evaluation.results.scores import Scores
 
 if TYPE_CHECKING:
     from evaluation.probing.params import Probing
@@ -83,10 +83,10 @@ def score(
             the encoder returns something else than finite vectors that depend on their text alone,
             or only zeros. Its message says what was expected, what was found and what to do.
     """
+    from evaluation.data.finding import find_data
     from evaluation.data.prompts import check_prompt_names
     from evaluation.embedding.embedding import embed_datasets
     from evaluation.probing.probing import probe_datasets
-    from evaluation.scoring.data import find_data
     from evaluation.scoring.encoder import find_encoder
 
     found = find_data(data, datasets, groups)

@@ -8,7 +8,7 @@ from corpora_recipes.running.commands import add_params, add_workers
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.scoring.scores import Scores
+    from evaluation.results.scores import Scores
 
 HELP = """\
 examples:
@@ -104,7 +104,7 @@ def _encoder(options: argparse.Namespace) -> "Scores":
 
 
 def _language_model(options: argparse.Namespace) -> "Scores":
-    from evaluation.scoring.language_model import score_language_model
+    from evaluation.exchange.language_model import score_language_model
 
     for name in ("revision", "prompts", "protocol"):
         if getattr(options, name) is not None:

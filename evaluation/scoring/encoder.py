@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError, nearest
 from evaluation.encoders.encoder import check_prompts
+from evaluation.results.scores import check_name, name_of
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
@@ -87,21 +88,6 @@ def find_encoder(
     return Found(encoder, own, store)
 
 
-def check_name(name: str | None) -> None:
-    """Check a name of results, if there is one.
-
-    Raises:
-        InputError: it cannot be the name of a folder.
-    """
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise InputError(
-            "name",
-            expected="letters, digits, _ and -, which begin with one of the former",
-            found=repr(name),
-            todo="choose such a name: it is the name of a folder",
-        )
-
-
 def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
     """Return a function or object as an encoder."""
     from evaluation.encoders.calling import Called, function_of
@@ -169,11 +155,6 @@ def _model(model: str, revision: str | None) -> dict[str, Any]:
         else:
             return {"encoder": kind, "model": model}
     raise missing
-
-
-def name_of(text: str) -> str:
-    """Return a text as a name of results: other characters than letters, digits, _ become -."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
 
 
 def _check_store(store: Path, encoder: "Encoder") -> None:

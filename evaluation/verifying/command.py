@@ -71,11 +71,11 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         InputError: something differs; or results or data are missing or damaged.
     """
+    from evaluation.data.finding import check_names, data_folder
     from evaluation.data.instances import find_datasets
     from evaluation.results.paradigms import read_paradigms
     from evaluation.results.probes import read_results
     from evaluation.results.rankings import RANKS, read_rankings
-    from evaluation.scoring.data import check_names, data_folder
     from evaluation.verifying.check import Check
     from evaluation.verifying.neighbours import verify_paradigms, verify_rankings
     from evaluation.verifying.probes import verify_probes

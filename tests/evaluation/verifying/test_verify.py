@@ -26,9 +26,9 @@ from evaluation.data.rows import answer_rows
 from evaluation.embedding.described import describe_datasets
 from evaluation.embedding.store import sums_of
 from evaluation.encoders import make_encoder
+from evaluation.exchange.language_model import score_language_model
 from evaluation.probing.measuring import Answered, majority_answers, score_answers
 from evaluation.results.probes import all_predictions
-from evaluation.scoring.language_model import score_language_model
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
 PREDICTIONS, RANKS = PROBED / "predictions.parquet", RANKED / "ranks.parquet"

@@ -1,5 +1,6 @@
 """The scores of one encoder, as a table, as pandas, compared, and saved."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,6 +214,26 @@ class Scores:
                 f"{', '.join(score.dataset for score in two.main)}",
                 todo="score both on the same datasets",
             )
+
+
+def check_name(name: str | None) -> None:
+    """Check a name of results, if there is one.
+
+    Raises:
+        InputError: it cannot be the name of a folder.
+    """
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise InputError(
+            "name",
+            expected="letters, digits, _ and -, which begin with one of the former",
+            found=repr(name),
+            todo="choose such a name: it is the name of a folder",
+        )
+
+
+def name_of(text: str) -> str:
+    """Return a text as a name of results: other characters than letters, digits, _ become -."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
 
 
 def _group(score: "Score") -> str:

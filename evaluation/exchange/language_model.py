@@ -6,8 +6,10 @@ from typing import Any
 
 from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
+from evaluation.data.finding import find_data
 from evaluation.data.instances import Dataset
 from evaluation.data.rows import answer_rows
+from evaluation.exchange.logged import Log, LoggedTask, read_answers, read_log
 from evaluation.measures.threads import one_thread
 from evaluation.probing.measuring import INTERVALS, Answered, majority_answers, score_answers
 from evaluation.results.probes import (
@@ -18,11 +20,8 @@ from evaluation.results.probes import (
     Score,
     predictions_table,
 )
+from evaluation.results.scores import Scores, check_name, name_of
 from evaluation.results.versions import library_versions
-from evaluation.scoring.data import find_data
-from evaluation.scoring.encoder import check_name, name_of
-from evaluation.scoring.logged import Log, LoggedTask, read_answers, read_log
-from evaluation.scoring.scores import Scores
 
 # A model gives no vectors: its answers are the only layer.
 LAYER = "answers"

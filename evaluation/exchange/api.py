@@ -41,6 +41,6 @@ def benchmark(
 
     load_packages("mteb", "mteb", extra=EXTRA)
     # Only with mteb, from whose classes it makes others.
-    from evaluation.leaderboards.mteb_tasks import make_benchmark
+    from evaluation.exchange.mteb_tasks import make_benchmark
 
     return make_benchmark(data, datasets, groups, protocol)

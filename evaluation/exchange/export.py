@@ -12,7 +12,7 @@ from builders.packaging.leaderboard import NAME, task_name
 from corpora_recipes.language_codes import mteb_language
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from evaluation.leaderboards.scores import mteb_scores
+from evaluation.exchange.mteb_scores import mteb_scores
 from evaluation.results.probes import Results, Score, read_results
 
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")

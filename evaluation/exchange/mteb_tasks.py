@@ -20,18 +20,18 @@ from builders.tasks import TASKS
 from corpora_recipes.language_codes import mteb_language
 from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
+from evaluation.data.finding import PACKAGE, find_data
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns, texts_of
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.calling import Called
 from evaluation.encoders.given import GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
-from evaluation.leaderboards.scores import mteb_scores
+from evaluation.exchange.mteb_scores import mteb_scores
 from evaluation.probing.measuring import METRICS
 from evaluation.probing.params import Probing
 from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.scoring.data import PACKAGE, find_data
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
