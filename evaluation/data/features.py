@@ -143,7 +143,7 @@ def _check_lengths(
     name = table["id"][row].as_py() if "id" in table.column_names else ""
     raise InputError(
         f"row {row} {name}".rstrip(),
-        expected=f"a column {column} of {expected} in every row",
-        found=str(lengths[row]),
-        todo="build the dataset again with `probeta build`",
+        f"a column {column} of {expected} in every row",
+        str(lengths[row]),
+        "build the dataset again with `probeta build`",
     )

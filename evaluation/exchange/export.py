@@ -78,9 +78,9 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
     if not _HUB_ID.fullmatch(repo):
         raise InputError(
             "repo",
-            expected="the id of the datasets on the Hugging Face Hub, such as organisation/name",
-            found=repr(repo),
-            todo="write the name that `probeta publish` was given",
+            "the id of the datasets on the Hugging Face Hub, such as organisation/name",
+            repr(repo),
+            "write the name that `probeta publish` was given",
         )
     found: dict[Model, tuple[Path, Results]] = {}
     for folder in folders:
@@ -89,9 +89,9 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
         if model in found:
             raise InputError(
                 folder,
-                expected="results of another model than the other folders",
-                found=f"{model.name}, as in {found[model][0]}",
-                todo="export one of them at a time: a leaderboard has one entry for a model",
+                "results of another model than the other folders",
+                f"{model.name}, as in {found[model][0]}",
+                "export one of them at a time: a leaderboard has one entry for a model",
             )
         found[model] = folder, results
     with whole_folder(out) as whole:

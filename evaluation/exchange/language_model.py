@@ -8,10 +8,10 @@ from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from evaluation.data.finding import find_data
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import answer_rows
+from evaluation.data.rows import ProbeRows
 from evaluation.exchange.logged import Log, LoggedTask, read_answers, read_log
 from evaluation.measures.threads import one_thread
-from evaluation.probing.measuring import INTERVALS, Answered, majority_answers, score_answers
+from evaluation.probing.measuring import INTERVALS, score_answers
 from evaluation.results.probes import (
     ASKED,
     FORMAT,
@@ -58,9 +58,9 @@ def score_language_model(
         if dataset.name not in log.tasks:
             raise InputError(
                 folder,
-                expected=f"answers about {dataset.name}",
-                found=f"those about {', '.join(log.tasks)}",
-                todo=f"run the task probeta_{dataset.name} too, or name other datasets",
+                f"answers about {dataset.name}",
+                f"those about {', '.join(log.tasks)}",
+                f"run the task probeta_{dataset.name} too, or name other datasets",
             )
     scored = [_score(dataset, log.tasks[dataset.name]) for dataset in found.datasets]
     results = Results(
@@ -81,13 +81,9 @@ def score_language_model(
 
 
 def _score(dataset: Dataset, task: LoggedTask) -> tuple[Score, Predictions]:
-    parts = {split: answer_rows(dataset, split) for split in dataset.files}
-    asked = parts["train" if dataset.folds else "test"]
-    predicted = read_answers(task, dataset)[None]
+    parts = {split: ProbeRows(dataset, split) for split in dataset.files}
     with one_thread():
-        own = Answered(asked, predicted, majority_answers(dataset, parts), {}, None)
-        score = score_answers(dataset, LAYER, parts, own)
-    return score, Predictions(asked.ids, asked.documents, asked.y, predicted)
+        return score_answers(dataset, LAYER, parts, read_answers(task, dataset)[None])
 
 
 def _facts(log: Log) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def read_log(folder: Path) -> Log:
     files = sorted(folder.glob("results_*.json")) or sorted(folder.glob("*/results_*.json"))
     if not files:
         found = "no such file" if folder.is_dir() else "no such folder"
-        raise InputError(folder, expected="results_….json of lm-eval", found=found, todo=_RUN)
+        raise InputError(folder, "results_….json of lm-eval", found, _RUN)
     logs = [_read_results(file) for file in files]
     first, tasks = logs[0], dict(logs[0].tasks)
     for file, log in zip(files[1:], logs[1:], strict=True):
@@ -95,24 +95,24 @@ def read_log(folder: Path) -> Log:
             if own != others:
                 raise InputError(
                     file,
-                    expected=f"the {what} of {files[0].name}, {others}",
-                    found=str(own),
-                    todo="score one model at a time, asked in one way: keep the other files "
-                    "in another folder",
+                    f"the {what} of {files[0].name}, {others}",
+                    str(own),
+                    (
+                        "score one model at a time, asked in one way: keep the other files "
+                        "in another folder"
+                    ),
                 )
         for dataset, task in log.tasks.items():
             if dataset in tasks:
                 raise InputError(
                     task.samples,
-                    expected=f"the answers about {dataset} once",
-                    found=f"others in {tasks[dataset].samples.name}",
-                    todo="keep the files of one of the two runs in another folder",
+                    f"the answers about {dataset} once",
+                    f"others in {tasks[dataset].samples.name}",
+                    "keep the files of one of the two runs in another folder",
                 )
             tasks[dataset] = task
     if not tasks:
-        raise InputError(
-            files[0], expected="tasks of a package of Probeta", found="others", todo=_RUN
-        )
+        raise InputError(files[0], "tasks of a package of Probeta", "others", _RUN)
     return Log(first.model, first.revision, first.options, first.versions, tasks)
 
 
@@ -131,7 +131,7 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
             damaged, or does not agree with itself.
     """
     columns = [dataset.target, *text_columns(dataset.task, "natural")]
-    table = dataset.read("train" if dataset.folds else "test", ["id", *columns])
+    table = dataset.read(dataset.tested, ["id", *columns])
     rows = {row["id"]: (place, row) for place, row in enumerate(table.to_pylist())}
     answers = np.full(len(rows), -1)
     seen: dict[str, int] = {}
@@ -158,9 +158,9 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
     if missing:
         raise InputError(
             task.samples,
-            expected=f"an answer to each of the {len(rows):,} rows of {dataset.name}",
-            found=f"{len(seen):,}; {missing[0]} is missing",
-            todo=_AGAIN,
+            f"an answer to each of the {len(rows):,} rows of {dataset.name}",
+            f"{len(seen):,}; {missing[0]} is missing",
+            _AGAIN,
         )
     return answers
 
@@ -203,10 +203,7 @@ def _read_results(file: Path) -> Log:
         )
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            file,
-            expected="the results of lm-eval 0.4.13 or later",
-            found=f"{type(error).__name__}: {error}",
-            todo=_RUN,
+            file, "the results of lm-eval 0.4.13 or later", f"{type(error).__name__}: {error}", _RUN
         ) from None
 
 
@@ -214,9 +211,9 @@ def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> Logge
     if not samples.is_file():
         raise InputError(
             samples,
-            expected=f"the answers to the rows of {facts['dataset']}",
-            found="no such file",
-            todo="run lm-eval with --log_samples",
+            f"the answers to the rows of {facts['dataset']}",
+            "no such file",
+            "run lm-eval with --log_samples",
         )
     choices = config["doc_to_choice"]
     return LoggedTask(

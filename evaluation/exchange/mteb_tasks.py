@@ -18,7 +18,6 @@ from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS
 from corpora_recipes.language_codes import mteb_language
-from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
 from evaluation.data.finding import PACKAGE, find_data
 from evaluation.data.instances import Dataset
@@ -142,9 +141,9 @@ def make_benchmark(
     if protocol not in PROTOCOLS:
         raise InputError(
             "protocol",
-            expected=f"one of {', '.join(PROTOCOLS)}",
-            found=repr(protocol),
-            todo="correct it, or leave it out",
+            f"one of {', '.join(PROTOCOLS)}",
+            repr(protocol),
+            "correct it, or leave it out",
         )
     found = find_data(data, datasets, groups)
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
@@ -157,7 +156,7 @@ def _task_of(dataset: Dataset, path: str, probing: Probing) -> type[ProbedDatase
     """Return the class of a dataset's task."""
     task = TASKS[dataset.task]
     kind = TASK_TYPES[task.group.abbreviation]
-    split: Split = "train" if dataset.folds else "test"
+    split = dataset.tested
     about = about_of(pq.read_schema(dataset.files[split][0]))
     metadata = TaskMetadata(
         name=task_name(dataset.name),

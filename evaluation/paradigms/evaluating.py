@@ -207,20 +207,18 @@ def _read_paradigms(dataset: Dataset, form: Form) -> _Paradigms:
     for number, row in enumerate(rows):
         where = f"{dataset.folder}, row {number} {row['cluster']}"
         if row["cluster"] in clusters:
-            raise InputError(
-                where, expected="each cluster once", found="the second one", todo=_REBUILD
-            )
+            raise InputError(where, "each cluster once", "the second one", _REBUILD)
         if len(row[terms]) != len(row[encoded]):
             raise InputError(
                 where,
-                expected=f"as many {encoded} as {terms}, {len(row[terms])}",
-                found=str(len(row[encoded])),
-                todo=_REBUILD,
+                f"as many {encoded} as {terms}, {len(row[terms])}",
+                str(len(row[encoded])),
+                _REBUILD,
             )
         own = dict(zip(row[terms], row[encoded], strict=True))
         clusters[row["cluster"]] = _Cluster(row["cluster"], own)
     if not clusters:
-        raise InputError(dataset.folder, expected="clusters", found="none", todo=_REBUILD)
+        raise InputError(dataset.folder, "clusters", "none", _REBUILD)
     in_order = tuple(cluster for _, cluster in sorted(clusters.items()))
     return _Paradigms(dataset, dataset.digest(), in_order)
 

@@ -276,9 +276,9 @@ def predictions_of(table: pa.Table, path: Path) -> Predictions:
     if {*predicted.value_lengths().to_pylist()} != {starts or 1} or not np.isfinite(numbers).all():
         raise InputError(
             path,
-            expected="as many predictions in each row of a dataset and layer, finite numbers",
-            found="more in some than in others, none, or others",
-            todo=_AGAIN,
+            "as many predictions in each row of a dataset and layer, finite numbers",
+            "more in some than in others, none, or others",
+            _AGAIN,
         )
     return Predictions(
         ids=array_of(table["id"]),

@@ -154,9 +154,9 @@ class Scores:
         if folder.is_file() or not there <= {SCORES, PREDICTIONS}:
             raise InputError(
                 folder,
-                expected="a new folder, or one with the results of an encoder, to be replaced",
-                found="a file" if folder.is_file() else f"a folder with {', '.join(sorted(there))}",
-                todo="name another folder",
+                "a new folder, or one with the results of an encoder, to be replaced",
+                "a file" if folder.is_file() else f"a folder with {', '.join(sorted(there))}",
+                "name another folder",
             )
         write_results(self.results, self.predictions, folder)
 
@@ -189,9 +189,9 @@ class Scores:
         if one.name == two.name:
             raise InputError(
                 "scores to compare",
-                expected="scores of two names",
-                found=f"{one.name!r} twice",
-                todo="score one of them again with another `name=`",
+                "scores of two names",
+                f"{one.name!r} twice",
+                "score one of them again with another `name=`",
             )
         shared = {score.dataset for score in one.main} & {score.dataset for score in two.main}
         facts: list[tuple[str, Any, Any]] = [("seed", one.seed, two.seed)]
@@ -202,17 +202,19 @@ class Scores:
             if ours != theirs:
                 raise InputError(
                     f"scores of {one.name} and {two.name}",
-                    expected=f"the same {what}",
-                    found=f"{ours} and {theirs}",
-                    todo="score both on the same data in the same way",
+                    f"the same {what}",
+                    f"{ours} and {theirs}",
+                    "score both on the same data in the same way",
                 )
         if not shared:
             raise InputError(
                 f"scores of {one.name} and {two.name}",
-                expected="a dataset that both were scored on",
-                found=f"{', '.join(score.dataset for score in one.main)}; and "
-                f"{', '.join(score.dataset for score in two.main)}",
-                todo="score both on the same datasets",
+                "a dataset that both were scored on",
+                (
+                    f"{', '.join(score.dataset for score in one.main)}; and "
+                    f"{', '.join(score.dataset for score in two.main)}"
+                ),
+                "score both on the same datasets",
             )
 
 
@@ -225,9 +227,9 @@ def check_name(name: str | None) -> None:
     if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
         raise InputError(
             "name",
-            expected="letters, digits, _ and -, which begin with one of the former",
-            found=repr(name),
-            todo="choose such a name: it is the name of a folder",
+            "letters, digits, _ and -, which begin with one of the former",
+            repr(name),
+            "choose such a name: it is the name of a folder",
         )
 
 

@@ -55,10 +55,7 @@ def read_stored(
         return results
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise InputError(
-            path,
-            expected=f"{what}, format {number}",
-            found=f"{type(error).__name__}: {error}",
-            todo=again,
+            path, f"{what}, format {number}", f"{type(error).__name__}: {error}", again
         ) from None
 
 
@@ -71,10 +68,9 @@ def check_folder(folder: Path, command: str) -> None:
     if folder.is_file():
         raise InputError(
             folder,
-            expected="a folder of results",
-            found="a file",
-            todo=f"remove it, if an older version wrote it, or name the folder that {command} "
-            "wrote",
+            "a folder of results",
+            "a file",
+            (f"remove it, if an older version wrote it, or name the folder that {command} wrote"),
         )
 
 
@@ -96,7 +92,7 @@ def read_row_group(
     for found, table in row_groups(path, schema, todo, wanted):
         if found == wanted:
             return table
-    raise InputError(path, expected=what, found="none", todo=todo)
+    raise InputError(path, what, "none", todo)
 
 
 def read_row_groups(path: Path, schema: pa.Schema) -> dict[tuple[str, str], pa.Table]:
@@ -136,7 +132,7 @@ def row_groups(
                     raise ValueError(f"others in row group {number}")
                 yield (names[0][0], names[1][0]), table
     except (OSError, pa.ArrowException, ValueError, IndexError) as error:
-        raise InputError(path, expected=what, found=str(error), todo=todo) from None
+        raise InputError(path, what, str(error), todo) from None
 
 
 def _first(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:

@@ -73,9 +73,9 @@ def run(options: argparse.Namespace) -> None:
     if (options.encoder is None) == (options.from_lm_eval is None):
         raise InputError(
             "probeta score",
-            expected="ENCODER, or --from-lm-eval DIR",
-            found="neither" if options.encoder is None else "both",
-            todo="name what to score, see `probeta score --help`",
+            "ENCODER, or --from-lm-eval DIR",
+            "neither" if options.encoder is None else "both",
+            "name what to score, see `probeta score --help`",
         )
     scores = _encoder(options) if options.encoder else _language_model(options)
     out = options.out or Path("results", scores.results.name)
@@ -110,9 +110,9 @@ def _language_model(options: argparse.Namespace) -> "Scores":
         if getattr(options, name) is not None:
             raise InputError(
                 f"--{name}",
-                expected="an encoder to score, which this option is about",
-                found="--from-lm-eval",
-                todo="leave the option out",
+                "an encoder to score, which this option is about",
+                "--from-lm-eval",
+                "leave the option out",
             )
     return score_language_model(
         options.from_lm_eval,

@@ -62,9 +62,7 @@ def find_encoder(
     try:
         check_prompts(asked or {})
     except ValueError as error:
-        raise InputError(
-            "prompts", expected=str(error), found=repr(prompts), todo="write such a mapping"
-        ) from None
+        raise InputError("prompts", str(error), repr(prompts), "write such a mapping") from None
     if not isinstance(given, str | Path):
         return _given(given, name, revision, asked or {})
     given = str(given)
@@ -97,9 +95,9 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
     if function is None:
         raise InputError(
             "encoder",
-            expected="a function, an object with a method `encode`, or a string",
-            found=type(given).__name__,
-            todo="pass a function that takes a list of texts and returns an array of vectors",
+            "a function, an object with a method `encode`, or a string",
+            type(given).__name__,
+            "pass a function that takes a list of texts and returns an array of vectors",
         )
     kind = given if hasattr(given, "__qualname__") else type(given)
     label = f"{kind.__module__}.{kind.__qualname__}"
@@ -136,10 +134,12 @@ def _options(
     like = nearest([given], known)
     raise InputError(
         f"encoder {given}",
-        expected=f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
-        "id of the Hugging Face Hub such as organisation/name",
-        found="none of these",
-        todo=f"did you mean {like}?" if like else "correct it, or add it to params.yaml",
+        (
+            f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
+            "id of the Hugging Face Hub such as organisation/name"
+        ),
+        "none of these",
+        f"did you mean {like}?" if like else "correct it, or add it to params.yaml",
     )
 
 
@@ -170,8 +170,7 @@ def _check_store(store: Path, encoder: "Encoder") -> None:
     if found and (found["encoder"], options(found)) != (own["encoder"], options(own)):
         raise InputError(
             store,
-            expected=f"vectors of {own}, or no such folder",
-            found=f"vectors of {found}",
-            todo="choose another name (`name=` in Python, --name in the shell), or remove the "
-            "folder",
+            f"vectors of {own}, or no such folder",
+            f"vectors of {found}",
+            ("choose another name (`name=` in Python, --name in the shell), or remove the folder"),
         )

@@ -108,18 +108,18 @@ def run(options: argparse.Namespace) -> None:
         if not check.recomputed and not check.differences:
             raise InputError(
                 path,
-                expected=f"scores on {', '.join(options.datasets or datasets)}",
-                found="none",
-                todo="name datasets that the results have",
+                f"scores on {', '.join(options.datasets or datasets)}",
+                "none",
+                "name datasets that the results have",
             )
     proved = [] if count else [_PROVED]
     print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
     if count:
         raise InputError(
             "verify",
-            expected="scores that the stored answers give on this data",
-            found=f"{count:,} that differ, named above",
-            todo="score the encoder again, or name the data that it was scored on with --data",
+            "scores that the stored answers give on this data",
+            f"{count:,} that differ, named above",
+            "score the encoder again, or name the data that it was scored on with --data",
         )
     print("nothing differs")
 

@@ -43,9 +43,9 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
     if name not in encoders:
         raise InputError(
             params,
-            expected=f"the encoder {name}, to encode texts again",
-            found=f"the encoders {', '.join(encoders)}",
-            todo="add it, or name another file with --params, or verify without --encode",
+            f"the encoder {name}, to encode texts again",
+            f"the encoders {', '.join(encoders)}",
+            "add it, or name another file with --params, or verify without --encode",
         )
     encoder, folder = encoders[name](), EMBEDDINGS / name
     known = describe(encoder)
