@@ -6,15 +6,15 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.exchange.api import benchmark
+    from evaluation.exchange import benchmark
     from evaluation.results.scores import Scores
-    from evaluation.scoring.api import score
+    from evaluation.scoring import score
 
 __all__ = ["Scores", "benchmark", "score"]
 _MODULES = {
     "Scores": "evaluation.results.scores",
-    "benchmark": "evaluation.exchange.api",
-    "score": "evaluation.scoring.api",
+    "benchmark": "evaluation.exchange",
+    "score": "evaluation.scoring",
 }
 
 

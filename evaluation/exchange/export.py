@@ -12,7 +12,6 @@ from builders.packaging.leaderboard import NAME, task_name
 from corpora_recipes.language_codes import mteb_language
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from evaluation.exchange.mteb_scores import mteb_scores
 from evaluation.results.probes import Results, Score, read_results
 
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
@@ -140,6 +139,30 @@ def _task_result(score: Score) -> dict[str, Any]:
         "evaluation_time": None,
         "kg_co2_emissions": None,
     }
+
+
+def mteb_scores(score: Score) -> dict[str, Any]:
+    """Return what mteb keeps of a score.
+
+    Returns:
+        The main score under the name of its metric ("accuracy", "pearson"), all other measures;
+        low_95 and high_95, the ends of its interval; majority and chance, for classes; rows and
+        documents, the numbers of those tested; deviation, where starts are random; and sha256, the
+        digest of the dataset's files.
+    """
+    found = {
+        score.metric: score.value,
+        **score.measures,
+        "low_95": score.interval[0],
+        "high_95": score.interval[1],
+        "majority": score.majority,
+        "chance": score.chance,
+        "deviation": score.deviation,
+        "rows": score.asked,
+        "documents": score.test_documents,
+        "sha256": score.digest,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) -> None:

@@ -26,7 +26,7 @@ from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.calling import Called
 from evaluation.encoders.given import GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
-from evaluation.exchange.mteb_scores import mteb_scores
+from evaluation.exchange.export import mteb_scores
 from evaluation.probing.measuring import METRICS
 from evaluation.probing.params import Probing
 from evaluation.probing.probing import probe_datasets

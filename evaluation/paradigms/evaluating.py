@@ -38,7 +38,7 @@ from evaluation.results.paradigms import (
     ParadigmScore,
     paradigm_score_of,
 )
-from evaluation.results.versions import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions
 
 _VOCABULARIES = ("own", "shared")
 _REBUILD = "build the dataset again with `probeta build`"

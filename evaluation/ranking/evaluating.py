@@ -60,7 +60,7 @@ from evaluation.results.rankings import (
     ranks_table,
     read_tables,
 )
-from evaluation.results.versions import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions
 
 RANKED = tuple(task.name for task in TASKS)
 

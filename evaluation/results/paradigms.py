@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from builders.tasks.paradigms import FEWEST_TERMS
-from evaluation.results.stored import read_stored, write_stored
-from evaluation.results.typed import typed
+from evaluation.results.stored import read_stored, typed, write_stored
 
 FORMAT = 4
 MEASURES = ("suggestion", "coherence")

@@ -29,9 +29,9 @@ from evaluation.results.stored import (
     read_row_groups,
     read_stored,
     row_groups,
+    typed,
     write_stored,
 )
-from evaluation.results.typed import typed
 
 FORMAT = 6
 SCORES, PREDICTIONS = "scores.json", "predictions.parquet"

@@ -27,9 +27,9 @@ from evaluation.results.stored import (
     read_row_groups,
     read_stored,
     row_groups,
+    typed,
     write_stored,
 )
-from evaluation.results.typed import typed
 
 FORMAT = 5
 SCORES, RANKS = "scores.json", "ranks.parquet"

@@ -1,23 +1,108 @@
-"""Results in files: written whole, read back with a clear error."""
+"""Results in files, and what they say of encoder and versions; read back with a clear error."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import asdict
+import math
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, asdict, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from corpora_recipes.running.environment import LIBRARIES, versions_of
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import read_report, whole_file
-from evaluation.results.versions import description_of
+from evaluation.encoders.encoder import Described, Description
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Stored = TypeVar("Stored")
+
+
+def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
+    """Return an encoder's description for results; ``dimension`` is that of the store."""
+    return {
+        "encoder": encoder.name,
+        "revision": encoder.revision,
+        "form": encoder.form,
+        "dimension": dimension,
+        "layers": list(encoder.layers),
+        "layer": encoder.layer,
+        "options": encoder.options | ({"prompts": encoder.prompts} if encoder.prompts else {}),
+    }
+
+
+def description_of(facts: Mapping[str, Any]) -> Description:
+    """Return the description of an encoder from ``encoder_facts``; without packages.
+
+    Raises:
+        KeyError: a fact is missing.
+        ValueError: one has another type, or the main layer is not among the layers.
+    """
+    own = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
+    own |= {"name": facts["encoder"], "packages": []}
+    own["prompts"] = typed(dict[str, Any], own["options"]).get("prompts", {})
+    description: Description = typed(Description, own, "encoder")
+    if description.layer not in description.layers:
+        raise ValueError("encoder: a main layer that is not among the layers")
+    return description
+
+
+def library_versions(stage: str, made_by: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return the versions of Python, the platform, Probeta and the libraries that decide scores.
+
+    Args:
+        stage: which scores.
+        made_by: of the store of vectors, see ``evaluation.embedding.header``: what has encoded may
+            be another environment.
+    """
+    ours = versions_of(["probeta", *LIBRARIES[stage]])
+    encoding = {**(made_by or {}).get("versions", {})}
+    return dict(sorted({"platform": platform.platform(), **encoding, **ours}.items()))
+
+
+def typed(kind: Any, value: Any, where: str = "results") -> Any:
+    """Return a JSON value as a type says.
+
+    Args:
+        kind: a dataclass, tuple, list, mapping, ``Literal``, optional or plain type.
+        value: as JSON has it: a tuple is a list, a whole number may be a float.
+        where: the name of the value, for messages.
+
+    Raises:
+        ValueError: it does not fit, or is not finite.
+    """
+    origin, parts = get_origin(kind) or kind, get_args(kind)
+    if kind is Any or (type(value) is kind and kind is not float):
+        return value
+    if origin is UnionType:
+        if value is None and NoneType in parts:
+            return None
+        return typed(parts[0], value, where)
+    if origin is Literal and value in parts:
+        return value
+    if kind is float and type(value) in (int, float) and math.isfinite(value):
+        return float(value)
+    if origin is dict and isinstance(value, dict):
+        return {key: typed(parts[1], own, f"{where}.{key}") for key, own in value.items()}
+    if origin in (list, tuple) and isinstance(value, list):
+        kinds = parts[:1] * len(value) if origin is list or ... in parts else parts
+        if len(kinds) == len(value):
+            pairs = zip(kinds, value, strict=True)
+            return origin(typed(*pair, f"{where}[{at}]") for at, pair in enumerate(pairs))
+    if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
+        known = get_type_hints(kind)
+        needed = {own.name for own in fields(kind) if own.default is own.default_factory is MISSING}
+        if wrong := sorted((needed - value.keys()) | (value.keys() - known.keys())):
+            raise ValueError(f"{where}: missing or unknown: {', '.join(map(repr, wrong))}")
+        return kind(**{key: typed(known[key], own, f"{where}.{key}") for key, own in value.items()})
+    said = kind.__name__ if kind is origin else kind
+    raise ValueError(f"{where}: {said} expected, {value!r} found")
 
 
 def write_stored(results: "DataclassInstance", path: Path) -> None:

@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _encoder(options: argparse.Namespace) -> "Scores":
-    from evaluation.scoring.api import score
+    from evaluation.scoring import score
 
     return score(
         options.encoder,
@@ -104,7 +104,7 @@ def _encoder(options: argparse.Namespace) -> "Scores":
 
 
 def _language_model(options: argparse.Namespace) -> "Scores":
-    from evaluation.exchange.language_model import score_language_model
+    from evaluation.exchange.lm_eval import score_language_model
 
     for name in ("revision", "prompts", "protocol"):
         if getattr(options, name) is not None:

@@ -16,7 +16,7 @@ from evaluation.embedding.store import text_keys
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score
 from evaluation.results.rankings import RankingResults, RankScore, SimilarityScore
-from evaluation.results.versions import description_of, library_versions
+from evaluation.results.stored import description_of, library_versions
 
 # Another version of numpy, or another processor, may add in another order.
 NEAR = 1e-9

@@ -29,7 +29,7 @@ def verify_probes(check: Check, results: Results, folder: Path) -> None:
     """
     kind, module = "probes", "probing.probing"
     if not results.probed:
-        kind, module = "answers of a language model", "exchange.language_model"
+        kind, module = "answers of a language model", "exchange.lm_eval"
     tasks = [name for name, task in TASKS.items() if task.target != "neighbours"]
     check.begin(kind, "probe", module, tasks)
     check.compare("results", results, {"intervals": INTERVALS})

@@ -17,7 +17,7 @@ from evaluation.encoders.encoder import describe
 from evaluation.entries import encoders_of
 from evaluation.results.paradigms import ParadigmScore
 from evaluation.results.probes import Results
-from evaluation.results.versions import encoder_facts
+from evaluation.results.stored import encoder_facts
 from evaluation.verifying.check import Check
 from evaluation.verifying.neighbours import word_rankings
 

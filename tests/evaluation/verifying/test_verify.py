@@ -26,7 +26,7 @@ from evaluation.data.rows import ProbeRows
 from evaluation.embedding.described import describe_datasets
 from evaluation.embedding.store import sums_of
 from evaluation.encoders import make_encoder
-from evaluation.exchange.language_model import score_language_model
+from evaluation.exchange.lm_eval import score_language_model
 from evaluation.probing.measuring import score_answers
 from evaluation.results.probes import all_predictions
 
