@@ -36,9 +36,8 @@ from evaluation.results.paradigms import (
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
-    paradigm_score_of,
 )
-from evaluation.results.stored import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions, typed
 
 _VOCABULARIES = ("own", "shared")
 _REBUILD = "build the dataset again with `probeta build`"
@@ -117,7 +116,9 @@ def evaluate_paradigms(
     }
     kept = {name: memo.kept(name, key) for name, key in keys.items()} if memo else {}
     there = {name for name, facts in kept.items() if facts is not None}
-    scores = [paradigm_score_of(facts) for name in sorted(there) for facts in kept[name]]
+    scores: list[ParadigmScore] = [
+        typed(ParadigmScore, facts) for name in sorted(there) for facts in kept[name]
+    ]
     paradigms = [
         _read_paradigms(dataset, known.form) for dataset in asked if dataset.name not in there
     ]

@@ -45,9 +45,8 @@ from evaluation.results.probes import (
     predictions_of,
     predictions_table,
     read_tables,
-    score_of,
 )
-from evaluation.results.stored import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions, typed
 
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
@@ -162,7 +161,7 @@ def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
     tables = read_tables(earlier)
     kept = []
     for name, key in keys.items():
-        scores = [score_of(facts) for facts in memo.kept(name, key) or ()]
+        scores: list[Score] = [typed(Score, facts) for facts in memo.kept(name, key) or ()]
         answers = [tables.get((name, score.layer)) for score in scores]
         own = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
         kept += own if len(own) == len(scores) else []

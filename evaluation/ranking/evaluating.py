@@ -54,13 +54,12 @@ from evaluation.results.rankings import (
     RankScore,
     SimilarityScore,
     measure_pairs,
-    rank_score_of,
     ranks_digest,
     ranks_of,
     ranks_table,
     read_tables,
 )
-from evaluation.results.stored import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions, typed
 
 RANKED = tuple(task.name for task in TASKS)
 
@@ -243,7 +242,7 @@ def _kept(
         if facts and "mrr" not in facts[0]:
             similar[part] = [SimilarityScore(**one) for one in facts]
             continue
-        scores = [rank_score_of(one) for one in facts]
+        scores: list[RankScore] = [typed(RankScore, fact) for fact in facts]
         found = [
             (score, tables.get((score.dataset, score.similarity)))
             for score in scores

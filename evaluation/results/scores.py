@@ -147,7 +147,8 @@ class Scores:
         Raises:
             InputError: it is a file, or a folder that holds something else.
         """
-        from evaluation.results.probes import PREDICTIONS, SCORES, write_results
+        from evaluation.results.probes import PREDICTIONS, write_results
+        from evaluation.results.stored import SCORES
 
         folder = Path(folder)
         there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()

@@ -3,25 +3,36 @@
 import json
 import math
 import platform
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, asdict, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    Literal,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.running.environment import LIBRARIES, versions_of
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import read_report, whole_file
+from corpora_recipes.running.outputs import read_report, whole_file, whole_folder
 from evaluation.encoders.encoder import Described, Description
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Stored = TypeVar("Stored")
+SCORES = "scores.json"
 
 
 def encoder_facts(encoder: Described, dimension: int) -> dict[str, Any]:
@@ -44,10 +55,10 @@ def description_of(facts: Mapping[str, Any]) -> Description:
         KeyError: a fact is missing.
         ValueError: one has another type, or the main layer is not among the layers.
     """
-    own = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
-    own |= {"name": facts["encoder"], "packages": []}
-    own["prompts"] = typed(dict[str, Any], own["options"]).get("prompts", {})
-    description: Description = typed(Description, own, "encoder")
+    described = {name: facts[name] for name in ("revision", "layers", "layer", "form", "options")}
+    described |= {"name": facts["encoder"], "packages": []}
+    described["prompts"] = typed(dict[str, Any], described["options"]).get("prompts", {})
+    description: Description = typed(Description, described, "encoder")
     if description.layer not in description.layers:
         raise ValueError("encoder: a main layer that is not among the layers")
     return description
@@ -89,7 +100,7 @@ def typed(kind: Any, value: Any, where: str = "results") -> Any:
     if kind is float and type(value) in (int, float) and math.isfinite(value):
         return float(value)
     if origin is dict and isinstance(value, dict):
-        return {key: typed(parts[1], own, f"{where}.{key}") for key, own in value.items()}
+        return {key: typed(parts[1], item, f"{where}.{key}") for key, item in value.items()}
     if origin in (list, tuple) and isinstance(value, list):
         kinds = parts[:1] * len(value) if origin is list or ... in parts else parts
         if len(kinds) == len(value):
@@ -97,21 +108,18 @@ def typed(kind: Any, value: Any, where: str = "results") -> Any:
             return origin(typed(*pair, f"{where}[{at}]") for at, pair in enumerate(pairs))
     if is_dataclass(kind) and isinstance(kind, type) and isinstance(value, dict):
         known = get_type_hints(kind)
-        needed = {own.name for own in fields(kind) if own.default is own.default_factory is MISSING}
+        needed = {f.name for f in fields(kind) if f.default is f.default_factory is MISSING}
         if wrong := sorted((needed - value.keys()) | (value.keys() - known.keys())):
             raise ValueError(f"{where}: missing or unknown: {', '.join(map(repr, wrong))}")
-        return kind(**{key: typed(known[key], own, f"{where}.{key}") for key, own in value.items()})
-    said = kind.__name__ if kind is origin else kind
-    raise ValueError(f"{where}: {said} expected, {value!r} found")
+        return kind(
+            **{key: typed(known[key], item, f"{where}.{key}") for key, item in value.items()}
+        )
+    name = kind.__name__ if kind is origin else kind
+    raise ValueError(f"{where}: {name} expected, {value!r} found")
 
 
 def write_stored(results: "DataclassInstance", path: Path) -> None:
-    """Write a dataclass as JSON, the same bytes for the same results.
-
-    Args:
-        results: with an attribute ``format``; numbers must be finite.
-        path: the file; another of the same name is replaced.
-    """
+    """Write a dataclass as JSON, the same bytes for the same results; numbers must be finite."""
     text = json.dumps(asdict(results), indent=2, ensure_ascii=False, allow_nan=False)
     with whole_file(path) as temporary:
         temporary.write_text(text + "\n", "utf-8")
@@ -131,93 +139,116 @@ def read_stored(
     Raises:
         InputError: the file is missing, or not in that format.
     """
-    what = f"what `probeta {command}` wrote"
-    again = f"run `probeta {command}` again"
+    what, again = f"what `probeta {command}` wrote", f"run `probeta {command}` again"
     content = read_report(path, number, what, again)
     try:
         results = make(content)
         description_of(content["encoder"])
         return results
     except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise InputError(
-            path, f"{what}, format {number}", f"{type(error).__name__}: {error}", again
-        ) from None
+        expected, found = f"{what}, format {number}", f"{type(error).__name__}: {error}"
+        raise InputError(path, expected, found, again) from None
 
 
-def check_folder(folder: Path, command: str) -> None:
-    """Refuse a file where a command writes a folder.
+@dataclass(frozen=True, slots=True)
+class ScoresFolder(Generic[Stored]):
+    """A folder of results: scores.json, and a Parquet file with a row group for some scores.
 
-    Raises:
-        InputError: there is a file.
+    Attributes:
+        command: which writes it.
+        number: of the format.
+        make: makes the results of what scores.json holds, see ``typed``.
+        file: name of the Parquet file.
+        schema: of its rows; the first two columns are strings, and equal within a row group.
+        repeated: its columns that have few different values.
     """
-    if folder.is_file():
-        raise InputError(
-            folder,
-            "a folder of results",
-            "a file",
-            (f"remove it, if an older version wrote it, or name the folder that {command} wrote"),
-        )
 
+    command: str
+    number: int
+    make: Callable[[dict[str, Any]], Stored]
+    file: str
+    schema: pa.Schema
+    repeated: list[str]
 
-def read_row_group(
-    path: Path, schema: pa.Schema, wanted: tuple[str, str], what: str, todo: str
-) -> pa.Table:
-    """Read the row group of a Parquet file that has certain values in its first two columns.
+    def write(self, results: "DataclassInstance", tables: Iterable[pa.Table], folder: Path) -> None:
+        """Write results and the tables behind them, the same bytes for the same results.
 
-    Args:
-        path: the file.
-        schema: of the tables.
-        wanted: the two values.
-        what: what the rows are, for messages.
-        todo: what to do if they are not there, for messages.
+        Args:
+            results: the scores.
+            tables: in the order of their scores; each is a row group.
+            folder: to write; another of the same name is replaced.
+        """
+        with whole_folder(folder) as temporary:
+            write_stored(results, temporary / SCORES)
+            path = temporary / self.file
+            with parquet_writer(path, self.schema, self.repeated) as writer:
+                for table in tables:
+                    writer.write_table(table, row_group_size=max(1, len(table)))
 
-    Raises:
-        InputError: there is no such row group; or see ``row_groups``.
-    """
-    for found, table in row_groups(path, schema, todo, wanted):
-        if found == wanted:
-            return table
-    raise InputError(path, what, "none", todo)
+    def read(self, folder: Path) -> Stored:
+        """Read the results in a folder.
 
+        Raises:
+            InputError: the file is missing, or not in the present layout.
+        """
+        if folder.is_file():
+            todo = "remove it, if an older version wrote it, or name the folder that "
+            todo += f"{self.command} wrote"
+            raise InputError(folder, "a folder of results", "a file", todo)
+        return read_stored(folder / SCORES, self.number, self.make, self.command)
 
-def read_row_groups(path: Path, schema: pa.Schema) -> dict[tuple[str, str], pa.Table]:
-    """Return what ``row_groups`` yields; none of it if the file is missing or damaged."""
-    try:
-        return dict(row_groups(path, schema, ""))
-    except InputError:
-        return {}
+    def tables(self, folder: Path) -> dict[tuple[str, str], pa.Table]:
+        """Return the row groups by their first two columns; none if the file is damaged."""
+        try:
+            return dict(self.row_groups(folder))
+        except InputError:
+            return {}
 
+    def table(self, folder: Path, wanted: tuple[str, str], what: str) -> pa.Table:
+        """Read the row group that has certain values in its first two columns.
 
-def row_groups(
-    path: Path, schema: pa.Schema, todo: str, wanted: tuple[str, str] | None = None
-) -> Iterator[tuple[tuple[str, str], pa.Table]]:
-    """Yield the row groups of a Parquet file, by the values of their first two columns.
+        Raises:
+            InputError: there is no such row group (``what`` says of what); or see ``row_groups``.
+        """
+        for key, table in self.row_groups(folder, wanted):
+            if key == wanted:
+                return table
+        raise InputError(folder / self.file, what, "none", self._again)
 
-    Args:
-        path: the file.
-        schema: of the tables; the first two columns are strings, and equal within a row group.
-        todo: what to do if it has others, for messages.
-        wanted: skip those whose statistics name other values.
+    def row_groups(
+        self, folder: Path, wanted: tuple[str, str] | None = None
+    ) -> Iterator[tuple[tuple[str, str], pa.Table]]:
+        """Yield the row groups, by the values of their first two columns.
 
-    Raises:
-        InputError: the file is missing or damaged, or has other tables, nulls, or a row group
-            without rows or with several values in its first columns.
-    """
-    what = f"rows of {', '.join(schema.names)}"
-    try:
-        with pq.ParquetFile(path) as file:
-            for number in range(file.num_row_groups):
-                if wanted and _first(file, number) != wanted:
-                    continue
-                table = file.read_row_group(number)
-                table.validate(full=True)
-                names = [column.unique().to_pylist() for column in table.columns[:2]]
-                if table.schema != schema or [*map(len, names)] != [1, 1] or _has_null(table):
-                    what += f": one {schema.names[0]} and {schema.names[1]} a row group, no null"
-                    raise ValueError(f"others in row group {number}")
-                yield (names[0][0], names[1][0]), table
-    except (OSError, pa.ArrowException, ValueError, IndexError) as error:
-        raise InputError(path, what, str(error), todo) from None
+        Args:
+            folder: of results.
+            wanted: skip those whose statistics name other values.
+
+        Raises:
+            InputError: the file is missing or damaged, or has other tables, nulls, or a row group
+                without rows or with several values in its first columns.
+        """
+        schema, path = self.schema, folder / self.file
+        what = f"rows of {', '.join(schema.names)}"
+        try:
+            with pq.ParquetFile(path) as file:
+                for number in range(file.num_row_groups):
+                    if wanted and _first(file, number) != wanted:
+                        continue
+                    table = file.read_row_group(number)
+                    table.validate(full=True)
+                    names = [column.unique().to_pylist() for column in table.columns[:2]]
+                    if table.schema != schema or [*map(len, names)] != [1, 1] or _has_null(table):
+                        first = " and ".join(schema.names[:2])
+                        what += f": one {first} a row group, no null"
+                        raise ValueError(f"others in row group {number}")
+                    yield (names[0][0], names[1][0]), table
+        except (OSError, pa.ArrowException, ValueError, IndexError) as error:
+            raise InputError(path, what, str(error), self._again) from None
+
+    @property
+    def _again(self) -> str:
+        return f"run `probeta {self.command}` again"
 
 
 def _first(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:
@@ -228,5 +259,5 @@ def _first(file: pq.ParquetFile, number: int) -> tuple[Any, ...]:
 
 
 def _has_null(table: pa.Table) -> bool:
-    inner = (pc.list_flatten(own) for own in table.columns if pa.types.is_list(own.type))
+    inner = (pc.list_flatten(column) for column in table.columns if pa.types.is_list(column.type))
     return any(column.null_count for column in (*table.columns, *inner))
