@@ -65,7 +65,7 @@ def find_data(
     there = {dataset.name: dataset for dataset in find_datasets(folder)}
     chosen = _chosen(folder, there, datasets, groups)
     facts = {dataset.name: _facts(dataset) for dataset in chosen}
-    seeds = {name: own["seed"] for name, own in facts.items()}
+    seeds = {name: about["seed"] for name, about in facts.items()}
     if len(set(seeds.values())) > 1:
         raise InputError(
             folder,
@@ -78,7 +78,7 @@ def find_data(
         tuple(chosen),
         tuple(there),
         next(iter(seeds.values())),
-        frozenset(name for name, own in facts.items() if own["sample"]),
+        frozenset(name for name, about in facts.items() if about["sample"]),
         _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
     )
 
@@ -223,8 +223,8 @@ def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[s
     """Return the best trivial baseline of each dataset that was audited as it is."""
     report = read_audit(audit)
     found = {}
-    for name, own in facts.items():
-        if report["datasets"].get(name, {}).get("rows") == own["rows"]:
+    for name, about in facts.items():
+        if report["datasets"].get(name, {}).get("rows") == about["rows"]:
             baselines = baselines_of(report, name)
             baselines.pop("majority", None)
             if baselines:

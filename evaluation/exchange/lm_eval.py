@@ -181,12 +181,12 @@ def read_log(folder: Path) -> Log:
     first, tasks = logs[0], dict(logs[0].tasks)
     for file, log in zip(files[1:], logs[1:], strict=True):
         for what in ("model", "revision", "options"):
-            own, others = getattr(log, what), getattr(first, what)
-            if own != others:
+            here, others = getattr(log, what), getattr(first, what)
+            if here != others:
                 raise InputError(
                     file,
                     f"the {what} of {files[0].name}, {others}",
-                    str(own),
+                    str(here),
                     (
                         "score one model at a time, asked in one way: keep the other files "
                         "in another folder"
@@ -265,12 +265,12 @@ def _read_results(file: Path) -> Log:
             arguments = {"model_args": str(arguments)}
         tasks, examples = {}, 0
         date = file.stem.removeprefix("results_")
-        for name, own in content["configs"].items():
+        for name, configured in content["configs"].items():
             # Other tasks than those of a package have no such facts.
-            facts = own.get("metadata") or {}
+            facts = configured.get("metadata") or {}
             if facts.get("answer") in METRICS:
                 tasks[str(facts["dataset"])] = _task(
-                    own, facts, file.with_name(f"samples_{name}_{date}.jsonl")
+                    configured, facts, file.with_name(f"samples_{name}_{date}.jsonl")
                 )
                 examples = max(examples, content["n-shot"][name])
         model = str(content["model_name"] or config["model"])

@@ -115,7 +115,7 @@ def probe_datasets(
         scores=(),
     )
     memo = Memo(f"probed/{name}")
-    keys = {own.name: _key(results, read_described(store, own)) for own in datasets}
+    keys = {dataset.name: _key(results, read_described(store, dataset)) for dataset in datasets}
     probed = _kept(memo, keys, earlier) if earlier else []
     there = {(one.score.dataset, one.score.layer) for one in probed}
     jobs = [
@@ -131,9 +131,9 @@ def probe_datasets(
     probed = [one for one in probed if one.score.dataset not in (faults or {})]
     new = {dataset.name for dataset, _ in jobs} - (faults or {}).keys()
     if earlier:
-        for own in new:
-            scores = [asdict(one.score) for one in probed if one.score.dataset == own]
-            memo.keep(own, keys[own], facts=scores)
+        for dataset_name in new:
+            scores = [asdict(one.score) for one in probed if one.score.dataset == dataset_name]
+            memo.keep(dataset_name, keys[dataset_name], facts=scores)
         memo.retain(keys)
     return (
         replace(results, scores=tuple(one.score for one in probed)),
@@ -163,8 +163,8 @@ def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
     for name, key in keys.items():
         scores: list[Score] = [typed(Score, facts) for facts in memo.kept(name, key) or ()]
         answers = [tables.get((name, score.layer)) for score in scores]
-        own = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
-        kept += own if len(own) == len(scores) else []
+        resting = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
+        kept += resting if len(resting) == len(scores) else []
     return kept
 
 
@@ -173,11 +173,11 @@ def _rests_on(score: Score, table: pa.Table | None) -> bool:
     if table is None:
         return False
     try:
-        own = predictions_of(table, Path(PREDICTIONS))
+        answers = predictions_of(table, Path(PREDICTIONS))
     except InputError:
         return False
-    values = [measure(score.metric, own.gold, predicted) for predicted in own.predicted]
-    return answers_digest(own) == score.answers and float(np.mean(values)) == score.value
+    values = [measure(score.metric, answers.gold, predicted) for predicted in answers.predicted]
+    return answers_digest(answers) == score.answers and float(np.mean(values)) == score.value
 
 
 def _probe_all(
@@ -247,7 +247,8 @@ def _remote_calls(
     store = store.absolute()
     for dataset, layer in jobs:
         files = {
-            split: tuple(file.absolute() for file in own) for split, own in dataset.files.items()
+            split: tuple(file.absolute() for file in shards)
+            for split, shards in dataset.files.items()
         }
         dataset = replace(dataset, files=files)
         find = partial(_facts, dataset, store, probing.engine)

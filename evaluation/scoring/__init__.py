@@ -91,21 +91,21 @@ def score(
 
     found = find_data(data, datasets, groups)
     entries, probing = _read_params(Path(params), protocol)
-    own = find_encoder(encoder, name=name, revision=revision, prompts=prompts, entries=entries)
-    check_prompt_names(own.encoder, found.there)
-    with nullcontext(own.store) if own.store else TemporaryDirectory() as folder:
+    target = find_encoder(encoder, name=name, revision=revision, prompts=prompts, entries=entries)
+    check_prompt_names(target.encoder, found.there)
+    with nullcontext(target.store) if target.store else TemporaryDirectory() as folder:
         store = Path(folder)
-        embed_datasets(store, own.encoder, found.datasets, workers)
+        embed_datasets(store, target.encoder, found.datasets, workers)
         results, predictions, _ = probe_datasets(
-            own.name,
-            own.encoder,
+            target.name,
+            target.encoder,
             found.datasets,
             store,
             seed=found.seed,
             probing=probing,
             workers=workers,
         )
-    return Scores(results, tuple(predictions), found.trivial, found.samples, own.store)
+    return Scores(results, tuple(predictions), found.trivial, found.samples, target.store)
 
 
 def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str, Any]], Probing]":

@@ -76,14 +76,14 @@ def find_encoder(
     where = None if given in entries else f"encoder {given}"
     encoder = make_encoder(derived, options, where)
     encoder.check()
-    own = name or name_of(derived)
+    name = name or name_of(derived)
     if encoder.name == "callable" and given not in entries and revision is None:
         # What its module imports may change without a new revision.
-        return Found(encoder, own, None)
-    store = STORES / own
-    if given not in entries or own != given:
+        return Found(encoder, name, None)
+    store = STORES / name
+    if given not in entries or name != given:
         _check_store(store, encoder)
-    return Found(encoder, own, store)
+    return Found(encoder, name, store)
 
 
 def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
@@ -103,11 +103,11 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
     label = f"{kind.__module__}.{kind.__qualname__}"
     encoder = GivenEncoder(Called(function, f"encoder {label}"), label, revision or "", prompts)
     encoder.check()
-    own = name or name_of(label.rpartition(".")[2])
+    name = name or name_of(label.rpartition(".")[2])
     if revision is None:
-        return Found(encoder, own, None)
-    _check_store(STORES / own, encoder)
-    return Found(encoder, own, STORES / own)
+        return Found(encoder, name, None)
+    _check_store(STORES / name, encoder)
+    return Found(encoder, name, STORES / name)
 
 
 def _options(
@@ -161,16 +161,16 @@ def _check_store(store: Path, encoder: "Encoder") -> None:
     """Refuse a store of another encoder: its vectors would be removed."""
     from evaluation.embedding.header import fingerprint, read_header
 
-    found, own = read_header(store), fingerprint(encoder)
+    found, wanted = read_header(store), fingerprint(encoder)
 
     def options(header: Mapping[str, Any]) -> dict[str, Any]:
         # The file of a function may change, as a revision may.
         return {key: value for key, value in header["options"].items() if key != "file"}
 
-    if found and (found["encoder"], options(found)) != (own["encoder"], options(own)):
+    if found and (found["encoder"], options(found)) != (wanted["encoder"], options(wanted)):
         raise InputError(
             store,
-            f"vectors of {own}, or no such folder",
+            f"vectors of {wanted}, or no such folder",
             f"vectors of {found}",
             ("choose another name (`name=` in Python, --name in the shell), or remove the folder"),
         )

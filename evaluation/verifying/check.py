@@ -74,7 +74,7 @@ class Check:
         if self.asked is None:
             absent = sorted(scored - self.datasets.keys())
             self.differences += [f"{name}: no such dataset in {self.folder}" for name in absent]
-        there = {own.name for own in self.datasets.values() if own.task in tasks}
+        there = {dataset.name for dataset in self.datasets.values() if dataset.task in tasks}
         if left := sorted(there & {*(self.asked or there)} - scored):
             self.notes.append(f"not scored: {', '.join(left)}")
 

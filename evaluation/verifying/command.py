@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
     from evaluation.verifying.vectors import verify_vectors
 
     folder = data_folder(options.data, options.datasets)
-    datasets = {own.name: own for own in find_datasets(folder)}
+    datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
     make = partial(Check, folder=folder, datasets=datasets, asked=options.datasets)
     count = 0

@@ -65,7 +65,7 @@ def _verify(
     for name in (*of_model, "coverage", "texts", "vectors"):
         del found[name]
     if probed and (ablation := ABLATIONS.get(dataset.task)):
-        kept = {name: own for name, own in score.measures.items() if name != ablation.name}
+        kept = {name: value for name, value in score.measures.items() if name != ablation.name}
         score = replace(score, measures=kept)
     check.compare(where, score, found)
 
