@@ -6,15 +6,15 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.leaderboards.api import benchmark
-    from evaluation.scoring.api import score
-    from evaluation.scoring.scores import Scores
+    from evaluation.exchange import benchmark
+    from evaluation.results.scores import Scores
+    from evaluation.scoring import score
 
 __all__ = ["Scores", "benchmark", "score"]
 _MODULES = {
-    "Scores": "evaluation.scoring.scores",
-    "benchmark": "evaluation.leaderboards.api",
-    "score": "evaluation.scoring.api",
+    "Scores": "evaluation.results.scores",
+    "benchmark": "evaluation.exchange",
+    "score": "evaluation.scoring",
 }
 
 

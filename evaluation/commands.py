@@ -78,7 +78,7 @@ VERBS = {
     "paradigms": Verb("evaluation.paradigms.command", "complete paradigms of words (ParaLex)"),
     "score": Verb("evaluation.scoring.command", "score one encoder on some datasets"),
     "export": Verb(
-        "evaluation.leaderboards.command", "write results for mteb and the Hugging Face Hub"
+        "evaluation.exchange.command", "write results for mteb and the Hugging Face Hub"
     ),
     "verify": Verb("evaluation.verifying.command", "compute stored scores again from the answers"),
     "repro": Verb(

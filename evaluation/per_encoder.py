@@ -48,7 +48,7 @@ def score_encoders(
 
     def key_of(name: str, make: Callable[[], Encoder]) -> Key:
         return {
-            "inputs": [{own.name: own.digest() for own in datasets}, vectors_of(name)],
+            "inputs": [{dataset.name: dataset.digest() for dataset in datasets}, vectors_of(name)],
             "parameters": [parameters, asdict(cast("DataclassInstance", make()))],
             "code": code_digest(module),
             "versions": stage_versions(stage),

@@ -64,6 +64,11 @@ class Dataset:
         return list(self.files) == ["train"]
 
     @property
+    def tested(self) -> Split:
+        """The split whose rows are answered: test, or train where there are folds."""
+        return "train" if self.folds else "test"
+
+    @property
     def trained(self) -> bool:
         """Whether a probe is trained; if not, the answers come from the embeddings directly."""
         return TASKS[self.task].trained

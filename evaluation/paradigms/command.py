@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> None:
 
     def score(name: str, encoder: Encoder, out: Path) -> Mapping[str, Any]:
         from evaluation.paradigms.evaluating import evaluate_paradigms
-        from evaluation.results.paradigms import write_paradigms
+        from evaluation.results.stored import write_stored
 
         results, _ = evaluate_paradigms(
             name,
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
             **paralex,
             memo=Memo(f"completed/{name}"),
         )
-        write_paradigms(results, out)
+        write_stored(results, out)
         for one in results.main:
             tell(
                 f"{name}, {one.dataset} ({one.vocabulary} vocabulary, "

@@ -34,9 +34,8 @@ from evaluation.results.paradigms import (
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
-    paradigm_score_of,
 )
-from evaluation.results.versions import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions, typed
 
 _VOCABULARIES = ("own", "shared")
 _REBUILD = "build the dataset again with `probeta build`"
@@ -115,7 +114,9 @@ def evaluate_paradigms(
     }
     kept = {name: memo.kept(name, key) for name, key in keys.items()} if memo else {}
     there = {name for name, facts in kept.items() if facts is not None}
-    scores = [paradigm_score_of(facts) for name in sorted(there) for facts in kept[name]]
+    scores: list[ParadigmScore] = [
+        typed(ParadigmScore, facts) for name in sorted(there) for facts in kept[name]
+    ]
     paradigms = [
         _read_paradigms(dataset, known.form) for dataset in asked if dataset.name not in there
     ]
@@ -205,20 +206,18 @@ def _read_paradigms(dataset: Dataset, form: Form) -> _Paradigms:
     for number, row in enumerate(rows):
         where = f"{dataset.folder}, row {number} {row['cluster']}"
         if row["cluster"] in clusters:
-            raise InputError(
-                where, expected="each cluster once", found="the second one", todo=_REBUILD
-            )
+            raise InputError(where, "each cluster once", "the second one", _REBUILD)
         if len(row[terms]) != len(row[encoded]):
             raise InputError(
                 where,
-                expected=f"as many {encoded} as {terms}, {len(row[terms])}",
-                found=str(len(row[encoded])),
-                todo=_REBUILD,
+                f"as many {encoded} as {terms}, {len(row[terms])}",
+                str(len(row[encoded])),
+                _REBUILD,
             )
         own = dict(zip(row[terms], row[encoded], strict=True))
         clusters[row["cluster"]] = _Cluster(row["cluster"], own)
     if not clusters:
-        raise InputError(dataset.folder, expected="clusters", found="none", todo=_REBUILD)
+        raise InputError(dataset.folder, "clusters", "none", _REBUILD)
     in_order = tuple(cluster for _, cluster in sorted(clusters.items()))
     return _Paradigms(dataset, dataset.digest(), in_order)
 

@@ -4,10 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from builders.tasks.sentence_position import COUNT
-from corpora_recipes.records import Split
 from evaluation.arrays import Floats
-from evaluation.data.instances import Dataset
-from evaluation.data.rows import ProbeRows
+from evaluation.probing.protocols.problem import Problem
 
 # The plain probe of one layer, without a schedule or features of its own.
 PLAIN = "sentence_classification"
@@ -27,12 +25,18 @@ class Ablation:
     task: str
     features: Callable[[Floats], Floats]
 
-    def of(
-        self, dataset: Dataset, parts: Mapping[Split, ProbeRows]
-    ) -> tuple[Dataset, dict[Split, ProbeRows]]:
-        """Return a dataset and its rows as the ablation sees them."""
-        left = {split: replace(part, x=self.features(part.x)) for split, part in parts.items()}
-        return replace(dataset, task=self.task, name=f"{dataset.name} {self.name}"), left
+    def of(self, problem: Problem) -> Problem:
+        """Return a problem, in splits or in folds, as the ablation sees it."""
+        left = replace(
+            problem,
+            name=f"{problem.name} {self.name}",
+            task=self.task,
+            x=self.features(problem.x),
+        )
+        if problem.validation is None or problem.test is None:
+            return left
+        x, y = problem.validation
+        return replace(left, validation=(self.features(x), y), test=self.features(problem.test))
 
 
 ABLATIONS: Mapping[str, Ablation] = {

@@ -1,7 +1,6 @@
 """The score of a dataset from the answers to its rows, whoever has answered."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -29,83 +28,67 @@ INTERVALS: Mapping[str, Any] = MappingProxyType(
 """How the intervals of scores are made, for results."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """What was answered, and how.
-
-    Attributes:
-        asked: the rows: of test, or of all folds.
-        predictions: class numbers or scores, [starts, rows].
-        majority: the most frequent answer in the train that goes with each row, [rows]; where
-            nothing is trained, predictions again.
-        chosen: see ``Score``.
-        validation: see ``Score``.
-    """
-
-    asked: ProbeRows
-    predictions: Values
-    majority: Values
-    chosen: dict[str, list[float]]
-    validation: float | None
-
-
 def score_answers(
-    dataset: Dataset, layer: str, parts: Mapping[Split, ProbeRows], own: Answered
-) -> Score:
+    dataset: Dataset,
+    layer: str,
+    parts: Mapping[Split, ProbeRows],
+    predicted: Values,
+    chosen: dict[str, list[float]] | None = None,
+    validation: float | None = None,
+) -> tuple[Score, Predictions]:
     """Return the score of answers, without the coverage of a vocabulary; within ``one_thread``.
 
     Args:
         dataset: whose rows were asked.
         layer: of the encoder, that is answered from.
-        parts: all rows of the dataset, features or not.
-        own: the answers.
+        parts: all rows of the dataset.
+        predicted: class numbers or scores for the rows of test, or of all folds, [starts, rows].
+        chosen: see ``Score``.
+        validation: see ``Score``.
+
+    Raises:
+        InputError: there are fewer than three folds.
     """
-    metric = METRICS[dataset.target]
-    gold, documents = own.asked.y, own.asked.documents
-    values = np.array([measure(metric, gold, predicted) for predicted in own.predictions])
-    left_out = leave_out(metric, gold, own.predictions, documents).mean(axis=0)
-    all_measures = [
-        measures(metric, gold, predicted, own.asked.subsets) for predicted in own.predictions
-    ]
+    asked, metric = parts[dataset.tested], METRICS[dataset.target]
+    answers = Predictions(asked.ids, asked.documents, asked.y, predicted)
+    values = np.array([measure(metric, asked.y, answer) for answer in predicted])
+    left_out = leave_out(metric, asked.y, predicted, asked.documents).mean(axis=0)
+    of_starts = [measures(metric, asked.y, answer, asked.subsets) for answer in predicted]
     classes = metric == "accuracy"
-    return Score(
+    score = Score(
         dataset=dataset.name,
         task=dataset.task,
         corpus=dataset.corpus,
         language=dataset.language,
         version=dataset.version,
         digest=dataset.digest(),
-        rows={split: len(part.y) for split, part in parts.items()},
-        folds=len(np.unique(own.asked.folds)) if dataset.folds else 0,
-        test_documents=len(np.unique(documents)),
+        rows={split: len(part) for split, part in parts.items()},
+        folds=len(np.unique(asked.folds)) if dataset.folds else 0,
+        test_documents=len(np.unique(asked.documents)),
         layer=layer,
         metric=metric,
         value=float(values.mean()),
         deviation=float(values.std(ddof=1)) if len(values) > 1 else None,
-        interval=score_interval(metric, float(values.mean()), left_out, len(gold)),
+        interval=score_interval(metric, float(values.mean()), left_out, len(asked)),
         measures={
-            what: float(np.mean([one[what] for one in all_measures])) for what in all_measures[0]
+            name: float(np.mean([of_start[name] for of_start in of_starts]))
+            for name in of_starts[0]
         },
-        majority=measure(metric, gold, own.majority) if classes else None,
+        majority=measure(metric, asked.y, _majority(dataset, parts)) if classes else None,
         chance=1 / len(dataset.labels) if classes else None,
-        chosen=own.chosen,
-        validation=own.validation,
+        chosen=chosen or {},
+        validation=validation,
         coverage=None,
-        answers=answers_digest(Predictions(own.asked.ids, documents, gold, own.predictions)),
+        answers=answers_digest(answers),
     )
+    return score, answers
 
 
-def majority_answers(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> Values:
-    """Return the most frequent answer in the train that goes with each row that is asked, [rows].
-
-    Raises:
-        InputError: train has one answer alone, or there are fewer than three folds.
-    """
-    majority = np.empty_like(parts["train" if dataset.folds else "test"].y)
+def _majority(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> Values:
+    """Return for each row that is asked the most frequent answer in its train, [rows]."""
+    majority = np.empty_like(parts[dataset.tested].y)
     for learnt, rows in learnt_rows(dataset, parts):
         values, counts = np.unique(learnt, return_counts=True)
-        if len(values) < 2:
-            raise _too_alike(dataset, values[0])
         majority[rows] = values[counts.argmax()]
     return majority
 
@@ -124,21 +107,8 @@ def learnt_rows(
         return
     numbers = np.unique(folds)
     if len(numbers) < 3:
-        raise InputError(
-            dataset.files["train"][0],
-            expected="three folds or more",
-            found=f"the numbers {', '.join(map(str, numbers))}",
-            todo=MORE,
-        )
+        names = ", ".join(map(str, numbers))
+        where = dataset.files["train"][0]
+        raise InputError(where, "three folds or more", f"the numbers {names}", MORE)
     for number in numbers:
         yield y[folds != number], folds == number
-
-
-def _too_alike(dataset: Dataset, value: Any) -> InputError:
-    label = dataset.target == "label"
-    return InputError(
-        dataset.files["train"][0],
-        expected=f"two {'classes' if label else 'scores'} or more in train",
-        found=f"only {dataset.labels[value] if label else float(value)!r}",
-        todo=MORE,
-    )

@@ -22,7 +22,7 @@ from corpora_recipes.running.telling import progress
 from evaluation.arrays import Floats
 from evaluation.data.features import PairFeatures
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import MORE, ProbeRows, probe_rows, read_rows
+from evaluation.data.rows import MORE, ProbeRows
 from evaluation.data.texts import prompt_of
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described, read_header
 from evaluation.encoders.encoder import Description, Encoder, describe
@@ -30,30 +30,21 @@ from evaluation.measures.metrics import measure
 from evaluation.measures.similarity import cosines
 from evaluation.measures.threads import one_thread
 from evaluation.probing.ablations import ABLATIONS
-from evaluation.probing.measuring import (
-    INTERVALS,
-    METRICS,
-    Answered,
-    learnt_rows,
-    majority_answers,
-    score_answers,
-)
+from evaluation.probing.measuring import INTERVALS, METRICS, learnt_rows, score_answers
 from evaluation.probing.params import Probing
 from evaluation.probing.protocols import PROTOCOLS
 from evaluation.probing.protocols.problem import Problem, Protocol
 from evaluation.results.probes import (
     FORMAT,
     PREDICTIONS,
-    Predictions,
     Results,
     Score,
     answers_digest,
     predictions_of,
     predictions_table,
     read_tables,
-    score_of,
 )
-from evaluation.results.versions import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions, typed
 
 # Nanoseconds of work for which another process is started: a start takes one to two seconds.
 WORK_OF_A_PROCESS = 10 * 10**9
@@ -122,7 +113,7 @@ def probe_datasets(
         scores=(),
     )
     memo = Memo(f"probed/{name}")
-    keys = {own.name: _key(results, read_described(store, own)) for own in datasets}
+    keys = {dataset.name: _key(results, read_described(store, dataset)) for dataset in datasets}
     probed = _kept(memo, keys, earlier) if earlier else []
     there = {(one.score.dataset, one.score.layer) for one in probed}
     jobs = [
@@ -138,9 +129,9 @@ def probe_datasets(
     probed = [one for one in probed if one.score.dataset not in (faults or {})]
     new = {dataset.name for dataset, _ in jobs} - (faults or {}).keys()
     if earlier:
-        for own in new:
-            scores = [asdict(one.score) for one in probed if one.score.dataset == own]
-            memo.keep(own, keys[own], facts=scores)
+        for dataset_name in new:
+            scores = [asdict(one.score) for one in probed if one.score.dataset == dataset_name]
+            memo.keep(dataset_name, keys[dataset_name], facts=scores)
         memo.retain(keys)
     return (
         replace(results, scores=tuple(one.score for one in probed)),
@@ -168,10 +159,10 @@ def _kept(memo: Memo, keys: Mapping[str, Key], earlier: Path) -> list[Probed]:
     tables = read_tables(earlier)
     kept = []
     for name, key in keys.items():
-        scores = [score_of(facts) for facts in memo.kept(name, key) or ()]
+        scores: list[Score] = [typed(Score, facts) for facts in memo.kept(name, key) or ()]
         answers = [tables.get((name, score.layer)) for score in scores]
-        own = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
-        kept += own if len(own) == len(scores) else []
+        resting = [Probed(*one) for one in zip(scores, answers, strict=True) if _rests_on(*one)]
+        kept += resting if len(resting) == len(scores) else []
     return kept
 
 
@@ -180,11 +171,11 @@ def _rests_on(score: Score, table: pa.Table | None) -> bool:
     if table is None:
         return False
     try:
-        own = predictions_of(table, Path(PREDICTIONS))
+        answers = predictions_of(table, Path(PREDICTIONS))
     except InputError:
         return False
-    values = [measure(score.metric, own.gold, predicted) for predicted in own.predicted]
-    return answers_digest(own) == score.answers and float(np.mean(values)) == score.value
+    values = [measure(score.metric, answers.gold, predicted) for predicted in answers.predicted]
+    return answers_digest(answers) == score.answers and float(np.mean(values)) == score.value
 
 
 def _probe_all(
@@ -254,7 +245,8 @@ def _remote_calls(
     store = store.absolute()
     for dataset, layer in jobs:
         files = {
-            split: tuple(file.absolute() for file in own) for split, own in dataset.files.items()
+            split: tuple(file.absolute() for file in shards)
+            for split, shards in dataset.files.items()
         }
         dataset = replace(dataset, files=files)
         find = partial(_facts, dataset, store, probing.engine)
@@ -299,108 +291,79 @@ def probe_dataset(
             or the store lacks a sentence.
     """
     described = read_described(store, dataset)
-    parts = _read_parts(dataset, layer, encoder, store, probing.pair_features)
-    if dataset.trained:
-        _check_classes(dataset, parts)
+    parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
+    x = _features(parts, dataset, layer, encoder, store, probing.pair_features)
     with one_thread("scipy.linalg"):
-        own = answer(dataset, parts, seed, probing)
-        ablated = {}
-        if probing.ablations and (ablation := ABLATIONS.get(dataset.task)):
-            left = answer(*ablation.of(dataset, parts), seed, probing)
-            found = [measure(METRICS[dataset.target], own.asked.y, one) for one in left.predictions]
-            ablated = {ablation.name: float(np.mean(found))}
-        score = score_answers(dataset, layer, parts, own)
+        if not dataset.trained:
+            similar = cosines(*np.split(x["test"], 2, axis=1))
+            score, predictions = score_answers(dataset, layer, parts, similar[None])
+        else:
+            _check_parts(dataset, parts)
+            problem = problem_of(dataset, parts, x)
+            ask = PROTOCOLS[probing.protocol].answer
+            given = ask(problem, seed, probing.engine)
+            score, predictions = score_answers(
+                dataset, layer, parts, given.predictions, given.chosen, given.validation
+            )
+            if probing.ablations and (ablation := ABLATIONS.get(dataset.task)):
+                left = ask(ablation.of(problem), seed, probing.engine).predictions
+                values = [measure(score.metric, predictions.gold, answers) for answers in left]
+                score.measures[ablation.name] = float(np.mean(values))
     score = replace(
         score,
-        measures=score.measures | ablated,
         coverage=described.coverage,
         texts=described.texts,
         vectors=described.vectors[layer],
     )
-    answered = Predictions(own.asked.ids, own.asked.documents, own.asked.y, own.predictions)
-    return Probed(score, predictions_table(dataset.name, layer, answered))
+    return Probed(score, predictions_table(dataset.name, layer, predictions))
 
 
-def _read_parts(
-    dataset: Dataset, layer: str, encoder: Description, store: Path, pair_features: PairFeatures
-) -> dict[Split, ProbeRows]:
-    """Return all rows of a dataset; the store, which can be large, is closed again."""
+def _features(
+    parts: Mapping[Split, ProbeRows],
+    dataset: Dataset,
+    layer: str,
+    encoder: Description,
+    store: Path,
+    pair_features: PairFeatures,
+) -> dict[Split, Floats]:
+    """Return the features of all rows; the store, which can be large, is closed again."""
     opened = EmbeddingStore(store, encoder, prompt_of(encoder, dataset))
-
-    def lookup(texts: Sequence[str]) -> Floats:
-        return opened.lookup(texts, layer)
-
-    return {
-        split: probe_rows(
-            dataset,
-            split,
-            read_rows(dataset, split, encoder.form),
-            encoder.form,
-            lookup,
-            pair_features,
-        )
-        for split in dataset.files
-    }
+    lookup = partial(opened.lookup, layer=layer)
+    return {split: rows.features(lookup, pair_features) for split, rows in parts.items()}
 
 
-def answer(
-    dataset: Dataset, parts: Mapping[Split, ProbeRows], seed: int, probing: Probing
-) -> Answered:
-    """Answer the rows of test, or all rows where there are folds; within ``one_thread``.
-
-    Args:
-        dataset: whose rows they are.
-        parts: for each of its splits the rows, or some of them.
-        seed: the run's seed.
-        probing: how.
-
-    Raises:
-        InputError: train lacks a class or has one score alone, validation has one row, or there are
-            fewer than three folds.
-    """
-    asked = parts["train" if dataset.folds else "test"]
-    if not dataset.trained:
-        similar = cosines(*np.split(asked.x, 2, axis=1))
-        return Answered(asked, similar[None], similar, {}, None)
-    train, metric = parts["train"], METRICS[dataset.target]
-    majority = majority_answers(dataset, parts)
+def problem_of(
+    dataset: Dataset, parts: Mapping[Split, ProbeRows], x: Mapping[Split, Floats]
+) -> Problem:
+    """Return the rows of a dataset as a protocol takes them."""
+    train = parts["train"]
+    problem = Problem(dataset.name, dataset.task, METRICS[dataset.target], x["train"], train.y)
     if dataset.folds:
-        problem = Problem(dataset.name, dataset.task, metric, train.x, train.y, folds=train.folds)
-    else:
-        validation = parts["validation"]
-        if len(validation.y) < 2:
-            raise InputError(
-                dataset.files["validation"][0],
-                expected="two rows or more in validation, to choose a probe by",
-                found="one",
-                todo=MORE,
-            )
-        problem = Problem(
-            dataset.name,
-            dataset.task,
-            metric,
-            train.x,
-            train.y,
-            validation=(validation.x, validation.y),
-            test=asked.x,
-        )
-    found = PROTOCOLS[probing.protocol].answer(problem, seed, probing.engine)
-    return Answered(asked, found.predictions, majority, found.chosen, found.validation)
+        return replace(problem, folds=train.folds)
+    validation = x["validation"], parts["validation"].y
+    return replace(problem, validation=validation, test=x["test"])
 
 
-def _check_classes(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:
-    """Check that every class that is asked for can be learnt."""
-    if dataset.target != "label":
-        return
-    asked = parts["train" if dataset.folds else "test"].y
-    where = ("a fold", "the other folds") if dataset.folds else ("test", "train")
-    for learnt, rows in learnt_rows(dataset, parts):
-        absent = np.setdiff1d(asked[rows], learnt)
-        if len(absent):
+def _check_parts(dataset: Dataset, parts: Mapping[Split, ProbeRows]) -> None:
+    """Check that every class that is asked for can be learnt, and a probe be chosen."""
+    asked, where = parts[dataset.tested].y, dataset.files["train"][0]
+    here, there = ("a fold", "the other folds") if dataset.folds else ("test", "train")
+    label = dataset.target == "label"
+    learnt_of = [*learnt_rows(dataset, parts)]
+    for learnt, rows in learnt_of if label else ():
+        if len(absent := np.setdiff1d(asked[rows], learnt)):
+            names = ", ".join(dataset.labels[number] for number in absent)
             raise InputError(
-                dataset.files["train"][0],
-                expected=f"every class of {where[0]} in {where[1]} too",
-                found=f"no {', '.join(dataset.labels[number] for number in absent)}, which "
-                f"{int(np.isin(asked[rows], absent).sum())} rows have",
-                todo="put rows of the class there, merge it with another class or leave it out",
+                where,
+                f"every class of {here} in {there} too",
+                f"no {names}, which {int(np.isin(asked[rows], absent).sum())} rows have",
+                "put rows of the class there, merge it with another class or leave it out",
             )
+    for learnt, _ in learnt_of:
+        if (learnt == learnt[0]).all():
+            expected = f"two {'classes' if label else 'scores'} or more in train"
+            value = dataset.labels[learnt[0]] if label else float(learnt[0])
+            raise InputError(where, expected, f"only {value!r}", MORE)
+    if "validation" in parts and len(parts["validation"]) < 2:
+        expected = "two rows or more in validation, to choose a probe by"
+        raise InputError(dataset.files["validation"][0], expected, "one", MORE)

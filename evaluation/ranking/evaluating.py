@@ -32,8 +32,8 @@ from corpora_recipes.running.memo import Key, Memo
 from corpora_recipes.running.telling import progress
 from evaluation.arrays import Doubles, Flags, Floats, Rows, Values
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import probe_rows, read_rows
-from evaluation.data.texts import prompt_of, text_columns, unique_in
+from evaluation.data.rows import ProbeRows
+from evaluation.data.texts import prompt_of, text_columns, unique_texts
 from evaluation.embedding.store import EmbeddingStore, EncodedDataset, read_described
 from evaluation.encoders.encoder import Description, Encoder, Form, describe
 from evaluation.measures.intervals import leave_out_means, score_interval
@@ -52,13 +52,12 @@ from evaluation.results.rankings import (
     RankScore,
     SimilarityScore,
     measure_pairs,
-    rank_score_of,
     ranks_digest,
     ranks_of,
     ranks_table,
     read_tables,
 )
-from evaluation.results.versions import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions, typed
 
 RANKED = tuple(task.name for task in TASKS)
 
@@ -241,7 +240,7 @@ def _kept(
         if facts and "mrr" not in facts[0]:
             similar[part] = [SimilarityScore(**one) for one in facts]
             continue
-        scores = [rank_score_of(one) for one in facts]
+        scores: list[RankScore] = [typed(RankScore, fact) for fact in facts]
         found = [
             (score, tables.get((score.dataset, score.similarity)))
             for score in scores
@@ -299,20 +298,21 @@ def _read(dataset: Dataset, digest: str, form: Form) -> _Texts:
         if rows[ids[row]] != row or row in found or len({*found}) < len(found):
             raise InputError(
                 dataset.files["test"][0],
-                expected="a unique id in each row, and positives that are ids of other rows, each "
-                "once",
-                found=f"the id {ids[row]} with the positives {', '.join(linked) or '(none)'} in "
-                f"row {row} of test",
-                todo="build the dataset again with `probeta build`",
+                ("a unique id in each row, and positives that are ids of other rows, each once"),
+                (
+                    f"the id {ids[row]} with the positives {', '.join(linked) or '(none)'} in "
+                    f"row {row} of test"
+                ),
+                "build the dataset again with `probeta build`",
             )
         queries += [row] * len(found)
         positives += found
     if not queries:
         raise InputError(
             dataset.files["test"][0],
-            expected="positives in some rows",
-            found="no positives",
-            todo="name other pairs at `rankings:` in params.yaml, and run `probeta compose` again",
+            "positives in some rows",
+            "no positives",
+            "name other pairs at `rankings:` in params.yaml, and run `probeta compose` again",
         )
     groups = array_of(table["document_id"])
     pairs = np.array([queries, positives], np.int64)
@@ -410,15 +410,9 @@ def _compare(
     Post-processing is fitted on the texts of all of them together: one dataset
     may have fewer texts than vectors have components.
     """
-    tables = [
-        {split: read_rows(dataset, split, encoder.form) for split in dataset.files}
-        for dataset in datasets
-    ]
-    columns = text_columns(datasets[0].task, encoder.form)
+    rows = [ProbeRows(dataset, "test", encoder.form) for dataset in datasets]
     # Sorted, so that the order does not depend on that of sets.
-    texts = sorted(
-        set().union(*(unique_in(table, columns) for own in tables for table in own.values()))
-    )
+    texts = sorted(set().union(*(unique_texts(dataset, encoder.form) for dataset in datasets)))
     places = {text: row for row, text in enumerate(texts)}
     names = ", ".join(dataset.name for dataset in datasets)
     prompt = prompt_of(encoder, datasets[0])
@@ -431,9 +425,8 @@ def _compare(
                 return vectors[[places[text] for text in given]]
 
             compare = cosines if similarity == "cosine" else inverse_distances
-            for dataset, own in zip(datasets, tables, strict=True):
-                rows = probe_rows(dataset, "test", own["test"], encoder.form, lookup)
-                predicted = compare(*np.split(rows.x, 2, axis=1))
+            for dataset, part in zip(datasets, rows, strict=True):
+                predicted = compare(*np.split(part.features(lookup), 2, axis=1))
                 score = SimilarityScore(
                     dataset=dataset.name,
                     language=dataset.language,
@@ -441,8 +434,8 @@ def _compare(
                     layer=encoder.layer,
                     similarity=similarity,
                     postprocessing=postprocessing,
-                    spearman=spearman(rows.y, predicted),
-                    pearson=pearson(rows.y, predicted),
+                    spearman=spearman(part.y, predicted),
+                    pearson=pearson(part.y, predicted),
                     texts=described[dataset.name].texts,
                     vectors=described[dataset.name].vectors[encoder.layer],
                 )
@@ -476,9 +469,9 @@ def _vectors(
         if len(too_large):
             raise InputError(
                 f"{names}, test: {texts[too_large[0]]!r}",
-                expected="a vector of finite numbers after post-processing",
-                found="an infinite or too large number",
-                todo="scale the encoder's vectors down: they are near the limit of float32",
+                "a vector of finite numbers after post-processing",
+                "an infinite or too large number",
+                "scale the encoder's vectors down: they are near the limit of float32",
             )
         for way in same:
             yield way, vectors

@@ -222,9 +222,9 @@ def _check_same(what: str, verb: str, rows: Mapping[str, Sequence[Values]]) -> N
         if not all(map(np.array_equal, given, expected)):
             raise InputError(
                 f"results of {name}",
-                expected=f"{what.format(len(expected[0]))} in the results of {first}",
-                found=f"{len(given[0])}, not the same ones",
-                todo=f"{verb} all encoders on the same instances: `probeta repro`",
+                f"{what.format(len(expected[0]))} in the results of {first}",
+                f"{len(given[0])}, not the same ones",
+                f"{verb} all encoders on the same instances: `probeta repro`",
             )
 
 

@@ -1,14 +1,12 @@
 """The results of ParaLex for one encoder and their file."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from builders.tasks.examples import FEWEST_TERMS
-from evaluation.results.stored import read_stored, write_stored
-from evaluation.results.typed import typed
+from evaluation.results.stored import read_stored, typed
 
 FORMAT = 4
 MEASURES = ("suggestion", "coherence")
@@ -132,13 +130,8 @@ class ParadigmResults:
         return tuple(score for score in self.scores if score.layer == self.encoder["layer"])
 
 
-def write_paradigms(results: ParadigmResults, path: Path) -> None:
-    """Write results, the same bytes for the same results."""
-    write_stored(results, path)
-
-
 def read_paradigms(path: Path) -> ParadigmResults:
-    """Read what ``write_paradigms`` wrote.
+    """Read the file of an encoder, see ``write_stored``.
 
     Raises:
         InputError: the file is missing, or not in the present layout.
@@ -147,9 +140,3 @@ def read_paradigms(path: Path) -> ParadigmResults:
         path, FORMAT, partial(typed, ParadigmResults), "paradigms"
     )
     return results
-
-
-def paradigm_score_of(content: Mapping[str, Any]) -> ParadigmScore:
-    """Return a score that was read from JSON."""
-    score: ParadigmScore = typed(ParadigmScore, content)
-    return score

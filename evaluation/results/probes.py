@@ -9,7 +9,7 @@ A folder of results has two files, which appear together or not at all:
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,24 +18,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from corpora_recipes.parquet import array_of, parquet_writer
+from corpora_recipes.parquet import array_of
 from corpora_recipes.running.errors import InputError
-from corpora_recipes.running.outputs import whole_folder
 from evaluation.arrays import Values
 from evaluation.measures.metrics import Metric
-from evaluation.results.stored import (
-    check_folder,
-    read_row_group,
-    read_row_groups,
-    read_stored,
-    row_groups,
-    write_stored,
-)
-from evaluation.results.typed import typed
+from evaluation.results.stored import ScoresFolder, typed
 
 FORMAT = 6
-SCORES, PREDICTIONS = "scores.json", "predictions.parquet"
-_AGAIN = "run `probeta probe` again"
+PREDICTIONS = "predictions.parquet"
 # The protocol of results that are not of a probe: a language model was asked.
 ASKED = "lm-eval"
 
@@ -165,79 +155,49 @@ class Predictions:
     predicted: Values
 
 
-def answers_digest(own: Predictions) -> str:
+def answers_digest(answers: Predictions) -> str:
     """Return the SHA-256 of answers: of ids, documents, gold and what was predicted."""
     digest = sha256()
-    for names in (own.ids, own.documents):
+    for names in (answers.ids, answers.documents):
         digest.update(json.dumps(names.tolist(), ensure_ascii=False).encode())
-    for numbers in (own.gold, own.predicted):
+    for numbers in (answers.gold, answers.predicted):
         digest.update(np.ascontiguousarray(numbers, "<f8").tobytes())
     return digest.hexdigest()
 
 
-def predictions_schema() -> pa.Schema:
-    """Return the schema of predictions.parquet."""
-    return pa.schema(
-        [
-            ("dataset", pa.string()),
-            ("layer", pa.string()),
-            ("id", pa.string()),
-            ("document_id", pa.string()),
-            ("gold", pa.float64()),
-            ("predicted", pa.list_(pa.float64())),
-        ]
-    )
+def _made(content: dict[str, Any]) -> Results:
+    results: Results = typed(Results, content)
+    typed(str, results.protocol["name"], "protocol")
+    return results
 
 
-def predictions_table(dataset: str, layer: str, own: Predictions) -> pa.Table:
+SCHEMA = pa.schema(
+    [
+        ("dataset", pa.string()),
+        ("layer", pa.string()),
+        ("id", pa.string()),
+        ("document_id", pa.string()),
+        ("gold", pa.float64()),
+        ("predicted", pa.list_(pa.float64())),
+    ]
+)
+"""Of predictions.parquet."""
+_FOLDER = ScoresFolder("probe", FORMAT, _made, PREDICTIONS, SCHEMA, ["dataset", "layer"])
+# Tables are those of ``predictions_table``, by dataset and layer.
+write_results, read_results, read_tables = _FOLDER.write, _FOLDER.read, _FOLDER.tables
+
+
+def predictions_table(dataset: str, layer: str, answers: Predictions) -> pa.Table:
     """Return the rows of predictions.parquet for one dataset and layer."""
-    starts, rows = own.predicted.shape
+    starts, rows = answers.predicted.shape
     predicted = pa.ListArray.from_arrays(
         np.arange(0, starts * (rows + 1), starts, dtype=np.int32),
-        own.predicted.T.astype(np.float64).ravel(),
+        answers.predicted.T.astype(np.float64).ravel(),
     )
-    columns = [
-        [dataset] * rows,
-        [layer] * rows,
-        own.ids.tolist(),
-        own.documents.tolist(),
-        own.gold.astype(np.float64),
-        predicted,
-    ]
-    return pa.table(columns, schema=predictions_schema())
-
-
-def write_results(results: Results, predictions: Iterable[pa.Table], folder: Path) -> None:
-    """Write results, the same bytes for the same results.
-
-    Args:
-        results: the scores.
-        predictions: a table of ``predictions_table`` for each of them, in their order; each is a
-            row group.
-        folder: to write; another of the same name is replaced.
-    """
-    with whole_folder(folder) as temporary:
-        write_stored(results, temporary / SCORES)
-        with parquet_writer(
-            temporary / PREDICTIONS, predictions_schema(), ["dataset", "layer"]
-        ) as writer:
-            for table in predictions:
-                writer.write_table(table, row_group_size=max(1, len(table)))
-
-
-def read_results(folder: Path) -> Results:
-    """Read the scores in a folder of results.
-
-    Raises:
-        InputError: the file is missing, or not in the present layout.
-    """
-    check_folder(folder, "probe")
-    return read_stored(folder / SCORES, FORMAT, _made, "probe")
-
-
-def read_tables(folder: Path) -> dict[tuple[str, str], pa.Table]:
-    """Return dataset and layer to the table of its answers; none if the file is damaged."""
-    return read_row_groups(folder / PREDICTIONS, predictions_schema())
+    ids, documents = answers.ids.tolist(), answers.documents.tolist()
+    gold = answers.gold.astype(np.float64)
+    columns = [[dataset] * rows, [layer] * rows, ids, documents, gold, predicted]
+    return pa.table(columns, schema=SCHEMA)
 
 
 def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
@@ -246,11 +206,8 @@ def read_predictions(folder: Path, dataset: str, layer: str) -> Predictions:
     Raises:
         InputError: the file is missing or damaged, or has no such dataset or layer.
     """
-    path = folder / PREDICTIONS
     what = f"predictions for {dataset} from layer {layer}"
-    return predictions_of(
-        read_row_group(path, predictions_schema(), (dataset, layer), what, _AGAIN), path
-    )
+    return predictions_of(_FOLDER.table(folder, (dataset, layer), what), folder / PREDICTIONS)
 
 
 def all_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions]]:
@@ -259,9 +216,8 @@ def all_predictions(folder: Path) -> Iterator[tuple[tuple[str, str], Predictions
     Raises:
         InputError: the file is missing or damaged.
     """
-    path = folder / PREDICTIONS
-    for key, table in row_groups(path, predictions_schema(), _AGAIN):
-        yield key, predictions_of(table, path)
+    for key, table in _FOLDER.row_groups(folder):
+        yield key, predictions_of(table, folder / PREDICTIONS)
 
 
 def predictions_of(table: pa.Table, path: Path) -> Predictions:
@@ -276,9 +232,9 @@ def predictions_of(table: pa.Table, path: Path) -> Predictions:
     if {*predicted.value_lengths().to_pylist()} != {starts or 1} or not np.isfinite(numbers).all():
         raise InputError(
             path,
-            expected="as many predictions in each row of a dataset and layer, finite numbers",
-            found="more in some than in others, none, or others",
-            todo=_AGAIN,
+            "as many predictions in each row of a dataset and layer, finite numbers",
+            "more in some than in others, none, or others",
+            "run `probeta probe` again",
         )
     return Predictions(
         ids=array_of(table["id"]),
@@ -286,15 +242,3 @@ def predictions_of(table: pa.Table, path: Path) -> Predictions:
         gold=array_of(table["gold"]),
         predicted=numbers.reshape(len(table), starts).T,
     )
-
-
-def score_of(content: Mapping[str, Any]) -> Score:
-    """Return a score that was read from JSON."""
-    score: Score = typed(Score, content)
-    return score
-
-
-def _made(content: dict[str, Any]) -> Results:
-    results: Results = typed(Results, content)
-    typed(str, results.protocol["name"], "protocol")
-    return results

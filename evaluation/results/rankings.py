@@ -9,7 +9,7 @@ A folder of results has two files, which appear together or not at all:
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -18,22 +18,12 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from corpora_recipes.parquet import array_of, parquet_writer
-from corpora_recipes.running.outputs import whole_folder
+from corpora_recipes.parquet import array_of
 from evaluation.arrays import Doubles, Values
-from evaluation.results.stored import (
-    check_folder,
-    read_row_group,
-    read_row_groups,
-    read_stored,
-    row_groups,
-    write_stored,
-)
-from evaluation.results.typed import typed
+from evaluation.results.stored import ScoresFolder, typed
 
 FORMAT = 5
-SCORES, RANKS = "scores.json", "ranks.parquet"
-_AGAIN = "run `probeta rank` again"
+RANKS = "ranks.parquet"
 HITS = (1, 3)
 MEASURES = ("MRR", *(f"Hits@{place}" for place in HITS))
 # The post-processing of vectors that nothing is done to.
@@ -192,12 +182,12 @@ class PairRanks:
     ranks: Doubles
 
 
-def ranks_digest(own: PairRanks) -> str:
+def ranks_digest(pairs: PairRanks) -> str:
     """Return the SHA-256 of ranks, with the ids of their pairs."""
     digest = sha256()
-    for ids in (own.queries, own.positives, own.documents):
+    for ids in (pairs.queries, pairs.positives, pairs.documents):
         digest.update(json.dumps(ids.tolist(), ensure_ascii=False).encode())
-    digest.update(np.ascontiguousarray(own.ranks, "<f8").tobytes())
+    digest.update(np.ascontiguousarray(pairs.ranks, "<f8").tobytes())
     return digest.hexdigest()
 
 
@@ -214,55 +204,29 @@ def measure_pairs(ranks: Doubles) -> Doubles:
     return found
 
 
-def ranks_schema() -> pa.Schema:
-    """Return the schema of ranks.parquet."""
-    names = ("dataset", "similarity", "query", "positive", "document_id")
-    return pa.schema([*((name, pa.string()) for name in names), ("rank", pa.float64())])
+def _made(content: dict[str, Any]) -> RankingResults:
+    results: RankingResults = typed(RankingResults, content)
+    typed(list[Literal["cosine", "l2"]], results.evalrank["similarities"], "similarities")
+    if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
+        raise ValueError("evalrank: no similarity or post-processing")
+    return results
 
 
-def ranks_table(own: PairRanks) -> pa.Table:
+_NAMES = ("dataset", "similarity", "query", "positive", "document_id")
+SCHEMA = pa.schema([*((name, pa.string()) for name in _NAMES), ("rank", pa.float64())])
+"""Of ranks.parquet."""
+_REPEATED = ["dataset", "similarity", "document_id"]
+_FOLDER = ScoresFolder("rank", FORMAT, _made, RANKS, SCHEMA, _REPEATED)
+# Tables are those of ``ranks_table``, one for each of ``RankingResults.plain``.
+write_rankings, read_rankings, read_tables = _FOLDER.write, _FOLDER.read, _FOLDER.tables
+
+
+def ranks_table(pairs: PairRanks) -> pa.Table:
     """Return the rows of ranks.parquet for one dataset and similarity."""
-    pairs = len(own.ranks)
-    columns = [
-        [own.dataset] * pairs,
-        [own.similarity] * pairs,
-        *(ids.tolist() for ids in (own.queries, own.positives, own.documents)),
-        own.ranks,
-    ]
-    return pa.table(columns, schema=ranks_schema())
-
-
-def write_rankings(results: RankingResults, ranks: Iterable[pa.Table], folder: Path) -> None:
-    """Write results, the same bytes for the same results.
-
-    Args:
-        results: the scores.
-        ranks: a table of ``ranks_table`` for each of ``results.plain``, in their order; each is a
-            row group.
-        folder: to write; another of the same name is replaced.
-    """
-    with whole_folder(folder) as temporary:
-        write_stored(results, temporary / SCORES)
-        with parquet_writer(
-            temporary / RANKS, ranks_schema(), ["dataset", "similarity", "document_id"]
-        ) as writer:
-            for table in ranks:
-                writer.write_table(table, row_group_size=max(1, len(table)))
-
-
-def read_tables(folder: Path) -> dict[tuple[str, str], pa.Table]:
-    """Return dataset and similarity to the table of its ranks; none if the file is damaged."""
-    return read_row_groups(folder / RANKS, ranks_schema())
-
-
-def read_rankings(folder: Path) -> RankingResults:
-    """Read the scores of what ``write_rankings`` wrote.
-
-    Raises:
-        InputError: the file is missing, or not in the present layout.
-    """
-    check_folder(folder, "rank")
-    return read_stored(folder / SCORES, FORMAT, _made, "rank")
+    count = len(pairs.ranks)
+    ids = (column.tolist() for column in (pairs.queries, pairs.positives, pairs.documents))
+    columns = [[pairs.dataset] * count, [pairs.similarity] * count, *ids, pairs.ranks]
+    return pa.table(columns, schema=SCHEMA)
 
 
 def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
@@ -271,14 +235,8 @@ def read_ranks(folder: Path, dataset: str, similarity: str) -> PairRanks:
     Raises:
         InputError: the file is missing or damaged, or has no such dataset or similarity.
     """
-    table = read_row_group(
-        folder / RANKS,
-        ranks_schema(),
-        (dataset, similarity),
-        f"ranks in {dataset} by {similarity}",
-        _AGAIN,
-    )
-    return ranks_of(table, dataset, similarity)
+    what = f"ranks in {dataset} by {similarity}"
+    return ranks_of(_FOLDER.table(folder, (dataset, similarity), what), dataset, similarity)
 
 
 def all_ranks(folder: Path) -> Iterator[PairRanks]:
@@ -287,7 +245,7 @@ def all_ranks(folder: Path) -> Iterator[PairRanks]:
     Raises:
         InputError: the file is missing or damaged.
     """
-    for (dataset, similarity), table in row_groups(folder / RANKS, ranks_schema(), _AGAIN):
+    for (dataset, similarity), table in _FOLDER.row_groups(folder):
         yield ranks_of(table, dataset, similarity)
 
 
@@ -295,17 +253,3 @@ def ranks_of(table: pa.Table, dataset: str, similarity: str) -> PairRanks:
     """Return what a table of ``ranks_table`` holds."""
     names = ("query", "positive", "document_id", "rank")
     return PairRanks(dataset, similarity, *(array_of(table[name]) for name in names))
-
-
-def rank_score_of(content: Mapping[str, Any]) -> RankScore:
-    """Return a score that was read from JSON."""
-    score: RankScore = typed(RankScore, content)
-    return score
-
-
-def _made(content: dict[str, Any]) -> RankingResults:
-    results: RankingResults = typed(RankingResults, content)
-    typed(list[Literal["cosine", "l2"]], results.evalrank["similarities"], "similarities")
-    if not (results.evalrank["similarities"] and results.evalrank["postprocessings"]):
-        raise ValueError("evalrank: no similarity or post-processing")
-    return results

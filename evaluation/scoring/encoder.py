@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from corpora_recipes.running.errors import InputError, nearest
 from evaluation.encoders.encoder import check_prompts
+from evaluation.results.scores import check_name, name_of
 
 if TYPE_CHECKING:
     from evaluation.encoders.encoder import Encoder
@@ -61,9 +62,7 @@ def find_encoder(
     try:
         check_prompts(asked or {})
     except ValueError as error:
-        raise InputError(
-            "prompts", expected=str(error), found=repr(prompts), todo="write such a mapping"
-        ) from None
+        raise InputError("prompts", str(error), repr(prompts), "write such a mapping") from None
     if not isinstance(given, str | Path):
         return _given(given, name, revision, asked or {})
     given = str(given)
@@ -77,29 +76,14 @@ def find_encoder(
     where = None if given in entries else f"encoder {given}"
     encoder = make_encoder(derived, options, where)
     encoder.check()
-    own = name or name_of(derived)
+    name = name or name_of(derived)
     if encoder.name == "callable" and given not in entries and revision is None:
         # What its module imports may change without a new revision.
-        return Found(encoder, own, None)
-    store = STORES / own
-    if given not in entries or own != given:
+        return Found(encoder, name, None)
+    store = STORES / name
+    if given not in entries or name != given:
         _check_store(store, encoder)
-    return Found(encoder, own, store)
-
-
-def check_name(name: str | None) -> None:
-    """Check a name of results, if there is one.
-
-    Raises:
-        InputError: it cannot be the name of a folder.
-    """
-    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
-        raise InputError(
-            "name",
-            expected="letters, digits, _ and -, which begin with one of the former",
-            found=repr(name),
-            todo="choose such a name: it is the name of a folder",
-        )
+    return Found(encoder, name, store)
 
 
 def _given(given: object, name: str | None, revision: str | None, prompts: dict[str, str]) -> Found:
@@ -110,9 +94,9 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
     if function is None:
         raise InputError(
             "encoder",
-            expected="a function, an object with a method `encode`, or a string",
-            found=type(given).__name__,
-            todo="pass a function that takes a list of texts and returns an array of vectors",
+            "a function, an object with a method `encode`, or a string",
+            type(given).__name__,
+            "pass a function that takes a list of texts and returns an array of vectors",
         )
     kind = given if hasattr(given, "__qualname__") else type(given)
     label = f"{kind.__module__}.{kind.__qualname__}"
@@ -120,11 +104,11 @@ def _given(given: object, name: str | None, revision: str | None, prompts: dict[
         label, revision or "", prompts=prompts, given=Called(function, f"encoder {label}")
     )
     encoder.check()
-    own = name or name_of(label.rpartition(".")[2])
+    name = name or name_of(label.rpartition(".")[2])
     if revision is None:
-        return Found(encoder, own, None)
-    _check_store(STORES / own, encoder)
-    return Found(encoder, own, STORES / own)
+        return Found(encoder, name, None)
+    _check_store(STORES / name, encoder)
+    return Found(encoder, name, STORES / name)
 
 
 def _options(
@@ -151,10 +135,12 @@ def _options(
     like = nearest([given], known)
     raise InputError(
         f"encoder {given}",
-        expected=f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
-        "id of the Hugging Face Hub such as organisation/name",
-        found="none of these",
-        todo=f"did you mean {like}?" if like else "correct it, or add it to params.yaml",
+        (
+            f"a name ({', '.join(known)}), module:object.attribute, a folder or file, or an "
+            "id of the Hugging Face Hub such as organisation/name"
+        ),
+        "none of these",
+        f"did you mean {like}?" if like else "correct it, or add it to params.yaml",
     )
 
 
@@ -172,26 +158,20 @@ def _model(model: str, revision: str | None) -> dict[str, Any]:
     raise missing
 
 
-def name_of(text: str) -> str:
-    """Return a text as a name of results: other characters than letters, digits, _ become -."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
-
-
 def _check_store(store: Path, encoder: "Encoder") -> None:
     """Refuse a store of another encoder: its vectors would be removed."""
     from evaluation.embedding.store import fingerprint, read_header
 
-    found, own = read_header(store), fingerprint(encoder)
+    found, wanted = read_header(store), fingerprint(encoder)
 
     def options(header: Mapping[str, Any]) -> dict[str, Any]:
         # The file of a function may change, as a revision may.
         return {key: value for key, value in header["options"].items() if key != "file"}
 
-    if found and (found["encoder"], options(found)) != (own["encoder"], options(own)):
+    if found and (found["encoder"], options(found)) != (wanted["encoder"], options(wanted)):
         raise InputError(
             store,
-            expected=f"vectors of {own}, or no such folder",
-            found=f"vectors of {found}",
-            todo="choose another name (`name=` in Python, --name in the shell), or remove the "
-            "folder",
+            f"vectors of {wanted}, or no such folder",
+            f"vectors of {found}",
+            ("choose another name (`name=` in Python, --name in the shell), or remove the folder"),
         )

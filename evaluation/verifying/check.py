@@ -15,7 +15,7 @@ from evaluation.embedding.store import text_keys
 from evaluation.results.paradigms import ParadigmResults, ParadigmScore
 from evaluation.results.probes import Results, Score
 from evaluation.results.rankings import RankingResults, RankScore, SimilarityScore
-from evaluation.results.versions import description_of, library_versions
+from evaluation.results.stored import description_of, library_versions
 
 # Another version of numpy, or another processor, may add in another order.
 NEAR = 1e-9
@@ -73,7 +73,7 @@ class Check:
         if self.asked is None:
             absent = sorted(scored - self.datasets.keys())
             self.differences += [f"{name}: no such dataset in {self.folder}" for name in absent]
-        there = {own.name for own in self.datasets.values() if own.task in tasks}
+        there = {dataset.name for dataset in self.datasets.values() if dataset.task in tasks}
         if left := sorted(there & {*(self.asked or there)} - scored):
             self.notes.append(f"not scored: {', '.join(left)}")
 

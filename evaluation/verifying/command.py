@@ -71,18 +71,18 @@ def run(options: argparse.Namespace) -> None:
     Raises:
         InputError: something differs; or results or data are missing or damaged.
     """
+    from evaluation.data.finding import check_names, data_folder
     from evaluation.data.instances import find_datasets
     from evaluation.results.paradigms import read_paradigms
     from evaluation.results.probes import read_results
     from evaluation.results.rankings import RANKS, read_rankings
-    from evaluation.scoring.data import check_names, data_folder
     from evaluation.verifying.check import Check
     from evaluation.verifying.neighbours import verify_paradigms, verify_rankings
     from evaluation.verifying.probes import verify_probes
     from evaluation.verifying.vectors import verify_vectors
 
     folder = data_folder(options.data, options.datasets)
-    datasets = {own.name: own for own in find_datasets(folder)}
+    datasets = {dataset.name: dataset for dataset in find_datasets(folder)}
     check_names(f"datasets of {folder}", options.datasets, datasets)
     make = partial(Check, folder=folder, datasets=datasets, asked=options.datasets)
     count = 0
@@ -108,18 +108,18 @@ def run(options: argparse.Namespace) -> None:
         if not check.recomputed and not check.differences:
             raise InputError(
                 path,
-                expected=f"scores on {', '.join(options.datasets or datasets)}",
-                found="none",
-                todo="name datasets that the results have",
+                f"scores on {', '.join(options.datasets or datasets)}",
+                "none",
+                "name datasets that the results have",
             )
     proved = [] if count else [_PROVED]
     print(*proved, _NOT_PROVED, *([] if options.encode else [_OF_VECTORS]), sep="\n")
     if count:
         raise InputError(
             "verify",
-            expected="scores that the stored answers give on this data",
-            found=f"{count:,} that differ, named above",
-            todo="score the encoder again, or name the data that it was scored on with --data",
+            "scores that the stored answers give on this data",
+            f"{count:,} that differ, named above",
+            "score the encoder again, or name the data that it was scored on with --data",
         )
     print("nothing differs")
 

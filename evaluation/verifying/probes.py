@@ -8,10 +8,10 @@ import numpy as np
 
 from builders.tasks import TASKS
 from evaluation.data.instances import Dataset
-from evaluation.data.rows import ProbeRows, answer_rows
+from evaluation.data.rows import ProbeRows
 from evaluation.measures.threads import one_thread
 from evaluation.probing.ablations import ABLATIONS
-from evaluation.probing.measuring import INTERVALS, Answered, majority_answers, score_answers
+from evaluation.probing.measuring import INTERVALS, score_answers
 from evaluation.results.probes import PREDICTIONS, Predictions, Results, Score, all_predictions
 from evaluation.verifying.check import Check
 
@@ -29,7 +29,7 @@ def verify_probes(check: Check, results: Results, folder: Path) -> None:
     """
     kind, module = "probes", "probing.probing"
     if not results.probed:
-        kind, module = "answers of a language model", "scoring.language_model"
+        kind, module = "answers of a language model", "exchange.lm_eval"
     tasks = [name for name, task in TASKS.items() if task.target != "neighbours"]
     check.begin(kind, "probe", module, tasks)
     check.compare("results", results, {"intervals": INTERVALS})
@@ -52,23 +52,20 @@ def _verify(
     texts = {"texts": check.texts_of(dataset)} if probed else {"texts": "", "vectors": ""}
     check.compare(where, score, texts)
     check.recomputed += 1
-    parts = {split: answer_rows(dataset, split) for split in dataset.files}
-    asked = parts["train" if dataset.folds else "test"]
-    if other := _other_rows(asked, answers):
+    parts = {split: ProbeRows(dataset, split) for split in dataset.files}
+    if other := _other_rows(parts[dataset.tested], answers):
         check.compare(where, score, {"digest": dataset.digest()})
         check.differences.append(f"{where}: {other}")
         return
     # Answers may be of any size.
     with one_thread(), np.errstate(all="ignore"):
-        majority = majority_answers(dataset, parts) if dataset.trained else asked.y
-        answered = Answered(asked, answers.predicted, majority, {}, None)
-        found = asdict(score_answers(dataset, score.layer, parts, answered))
+        found = asdict(score_answers(dataset, score.layer, parts, answers.predicted)[0])
     # What needs the vectors, and what is compared above.
     of_model = ("chosen", "validation") if probed and dataset.trained else ()
     for name in (*of_model, "coverage", "texts", "vectors"):
         del found[name]
     if probed and (ablation := ABLATIONS.get(dataset.task)):
-        kept = {name: own for name, own in score.measures.items() if name != ablation.name}
+        kept = {name: value for name, value in score.measures.items() if name != ablation.name}
         score = replace(score, measures=kept)
     check.compare(where, score, found)
 

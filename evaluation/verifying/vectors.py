@@ -14,7 +14,7 @@ from evaluation.encoders.encoder import describe, encode_checked
 from evaluation.entries import encoders_of
 from evaluation.results.paradigms import ParadigmScore
 from evaluation.results.probes import Results
-from evaluation.results.versions import encoder_facts
+from evaluation.results.stored import encoder_facts
 from evaluation.verifying.check import Check
 from evaluation.verifying.neighbours import word_rankings
 
@@ -40,9 +40,9 @@ def verify_vectors(check: Check, params: Path, count: int) -> None:
     if name not in encoders:
         raise InputError(
             params,
-            expected=f"the encoder {name}, to encode texts again",
-            found=f"the encoders {', '.join(encoders)}",
-            todo="add it, or name another file with --params, or verify without --encode",
+            f"the encoder {name}, to encode texts again",
+            f"the encoders {', '.join(encoders)}",
+            "add it, or name another file with --params, or verify without --encode",
         )
     encoder, folder = encoders[name](), EMBEDDINGS / name
     known = describe(encoder)

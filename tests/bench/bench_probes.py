@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import process_time
 
@@ -14,11 +15,12 @@ from corpora_recipes.running.commands import positive, run
 from corpora_recipes.running.errors import InputError
 from evaluation.arrays import Values
 from evaluation.data.instances import Dataset, find_datasets
-from evaluation.data.rows import probe_rows, read_rows
+from evaluation.data.rows import ProbeRows
 from evaluation.embedding.store import EmbeddingStore
 from evaluation.encoders import make_encoder
 from evaluation.encoders.encoder import Encoder
 from evaluation.measures.threads import one_thread
+from evaluation.probing.probing import problem_of
 from evaluation.probing.protocols import senteval, standard
 from evaluation.probing.protocols.problem import SEEDS, Problem
 
@@ -43,32 +45,10 @@ def read_problem(
     dataset: Dataset, encoder: Encoder, store: EmbeddingStore
 ) -> tuple[Problem, Values]:
     """Return a dataset as a problem, and what is right for the rows that are answered."""
-    parts = {
-        split: probe_rows(
-            dataset,
-            split,
-            read_rows(dataset, split, encoder.form),
-            encoder.form,
-            lambda texts: store.lookup(texts, encoder.layer),
-            "difference_product",
-        )
-        for split in dataset.files
-    }
-    train = parts["train"]
-    if dataset.folds:
-        folds = Problem(dataset.name, dataset.task, "accuracy", train.x, train.y, folds=train.folds)
-        return folds, train.y
-    validation, test = parts["validation"], parts["test"]
-    splits = Problem(
-        dataset.name,
-        dataset.task,
-        "accuracy",
-        train.x,
-        train.y,
-        validation=(validation.x, validation.y),
-        test=test.x,
-    )
-    return splits, test.y
+    parts = {split: ProbeRows(dataset, split, encoder.form) for split in dataset.files}
+    lookup = partial(store.lookup, layer=encoder.layer)
+    x = {split: rows.features(lookup) for split, rows in parts.items()}
+    return problem_of(dataset, parts, x), parts[dataset.tested].y
 
 
 def timed(compute: Callable[[], Values], gold: Values) -> tuple[float, list[float]]:

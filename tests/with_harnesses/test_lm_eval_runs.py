@@ -27,7 +27,7 @@ from builders.tasks.task import Column, TreebankTask
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.yaml_text import load_yaml
 from evaluation.commands import main
-from evaluation.scoring.language_model import score_language_model
+from evaluation.exchange.lm_eval import score_language_model
 
 FOLDER = Path(questions.__file__).parent
 ENGLISH_CLASSES = FOLDER.parents[1] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"

@@ -20,7 +20,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation import benchmark, score
 from evaluation.arrays import Floats
 from evaluation.encoders.char_hash import CharHash
-from evaluation.leaderboards.mteb_tasks import _licence
+from evaluation.exchange.mteb_tasks import _licence
 
 MODEL_OF_THE_PAGE = "intfloat/multilingual-e5-small"
 # It needs no weights.

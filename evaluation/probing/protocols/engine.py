@@ -58,9 +58,9 @@ def make_engine(name: str) -> Engine:
     except ImportError:
         raise InputError(
             "probing.engine",
-            expected="a library that is installed",
-            found="torch, which is not",
-            todo="install the extra `torch`, or choose the engine numpy",
+            "a library that is installed",
+            "torch, which is not",
+            "install the extra `torch`, or choose the engine numpy",
         ) from None
     device = "cuda" if torch.cuda.is_available() else "cpu"
     # As the caller has done for the libraries that were there before.

@@ -22,7 +22,8 @@ from evaluation.encoders.static import StaticVectors
 from evaluation.measures.intervals import leave_out_means, score_interval
 from evaluation.paradigms import evaluating
 from evaluation.paradigms.evaluating import evaluate_paradigms
-from evaluation.results.paradigms import ParadigmResults, ParadigmScore, write_paradigms
+from evaluation.results.paradigms import ParadigmResults, ParadigmScore
+from evaluation.results.stored import write_stored
 
 # Ten directions of words, so that a word's 30 nearest are those of its own direction.
 DIRECTIONS = 10
@@ -238,9 +239,9 @@ def test_what_changed_alone_is_scored_anew(tmp_path: Path, monkeypatch: pytest.M
         write_vocabulary(store, encoder)
         options = WHOLE | changes
         results, new = evaluate_paradigms("n", encoder, datasets, store, **options, memo=memo)
-        write_paradigms(results, Path("out.json"))
+        write_stored(results, Path("out.json"))
         alone, _ = evaluate_paradigms("n", encoder, datasets, store, **options)
-        write_paradigms(alone, Path("alone.json"))
+        write_stored(alone, Path("alone.json"))
         assert Path("out.json").read_bytes() == Path("alone.json").read_bytes()
         return new
 

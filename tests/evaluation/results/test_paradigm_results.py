@@ -12,8 +12,8 @@ from evaluation.results.paradigms import (
     ParadigmResults,
     ParadigmScore,
     read_paradigms,
-    write_paradigms,
 )
+from evaluation.results.stored import write_stored
 
 SCORE = ParadigmScore(
     dataset="paralex_es",
@@ -57,7 +57,7 @@ RESULTS = ParadigmResults(
 
 
 def test_read_as_written(tmp_path: Path) -> None:
-    write_paradigms(RESULTS, tmp_path / "own.json")
+    write_stored(RESULTS, tmp_path / "own.json")
     assert read_paradigms(tmp_path / "own.json") == RESULTS
     assert RESULTS.main == (SCORE,)
     assert [cluster.left for cluster in SCORE.clusters] == [10, 2]
@@ -68,7 +68,7 @@ def test_what_is_no_result(tmp_path: Path) -> None:
     path = tmp_path / "own.json"
     with pytest.raises(InputError, match="run `probeta paradigms` again"):
         read_paradigms(path)
-    write_paradigms(RESULTS, path)
+    write_stored(RESULTS, path)
     content = json.loads(path.read_bytes())
     path.write_text(json.dumps({**content, "format": 0}), "utf-8")
     with pytest.raises(InputError, match="format 0"):

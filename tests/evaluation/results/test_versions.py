@@ -3,7 +3,7 @@
 from importlib.metadata import version
 
 from evaluation.encoders.encoder import Description
-from evaluation.results.versions import encoder_facts, library_versions
+from evaluation.results.stored import encoder_facts, library_versions
 
 ENCODER = Description("mine", "7", ("0", "1"), "1", "tokens", {"batch": 2}, {}, ())
 

@@ -22,12 +22,12 @@ from scoring_files import write_hub
 
 from evaluation.commands import main
 from evaluation.data.instances import find_datasets
-from evaluation.data.rows import answer_rows
+from evaluation.data.rows import ProbeRows
 from evaluation.embedding.store import describe_datasets, sums_of
 from evaluation.encoders import make_encoder
-from evaluation.probing.measuring import Answered, majority_answers, score_answers
+from evaluation.exchange.lm_eval import score_language_model
+from evaluation.probing.measuring import score_answers
 from evaluation.results.probes import all_predictions
-from evaluation.scoring.language_model import score_language_model
 
 PROBED, RANKED, COMPLETED = Path("data/results/two"), Path("data/rankings/two"), "data/paradigms"
 PREDICTIONS, RANKS = PROBED / "predictions.parquet", RANKED / "ranks.parquet"
@@ -252,10 +252,9 @@ def test_consistent_forgeries_are_named_as_not_proved(verify, run: Path) -> None
     """All answers right, and the scores those of such answers: no check can find that."""
     change_groups(PREDICTIONS, right)
     dataset = next(own for own in find_datasets(run) if own.name == "bso_own")
-    parts = {split: answer_rows(dataset, split) for split in dataset.files}
-    _, own = next(all_predictions(PROBED))
-    answered = Answered(parts["test"], own.predicted, majority_answers(dataset, parts), {}, None)
-    score = asdict(score_answers(dataset, "0", parts, answered))
+    parts = {split: ProbeRows(dataset, split) for split in dataset.files}
+    _, answers = next(all_predictions(PROBED))
+    score = asdict(score_answers(dataset, "0", parts, answers.predicted)[0])
     kept = ("interval", "value", "measures", "deviation", "answers")
     forged = {f"scores.0.{name}": score[name] for name in kept}
     forged |= {"scores.0.chosen": {}, "scores.0.validation": 0.99, "encoder.encoder": "better"}

@@ -11,7 +11,6 @@ import yaml
 from builders.exchange.leaderboard import NAME, mteb_language, task_name
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.outputs import whole_folder
-from evaluation.leaderboards.scores import mteb_scores
 from evaluation.results.probes import Results, Score, read_results
 
 _HUB_ID = re.compile(r"[\w-][\w.-]*/[\w.-]+")
@@ -77,9 +76,9 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
     if not _HUB_ID.fullmatch(repo):
         raise InputError(
             "repo",
-            expected="the id of the datasets on the Hugging Face Hub, such as organisation/name",
-            found=repr(repo),
-            todo="write the name that `probeta publish` was given",
+            "the id of the datasets on the Hugging Face Hub, such as organisation/name",
+            repr(repo),
+            "write the name that `probeta publish` was given",
         )
     found: dict[Model, tuple[Path, Results]] = {}
     for folder in folders:
@@ -88,9 +87,9 @@ def export(folders: Iterable[Path], repo: str, revision: str | None, out: Path) 
         if model in found:
             raise InputError(
                 folder,
-                expected="results of another model than the other folders",
-                found=f"{model.name}, as in {found[model][0]}",
-                todo="export one of them at a time: a leaderboard has one entry for a model",
+                "results of another model than the other folders",
+                f"{model.name}, as in {found[model][0]}",
+                "export one of them at a time: a leaderboard has one entry for a model",
             )
         found[model] = folder, results
     with whole_folder(out) as whole:
@@ -139,6 +138,30 @@ def _task_result(score: Score) -> dict[str, Any]:
         "evaluation_time": None,
         "kg_co2_emissions": None,
     }
+
+
+def mteb_scores(score: Score) -> dict[str, Any]:
+    """Return what mteb keeps of a score.
+
+    Returns:
+        The main score under the name of its metric ("accuracy", "pearson"), all other measures;
+        low_95 and high_95, the ends of its interval; majority and chance, for classes; rows and
+        documents, the numbers of those tested; deviation, where starts are random; and sha256, the
+        digest of the dataset's files.
+    """
+    found = {
+        score.metric: score.value,
+        **score.measures,
+        "low_95": score.interval[0],
+        "high_95": score.interval[1],
+        "majority": score.majority,
+        "chance": score.chance,
+        "deviation": score.deviation,
+        "rows": score.asked,
+        "documents": score.test_documents,
+        "sha256": score.digest,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _write_hub(results: Results, repo: str, revision: str | None, folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The scores of one encoder, as a table, as pandas, compared, and saved."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,16 +147,17 @@ class Scores:
         Raises:
             InputError: it is a file, or a folder that holds something else.
         """
-        from evaluation.results.probes import PREDICTIONS, SCORES, write_results
+        from evaluation.results.probes import PREDICTIONS, write_results
+        from evaluation.results.stored import SCORES
 
         folder = Path(folder)
         there = {path.name for path in folder.iterdir()} if folder.is_dir() else set()
         if folder.is_file() or not there <= {SCORES, PREDICTIONS}:
             raise InputError(
                 folder,
-                expected="a new folder, or one with the results of an encoder, to be replaced",
-                found="a file" if folder.is_file() else f"a folder with {', '.join(sorted(there))}",
-                todo="name another folder",
+                "a new folder, or one with the results of an encoder, to be replaced",
+                "a file" if folder.is_file() else f"a folder with {', '.join(sorted(there))}",
+                "name another folder",
             )
         write_results(self.results, self.predictions, folder)
 
@@ -188,9 +190,9 @@ class Scores:
         if one.name == two.name:
             raise InputError(
                 "scores to compare",
-                expected="scores of two names",
-                found=f"{one.name!r} twice",
-                todo="score one of them again with another `name=`",
+                "scores of two names",
+                f"{one.name!r} twice",
+                "score one of them again with another `name=`",
             )
         shared = {score.dataset for score in one.main} & {score.dataset for score in two.main}
         facts: list[tuple[str, Any, Any]] = [("seed", one.seed, two.seed)]
@@ -201,18 +203,40 @@ class Scores:
             if ours != theirs:
                 raise InputError(
                     f"scores of {one.name} and {two.name}",
-                    expected=f"the same {what}",
-                    found=f"{ours} and {theirs}",
-                    todo="score both on the same data in the same way",
+                    f"the same {what}",
+                    f"{ours} and {theirs}",
+                    "score both on the same data in the same way",
                 )
         if not shared:
             raise InputError(
                 f"scores of {one.name} and {two.name}",
-                expected="a dataset that both were scored on",
-                found=f"{', '.join(score.dataset for score in one.main)}; and "
-                f"{', '.join(score.dataset for score in two.main)}",
-                todo="score both on the same datasets",
+                "a dataset that both were scored on",
+                (
+                    f"{', '.join(score.dataset for score in one.main)}; and "
+                    f"{', '.join(score.dataset for score in two.main)}"
+                ),
+                "score both on the same datasets",
             )
+
+
+def check_name(name: str | None) -> None:
+    """Check a name of results, if there is one.
+
+    Raises:
+        InputError: it cannot be the name of a folder.
+    """
+    if name is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name):
+        raise InputError(
+            "name",
+            "letters, digits, _ and -, which begin with one of the former",
+            repr(name),
+            "choose such a name: it is the name of a folder",
+        )
+
+
+def name_of(text: str) -> str:
+    """Return a text as a name of results: other characters than letters, digits, _ become -."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", text).strip("-_") or "encoder"
 
 
 def _group(score: "Score") -> str:

@@ -17,19 +17,18 @@ from builders.exchange.leaderboard import DESCRIPTION, NAME, mteb_language, task
 from builders.plan.origins import licence_id
 from builders.store.schema import about_of
 from builders.tasks import TASKS
-from corpora_recipes.records import Split
 from corpora_recipes.running.errors import InputError
+from evaluation.data.finding import PACKAGE, find_data
 from evaluation.data.instances import Dataset
 from evaluation.data.texts import text_columns, texts_of
 from evaluation.embedding.embedding import embed_datasets
 from evaluation.encoders.callable import Called, GivenEncoder
 from evaluation.encoders.mteb_model import TASK_TYPES, encode_with, instruction
-from evaluation.leaderboards.scores import mteb_scores
+from evaluation.exchange.export import mteb_scores
 from evaluation.probing.measuring import METRICS
 from evaluation.probing.params import Probing
 from evaluation.probing.probing import probe_datasets
 from evaluation.probing.protocols import PROTOCOLS
-from evaluation.scoring.data import PACKAGE, find_data
 
 if TYPE_CHECKING:
     from evaluation.arrays import Floats
@@ -140,9 +139,9 @@ def make_benchmark(
     if protocol not in PROTOCOLS:
         raise InputError(
             "protocol",
-            expected=f"one of {', '.join(PROTOCOLS)}",
-            found=repr(protocol),
-            todo="correct it, or leave it out",
+            f"one of {', '.join(PROTOCOLS)}",
+            repr(protocol),
+            "correct it, or leave it out",
         )
     found = find_data(data, datasets, groups)
     probing = Probing(protocol, engine=PROTOCOLS[protocol].engines[0])
@@ -155,7 +154,7 @@ def _task_of(dataset: Dataset, path: str, probing: Probing) -> type[ProbedDatase
     """Return the class of a dataset's task."""
     task = TASKS[dataset.task]
     kind = TASK_TYPES[task.group.abbreviation]
-    split: Split = "train" if dataset.folds else "test"
+    split = dataset.tested
     about = about_of(pq.read_schema(dataset.files[split][0]))
     metadata = TaskMetadata(
         name=task_name(dataset.name),

@@ -1,4 +1,4 @@
-"""Reads what lm-evaluation-harness has logged: which model, and its answers to the rows of tasks.
+"""Scores a language model by what lm-evaluation-harness has logged: its answers to rows of tasks.
 
 `lm-eval run … --log_samples --output_path FOLDER` writes to a folder of the model, for each run:
 
@@ -10,7 +10,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,11 +19,26 @@ import numpy as np
 
 from builders.exchange.lm_eval import BY_LENGTH, METRICS
 from corpora_recipes.formats.json_lines import Line, parse_lines
+from corpora_recipes.running.code import code_digest
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.running.limits import read_whole, whole_lines
 from evaluation.arrays import Labels
+from evaluation.data.finding import find_data
 from evaluation.data.instances import Dataset
+from evaluation.data.rows import ProbeRows
 from evaluation.data.texts import text_columns
+from evaluation.measures.threads import one_thread
+from evaluation.probing.measuring import INTERVALS, score_answers
+from evaluation.results.probes import (
+    ASKED,
+    FORMAT,
+    Predictions,
+    Results,
+    Score,
+    predictions_table,
+)
+from evaluation.results.scores import Scores, check_name, name_of
+from evaluation.results.stored import library_versions
 
 _RUN = (
     "run lm-eval with the tasks of a package (its folder lm_eval), --log_samples and "
@@ -32,6 +47,10 @@ _RUN = (
 _AGAIN = "run the task again, on all rows of this data: without --limit and --samples"
 # What else of a run decides how the model answers, if it is there.
 _FURTHER = ("system_instruction", "chat_template_sha", "fewshot_as_multiturn")
+
+
+# A model gives no vectors: its answers are the only layer.
+LAYER = "answers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,77 @@ class Log:
     tasks: dict[str, LoggedTask]
 
 
+def score_language_model(
+    folder: str | Path,
+    data: str | Path | None = None,
+    *,
+    datasets: Collection[str] | None = None,
+    groups: Collection[str] | None = None,
+    name: str | None = None,
+) -> Scores:
+    """Score a language model on the rows that it was asked about, as encoders are scored.
+
+    Args:
+        folder: what `lm-eval run --log_samples --output_path` wrote for the model.
+        data: as of ``score``.
+        datasets: names; without names or groups, all that the model was asked about.
+        groups: abbreviations of groups.
+        name: of the results; without it, derived from the model's name.
+
+    Returns:
+        The scores, with intervals and predictions.
+
+    Raises:
+        InputError: see ``read_log``, ``find_data`` and ``read_answers``; or the model was not asked
+            about a dataset.
+    """
+    check_name(name)
+    log = read_log(Path(folder))
+    found = find_data(data, datasets or (None if groups else [*log.tasks]), groups)
+    for dataset in found.datasets:
+        if dataset.name not in log.tasks:
+            raise InputError(
+                folder,
+                f"answers about {dataset.name}",
+                f"those about {', '.join(log.tasks)}",
+                f"run the task probeta_{dataset.name} too, or name other datasets",
+            )
+    scored = [_score(dataset, log.tasks[dataset.name]) for dataset in found.datasets]
+    results = Results(
+        format=FORMAT,
+        name=name or name_of(log.model.rpartition("/")[2]),
+        encoder=_facts(log),
+        protocol={"name": ASKED, "version": 1},
+        intervals=dict(INTERVALS),
+        seed=found.seed,
+        versions=library_versions("probe") | log.versions,
+        code=code_digest(__name__),
+        scores=tuple(score for score, _ in scored),
+    )
+    tables = tuple(
+        predictions_table(score.dataset, LAYER, predictions) for score, predictions in scored
+    )
+    return Scores(results, tables, found.trivial, found.samples, None)
+
+
+def _score(dataset: Dataset, task: LoggedTask) -> tuple[Score, Predictions]:
+    parts = {split: ProbeRows(dataset, split) for split in dataset.files}
+    with one_thread():
+        return score_answers(dataset, LAYER, parts, read_answers(task, dataset)[None])
+
+
+def _facts(log: Log) -> dict[str, Any]:
+    """Return a model's description for results: as that of an encoder, without a dimension."""
+    return {
+        "encoder": "lm-eval",
+        "revision": log.revision,
+        "form": "natural",
+        "layers": [LAYER],
+        "layer": LAYER,
+        "options": log.options,
+    }
+
+
 def read_log(folder: Path) -> Log:
     """Read what is said of a model and its tasks; of several runs, all tasks.
 
@@ -86,33 +176,33 @@ def read_log(folder: Path) -> Log:
     files = sorted(folder.glob("results_*.json")) or sorted(folder.glob("*/results_*.json"))
     if not files:
         found = "no such file" if folder.is_dir() else "no such folder"
-        raise InputError(folder, expected="results_….json of lm-eval", found=found, todo=_RUN)
+        raise InputError(folder, "results_….json of lm-eval", found, _RUN)
     logs = [_read_results(file) for file in files]
     first, tasks = logs[0], dict(logs[0].tasks)
     for file, log in zip(files[1:], logs[1:], strict=True):
         for what in ("model", "revision", "options"):
-            own, others = getattr(log, what), getattr(first, what)
-            if own != others:
+            here, others = getattr(log, what), getattr(first, what)
+            if here != others:
                 raise InputError(
                     file,
-                    expected=f"the {what} of {files[0].name}, {others}",
-                    found=str(own),
-                    todo="score one model at a time, asked in one way: keep the other files "
-                    "in another folder",
+                    f"the {what} of {files[0].name}, {others}",
+                    str(here),
+                    (
+                        "score one model at a time, asked in one way: keep the other files "
+                        "in another folder"
+                    ),
                 )
         for dataset, task in log.tasks.items():
             if dataset in tasks:
                 raise InputError(
                     task.samples,
-                    expected=f"the answers about {dataset} once",
-                    found=f"others in {tasks[dataset].samples.name}",
-                    todo="keep the files of one of the two runs in another folder",
+                    f"the answers about {dataset} once",
+                    f"others in {tasks[dataset].samples.name}",
+                    "keep the files of one of the two runs in another folder",
                 )
             tasks[dataset] = task
     if not tasks:
-        raise InputError(
-            files[0], expected="tasks of a package of Probeta", found="others", todo=_RUN
-        )
+        raise InputError(files[0], "tasks of a package of Probeta", "others", _RUN)
     return Log(first.model, first.revision, first.options, first.versions, tasks)
 
 
@@ -131,7 +221,7 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
             damaged, or does not agree with itself.
     """
     columns = [dataset.target, *text_columns(dataset.task, "natural")]
-    table = dataset.read("train" if dataset.folds else "test", ["id", *columns])
+    table = dataset.read(dataset.tested, ["id", *columns])
     rows = {row["id"]: (place, row) for place, row in enumerate(table.to_pylist())}
     answers = np.full(len(rows), -1)
     seen: dict[str, int] = {}
@@ -158,9 +248,9 @@ def read_answers(task: LoggedTask, dataset: Dataset) -> Labels:
     if missing:
         raise InputError(
             task.samples,
-            expected=f"an answer to each of the {len(rows):,} rows of {dataset.name}",
-            found=f"{len(seen):,}; {missing[0]} is missing",
-            todo=_AGAIN,
+            f"an answer to each of the {len(rows):,} rows of {dataset.name}",
+            f"{len(seen):,}; {missing[0]} is missing",
+            _AGAIN,
         )
     return answers
 
@@ -175,12 +265,12 @@ def _read_results(file: Path) -> Log:
             arguments = {"model_args": str(arguments)}
         tasks, examples = {}, 0
         date = file.stem.removeprefix("results_")
-        for name, own in content["configs"].items():
+        for name, configured in content["configs"].items():
             # Other tasks than those of a package have no such facts.
-            facts = own.get("metadata") or {}
+            facts = configured.get("metadata") or {}
             if facts.get("answer") in METRICS:
                 tasks[str(facts["dataset"])] = _task(
-                    own, facts, file.with_name(f"samples_{name}_{date}.jsonl")
+                    configured, facts, file.with_name(f"samples_{name}_{date}.jsonl")
                 )
                 examples = max(examples, content["n-shot"][name])
         model = str(content["model_name"] or config["model"])
@@ -203,10 +293,7 @@ def _read_results(file: Path) -> Log:
         )
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            file,
-            expected="the results of lm-eval 0.4.13 or later",
-            found=f"{type(error).__name__}: {error}",
-            todo=_RUN,
+            file, "the results of lm-eval 0.4.13 or later", f"{type(error).__name__}: {error}", _RUN
         ) from None
 
 
@@ -214,9 +301,9 @@ def _task(config: dict[str, Any], facts: dict[str, Any], samples: Path) -> Logge
     if not samples.is_file():
         raise InputError(
             samples,
-            expected=f"the answers to the rows of {facts['dataset']}",
-            found="no such file",
-            todo="run lm-eval with --log_samples",
+            f"the answers to the rows of {facts['dataset']}",
+            "no such file",
+            "run lm-eval with --log_samples",
         )
     choices = config["doc_to_choice"]
     return LoggedTask(

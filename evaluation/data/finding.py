@@ -59,29 +59,26 @@ def find_data(
     for given in (datasets, groups):
         if isinstance(given, str):
             raise InputError(
-                "datasets and groups",
-                expected="lists of names",
-                found=repr(given),
-                todo=f"write [{given!r}]",
+                "datasets and groups", "lists of names", repr(given), f"write [{given!r}]"
             )
     folder = data_folder(data, datasets if not groups else None)
     there = {dataset.name: dataset for dataset in find_datasets(folder)}
     chosen = _chosen(folder, there, datasets, groups)
     facts = {dataset.name: _facts(dataset) for dataset in chosen}
-    seeds = {name: own["seed"] for name, own in facts.items()}
+    seeds = {name: about["seed"] for name, about in facts.items()}
     if len(set(seeds.values())) > 1:
         raise InputError(
             folder,
-            expected="datasets that were built with one seed",
-            found=", ".join(f"{name} {seed}" for name, seed in seeds.items()),
-            todo="score those of one seed at a time: name them with `datasets`",
+            "datasets that were built with one seed",
+            ", ".join(f"{name} {seed}" for name, seed in seeds.items()),
+            "score those of one seed at a time: name them with `datasets`",
         )
     return Data(
         folder,
         tuple(chosen),
         tuple(there),
         next(iter(seeds.values())),
-        frozenset(name for name, own in facts.items() if own["sample"]),
+        frozenset(name for name, about in facts.items() if about["sample"]),
         _trivial(folder / AUDIT, facts) if (folder / AUDIT).is_file() else {},
     )
 
@@ -99,11 +96,15 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
     if data is None and not PACKAGE.is_dir():
         raise InputError(
             "data",
-            expected=f"a folder of datasets, or an id of the Hugging Face Hub; or {PACKAGE} in the "
-            "current folder",
-            found=f"neither, in {Path.cwd()}",
-            todo=f"name the data (`data=` in Python, --data in the shell), or make {PACKAGE} with "
-            "`probeta repro`",
+            (
+                f"a folder of datasets, or an id of the Hugging Face Hub; or {PACKAGE} in the "
+                "current folder"
+            ),
+            f"neither, in {Path.cwd()}",
+            (
+                f"name the data (`data=` in Python, --data in the shell), or make {PACKAGE} with "
+                "`probeta repro`"
+            ),
         )
     folder = PACKAGE if data is None else Path(data)
     if folder.is_dir():
@@ -111,10 +112,12 @@ def data_folder(data: str | Path | None, datasets: Collection[str] | None) -> Pa
     if not re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", str(data)):
         raise InputError(
             folder,
-            expected="a folder of datasets such as dist/hub, or an id of the Hugging Face Hub such "
-            "as organisation/name",
-            found="a file" if folder.exists() else "no such folder",
-            todo="correct the path",
+            (
+                "a folder of datasets such as dist/hub, or an id of the Hugging Face Hub such "
+                "as organisation/name"
+            ),
+            "a file" if folder.exists() else "no such folder",
+            "correct the path",
         )
     return _downloaded(str(data), datasets)
 
@@ -143,10 +146,12 @@ def _downloaded(repository: str, datasets: Collection[str] | None) -> Path:
     except (OSError, ValueError) as error:
         raise InputError(
             f"data {repository}",
-            expected="a folder, or a dataset on the Hugging Face Hub",
-            found=f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}",
-            todo="correct the path or the id; for data that is not downloaded yet, go online, and "
-            "for data that is private or gated, run `hf auth login`",
+            "a folder, or a dataset on the Hugging Face Hub",
+            f"no such folder; {type(error).__name__}: {' '.join(str(error).split())[:300]}",
+            (
+                "correct the path or the id; for data that is not downloaded yet, go online, and "
+                "for data that is private or gated, run `hf auth login`"
+            ),
         ) from error
     return folder
 
@@ -165,17 +170,17 @@ def _chosen(
     if ranked := sorted({*(datasets or ())} & {*there} - {dataset.name for dataset in probed}):
         raise InputError(
             f"datasets of {folder}",
-            expected="datasets with a label or a score",
-            found=f"{', '.join(ranked)}, where neighbours are looked for",
-            todo="use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these",
+            "datasets with a label or a score",
+            f"{', '.join(ranked)}, where neighbours are looked for",
+            "use `probeta rank` (EvalRank) or `probeta paradigms` (ParaLex) for these",
         )
     check_names(f"datasets of {folder}", datasets, [dataset.name for dataset in probed])
     if not probed:
         raise InputError(
             folder,
-            expected="datasets with a label or a score",
-            found=f"only {', '.join(there)}",
-            todo="name another folder",
+            "datasets with a label or a score",
+            f"only {', '.join(there)}",
+            "name another folder",
         )
     if not (datasets or groups):
         return probed
@@ -197,15 +202,15 @@ def check_names(where: str, asked: Collection[str] | None, known: Collection[str
         like = nearest(unknown, known)
         raise InputError(
             where,
-            expected=f"names among {', '.join(known)}",
-            found=", ".join(map(repr, unknown)),
-            todo=f"did you mean {like}?" if like else "choose some of these",
+            f"names among {', '.join(known)}",
+            ", ".join(map(repr, unknown)),
+            f"did you mean {like}?" if like else "choose some of these",
         )
 
 
 def _facts(dataset: Dataset) -> dict[str, Any]:
     """Return what the files say of the dataset; older ones do not say all."""
-    files = dataset.files["train" if dataset.folds else "test"]
+    files = dataset.files[dataset.tested]
     facts = about_of(pq.read_schema(files[0]))
     rows = {
         split: sum(pq.read_metadata(file).num_rows for file in files)
@@ -218,8 +223,8 @@ def _trivial(audit: Path, facts: dict[str, dict[str, Any]]) -> dict[str, tuple[s
     """Return the best trivial baseline of each dataset that was audited as it is."""
     report = read_audit(audit)
     found = {}
-    for name, own in facts.items():
-        if report["datasets"].get(name, {}).get("rows") == own["rows"]:
+    for name, about in facts.items():
+        if report["datasets"].get(name, {}).get("rows") == about["rows"]:
             baselines = baselines_of(report, name)
             baselines.pop("majority", None)
             if baselines:

@@ -10,8 +10,8 @@ from logged_files import DATE, write_log
 from corpora_recipes.running.errors import InputError
 from evaluation import score
 from evaluation.commands import main
+from evaluation.exchange.lm_eval import score_language_model
 from evaluation.results.probes import read_predictions, read_results
-from evaluation.scoring.language_model import score_language_model
 
 SAMPLES = f"samples_probeta_bso_own_{DATE}.jsonl"
 

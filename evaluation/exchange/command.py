@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Export the results."""
-    from evaluation.leaderboards.export import export
+    from evaluation.exchange.export import export
 
     models = export(options.results, options.repo, options.revision, options.out)
     for model in models:

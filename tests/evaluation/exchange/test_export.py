@@ -10,8 +10,8 @@ import yaml
 from result_files import RESULTS, SCORE
 
 from evaluation.commands import main
-from evaluation.results.probes import SCORES, Results
-from evaluation.results.stored import write_stored
+from evaluation.results.probes import Results
+from evaluation.results.stored import SCORES, write_stored
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = {

@@ -1,4 +1,7 @@
-"""The function ``benchmark``: the datasets as a benchmark of mteb."""
+"""What speaks the formats of others: tasks of mteb, answers of lm-eval, results for the Hub.
+
+``benchmark`` is the door for mteb; ``lm_eval`` and ``export`` read and write results.
+"""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -41,6 +44,6 @@ def benchmark(
 
     load_packages("mteb", "mteb", extra=EXTRA)
     # Only with mteb, from whose classes it makes others.
-    from evaluation.leaderboards.mteb_tasks import make_benchmark
+    from evaluation.exchange.mteb_tasks import make_benchmark
 
     return make_benchmark(data, datasets, groups, protocol)

@@ -9,7 +9,7 @@ from hub_server import hub
 
 from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
-from evaluation.scoring.data import find_data
+from evaluation.data.finding import find_data
 
 
 def names(data: str | None = None, **chosen: list[str]) -> list[str]:

@@ -1,1 +1,0 @@
-"""The datasets as tasks of mteb, and results in the formats of mteb and the Hugging Face Hub."""
