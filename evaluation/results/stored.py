@@ -69,7 +69,7 @@ def library_versions(stage: str, made_by: Mapping[str, Any] | None = None) -> di
 
     Args:
         stage: which scores.
-        made_by: of the store of vectors, see ``evaluation.embedding.header``: what has encoded may
+        made_by: of the store of vectors, see ``evaluation.embedding.store``: what has encoded may
             be another environment.
     """
     ours = versions_of(["probeta", *LIBRARIES[stage]])

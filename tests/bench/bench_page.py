@@ -21,7 +21,7 @@ import numpy as np
 
 from evaluation.measures.metrics import measure
 from evaluation.reporting.writing import write_report
-from evaluation.results.paradigms import read_paradigms, write_paradigms
+from evaluation.results.paradigms import read_paradigms
 from evaluation.results.probes import (
     Results,
     predictions_table,
@@ -30,6 +30,7 @@ from evaluation.results.probes import (
     write_results,
 )
 from evaluation.results.rankings import ranks_table, read_rankings, read_ranks, write_rankings
+from evaluation.results.stored import write_stored
 
 WIDTHS = (1440, 420)
 SORT = """() => {
@@ -87,7 +88,7 @@ def copy_of(
         pairs.append(ranks_table(replace(ranks, ranks=ranks.ranks * worse)))
     write_rankings(rankings, pairs, folder / "rankings" / new)
     paradigms = replace(read_paradigms(Path("data/paradigms", f"{name}.json")), name=new)
-    write_paradigms(paradigms, folder / f"{new}.json")
+    write_stored(paradigms, folder / f"{new}.json")
     return folder / "results" / new, folder / "rankings" / new, folder / f"{new}.json"
 
 

@@ -22,7 +22,6 @@ from evaluation.results.paradigms import (
     ClusterScore,
     ParadigmResults,
     ParadigmScore,
-    write_paradigms,
 )
 from evaluation.results.probes import FORMAT as PROBES
 from evaluation.results.probes import (
@@ -41,6 +40,7 @@ from evaluation.results.rankings import (
     ranks_table,
     write_rankings,
 )
+from evaluation.results.stored import write_stored
 
 SP = Score(
     dataset="sp_wiki",
@@ -317,7 +317,7 @@ def kept_ranks(
 def kept_paradigms(folder: Path, *paradigms: ParadigmResults) -> list[Path]:
     paths = [folder / f"paradigms-{number}.json" for number in range(len(paradigms))]
     for results, path in zip(paradigms, paths, strict=True):
-        write_paradigms(results, path)
+        write_stored(results, path)
     return paths
 
 
