@@ -56,7 +56,6 @@ ROOMS = (
     "evaluation.exchange",
     "evaluation.scoring",
     "evaluation.verifying",
-    "evaluation.exchange",
     "evaluation.listing",
     "evaluation.schema",
     "evaluation.starting",
