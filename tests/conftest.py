@@ -49,7 +49,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the files of ``project`` come first, as they take longest; mark what is not slow."""
     items.sort(key=lambda item: item.path.name not in OF_PROJECT)
     for item in items:
-        used = "project" in getattr(item, "fixturenames", ())
+        fixtures = getattr(item, "fixturenames", ())
+        used = "project" in fixtures
+        if "cluster" in fixtures or item.path.parent.name == "faults":
+            item.add_marker("slow")
         assert not used or item.path.name in OF_PROJECT, f"{item.path} belongs to OF_PROJECT"
         if item.get_closest_marker("slow") is None:
             item.add_marker("run" if used else "unit")
