@@ -87,7 +87,7 @@ def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[P
 
 
 def _split(record: Document | Dialogue) -> Split:
-    assert record.split is not None  # `read` decides every split
+    assert record.split is not None, f"{record.id} has no split, which `read` decides"
     return record.split
 
 
