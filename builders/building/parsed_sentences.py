@@ -94,7 +94,10 @@ def _made(sentences: _Gathered, read: int) -> Made:
     task, draw = sentences.dataset.task, sentences.dataset.draw
     apart = with_forms_of_one_split(sentences.candidates, draw)
     settled = task.settle(apart, sentences.counts, draw) if task.settle else apart
-    labels = list(task.labels) or sorted({candidate.label for candidate in settled})
+    found = {candidate.label for candidate in settled}
+    labels = list(task.labels) or sorted(found)
+    unknown = found - {"", *labels}
+    assert not unknown, f"{task.name}: candidates of {sorted(unknown)}, not in {labels}"
     if task.unchanged:
         rows = with_drawn_classes(settled, labels, draw)
     else:

@@ -1,7 +1,8 @@
 """The rows of datasets that are made of passages of one corpus."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from builders.plan.datasets import PassageDataset
 from builders.sampling.lengths import level_lengths
@@ -129,6 +130,7 @@ def _one_dataset(
         offered = [p for p in passages if p.split == split]
         rows[split] = dataset.task.instances(offered, dataset.draw, dataset.quota(split))
         for row in rows[split]:
+            _check(row, dataset)
             source = by_id[row.pop("passage")]
             row.setdefault("id", source.id)
             row["document_id"] = source.document_id
@@ -136,6 +138,19 @@ def _one_dataset(
                 if name is not None:
                     used[name] = by_id[name]
     return rows, list(used.values())
+
+
+def _check(row: Mapping[str, Any], dataset: PassageDataset) -> None:
+    """Fail if a row that ``instances`` returned lacks what its task declares, or has more."""
+    task = dataset.task
+    texts = {text.natural: text.count for text in task.texts}
+    lacking = {"passage", "label", *texts} - row.keys()
+    unknown = row.keys() - {"passage", *dataset.columns()}
+    assert not lacking, f"{task.name}: a row lacks {sorted(lacking)}"
+    assert not unknown, f"{task.name}: a row has {sorted(unknown)}, not in texts or provenance"
+    for name, count in texts.items():
+        found = 1 if isinstance(row[name], str) else len(row[name])
+        assert count in (None, found), f"{task.name}: {found} texts in {name}, expected {count}"
 
 
 def _donors(rows: Rows, passages: Sequence[Passage]) -> dict[str, int]:

@@ -29,7 +29,8 @@ class Candidate:
         length: in tokens of the text.
         label: the class; "" as long as it is not decided.
         changed: the text after the change that the task asks about; "" if it asks about none.
-        forms: the words that tell the class, in lower case; each belongs to one split.
+        forms: the words that tell the class, in lower case; each belongs to one split, so none for
+            a word that every split needs, such as "no".
         stratum: a further property that must not tell the class.
         columns: where the answer stands, or what was changed: columns of the row.
         material: what the task needs to decide about the candidate when it knows all.

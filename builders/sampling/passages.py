@@ -17,7 +17,9 @@ class Passage:
         document_id: the document.
         split: its split.
         topics: its topics.
-        sentences: the material of the task's rows, mostly neighbours in the source.
+        sentences: the material of the task's rows, mostly neighbours in the source. A passage is
+            left out if one of them is unfinished or stands in it twice, or if a long one stands in
+            an earlier passage.
         rank: the number of passages of its document to take before this one.
     """
 
@@ -85,7 +87,7 @@ def one_passage(document: Document, sentences: tuple[str, ...] | None) -> list[P
 
 
 def _split(record: Document | Dialogue) -> Split:
-    assert record.split is not None  # `read` decides every split
+    assert record.split is not None, f"{record.id} has no split, which `read` decides"
     return record.split
 
 

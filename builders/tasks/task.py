@@ -173,7 +173,9 @@ class PassageTask(Task):
         passages: returns the passages of a record (of a kind in ``records``), which depend only on
             it and the dataset's draw.
         instances: returns rows, given a split's passages in the order to take them, the dataset's
-            draw and the highest number of rows.
+            draw and the highest number of rows. A row has ``passage``, the id of its passage; the
+            columns of ``texts``; ``label``, a class or its number, each equally often; those of
+            ``provenance`` that are not null; and ``id``, if a passage gives several rows.
         documents_a_row: the number of documents per row.
         lends_documents: whether another such task of the corpus may use its documents too, if
             there are too few.
@@ -255,7 +257,9 @@ class TreebankTask(Task):
 
     Attributes:
         find: returns what a sentence offers, or the reason why it offers nothing, in snake case.
-            It depends only on the sentence and the dataset's draw.
+            It depends only on the sentence and the dataset's draw. The label is one of ``labels``,
+            or "" as long as it is not decided; the columns are those of ``provenance`` that are
+            neither in ``ORIGIN`` nor null.
         count: counts what ``settle`` must know of all sentences, also those that offer nothing.
         settle: decides what depends on all candidates, such as which words are asked for, and
             leaves out candidates.

@@ -14,7 +14,8 @@ from conftest import document, write_as_read
 from builders.building.building import build, limit_of
 from builders.plan.datasets import datasets_of
 from builders.store.shards import digests
-from builders.tasks import discourse_coherence
+from builders.tasks import TASKS as ALL_TASKS
+from builders.tasks import discourse_coherence, sentence_ordering
 from corpora_recipes.recipe import Corpus
 from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
@@ -428,3 +429,24 @@ def test_of_many_passages_only_the_first_are_held(make, dialogues) -> None:
     assert 1200 - 2 * 120 < passages["not_needed"] <= 1200 - 120
     again, _ = make(films[::-1], "again", corpus=dialogues, dc_mine=entry)
     assert list(digests(folder)) == list(digests(again))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda row: row.pop("passage"), r"toy: a row lacks \['passage'\]"),
+        (lambda row: row.update(place=3), r"toy: a row has \['place'\], not in texts"),
+        (lambda row: row["sentences"].pop(), "toy: 1 texts in sentences, expected 2"),
+    ],
+)
+def test_a_row_that_is_not_what_its_task_declares(make, monkeypatch, change, message) -> None:
+    def instances(*given: Any) -> list[dict[str, Any]]:
+        rows = sentence_ordering.instances(*given)
+        for row in rows:
+            change(row)
+        return rows
+
+    toy = replace(sentence_ordering.TASK, name="toy", instances=instances)
+    monkeypatch.setitem(ALL_TASKS, "toy", toy)
+    with pytest.raises(AssertionError, match=message):
+        make(DOCUMENTS[:60], toy_mine={"task": "toy"})

@@ -10,6 +10,7 @@ import pytest
 from parsed_text import parsed
 
 from builders.building.building import build
+from builders.tasks import TASKS
 from corpora_recipes.records import SPLITS, ParsedSentence
 from corpora_recipes.rows import record_schema, to_row
 from corpora_recipes.running.errors import InputError
@@ -114,3 +115,11 @@ def test_what_treebanks_lack_is_said_of_all_datasets_at_once(tmp_path, treebank_
         assert words in error.value.found
     assert "remove ud_coordination_inversion, ud_subject_gender, ud_tense" in error.value.todo
     assert not (tmp_path / "out").exists()
+
+
+def test_a_class_that_is_not_one_of_the_task(tmp_path, treebank_corpus, monkeypatch) -> None:
+    task = replace(TASKS["tense"], labels=("present", "future"))
+    monkeypatch.setitem(TASKS, "tense", task)
+    records = written(tmp_path, sentences())
+    with pytest.raises(AssertionError, match=r"tense: candidates of \['past'\], not in \['present"):
+        build(treebank_corpus, records, tmp_path / "out", "upstream")
