@@ -165,6 +165,12 @@ Gates = Annotated[
 """Gate of the audit to what is declared of it."""
 
 
+_UnitAndReason = Annotated[
+    str,
+    described("a unit, a point and a reason, as in examples.empty_text", pattern=r"^\w+\.\w+$"),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusFacts(Checked):
     """The facts in a recipe's corpus.yaml.
@@ -212,7 +218,7 @@ class CorpusFacts(Checked):
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     manual: str = ""
-    drop_limits: Mapping[str, Number] = field(default_factory=dict)
+    drop_limits: Mapping[_UnitAndReason, Number] = field(default_factory=dict)
     collections: Mapping[str, CollectionFacts] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     treebanks: Mapping[str, TreebankFacts] = field(default_factory=dict)
