@@ -120,7 +120,7 @@ def checked(kind: Callable[..., T], value: object, where: Path | str) -> T:
     if of_key and not isinstance(given, str):
         found, todo = f"{found}, which YAML reads as {type(given).__name__}", "put it in quotes"
     if fault["type"] == "missing":
-        found = "nothing"
+        found, todo = "nothing", "add it"
     raise ParamsError(_at(where, keys), _named(schema, whole), found, todo)
 
 

@@ -82,10 +82,11 @@ class CollectionFacts(Checked):
         about: description of the examples.
         texts: the number of texts per example; None if it varies.
         unit: of the texts.
-        sizes: part of the source (or "all") to its official number of examples, None if unknown.
+        sizes: part of the source (or "all", if it has no parts) to its official number of examples,
+            None if unknown.
         published: differences between the published rows and ours.
-        labels: the source's spelling of a class to its name; empty if both are the same, None if
-            the examples have no classes.
+        labels: the source's spelling of a class to its name; empty if both are the same, None (no
+            such key) if the examples have no classes. Tasks with classes need it.
         scale: the lowest and the highest score, None if the examples have no scores.
         columns: name to meaning of the further columns of an example.
         file: upstream name, if each collection is a file.
@@ -164,6 +165,12 @@ Gates = Annotated[
 """Gate of the audit to what is declared of it."""
 
 
+_UnitAndReason = Annotated[
+    str,
+    described("a unit, a point and a reason, as in examples.empty_text", pattern=r"^\w+\.\w+$"),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class CorpusFacts(Checked):
     """The facts in a recipe's corpus.yaml.
@@ -184,7 +191,7 @@ class CorpusFacts(Checked):
             has a folder for each.
         shipped: whether the sample is the corpus itself.
         options: the recipe's options in params.yaml, with their defaults.
-        sources: its raw files; see also ``Recipe.sources``.
+        sources: its raw files; in `sample/` they have the same names. See also ``Recipe.sources``.
         manual: how to get them if they cannot be downloaded.
         drop_limits: ``<unit>.<reason>`` to the highest normal share of drops.
         collections: of a corpus of examples, by name.
@@ -211,7 +218,7 @@ class CorpusFacts(Checked):
     options: Mapping[str, Any] = field(default_factory=dict)
     sources: tuple[Source, ...] = ()
     manual: str = ""
-    drop_limits: Mapping[str, Number] = field(default_factory=dict)
+    drop_limits: Mapping[_UnitAndReason, Number] = field(default_factory=dict)
     collections: Mapping[str, CollectionFacts] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     treebanks: Mapping[str, TreebankFacts] = field(default_factory=dict)

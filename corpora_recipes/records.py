@@ -175,15 +175,16 @@ class Example:
     """A text, or a pair of texts, with a label or a score from people or from a rule.
 
     Attributes:
-        id: stable and unique in its corpus.
+        id: stable and unique in its corpus; of examples with the same id, `read` keeps one.
         collection: the name of its collection in corpus.yaml.
         texts: one, or the two of a pair, in natural text.
         label: its class as corpus.yaml names it; None if it only has a score.
         score: on the collection's scale; None if it only has a label.
         document_id: an id that dependent examples share, such as the hypotheses of one premise;
             otherwise the example's id.
-        columns: further columns of the source, by their names in corpus.yaml.
-        split: the source's part; None if the source has no parts.
+        columns: further columns of the source, by the names under which corpus.yaml describes them.
+        split: the source's part; None if the source has no parts: `build` then gives the rows
+            folds, by keyed hash. A part that the recipe makes up would be called the source's.
     """
 
     id: str

@@ -225,7 +225,12 @@ def _collection(task: ExampleTask, named: object, corpus: Corpus, where: str) ->
     if not fitting:
         examples = [task for task in TASKS.values() if isinstance(task, ExampleTask)]
         suited = [t.name for t in examples if any(map(t.fits, collections.values()))]
-        one_of(task.name, sorted(suited), f"{where}.task", f", as {task.name} needs {task.needs}")
+        what = f", as {task.name} needs {task.needs}"
+        todo = (
+            f"name a task that fits, or describe in {corpus.recipe}/corpus.yaml what it needs: "
+            "the texts of a collection, and its labels or scale"
+        )
+        one_of(task.name, sorted(suited), f"{where}.task", what, todo)
     if named is None and task.named_by_language:
         named = corpus.language
     what, todo = f", for {task.needs}", "name a collection that fits the task, or another task"

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from corpora_recipes.hashing import keyed_hash
 from corpora_recipes.recipe import RECIPES, Block, BlockResult, Corpus, load_recipe
-from corpora_recipes.records import CONTENTS, Drops, Record, contents, record_unit
+from corpora_recipes.records import CONTENTS, Drops, Example, Record, contents, record_unit
 from corpora_recipes.running.cluster import Cluster
 from corpora_recipes.running.errors import InputError
 
@@ -126,13 +126,15 @@ def settle(result: BlockResult, corpus: Corpus) -> None:
 
     Raises:
         InputError: the recipe's counts contradict its records: a record or a part of it was not
-            counted, or something was neither kept nor dropped.
+            counted, or something was neither kept nor dropped; or an example has a collection, a
+            class or a column that corpus.yaml does not name.
     """
     drops, unit = result.drops, record_unit(corpus.facts.records)
     held = _held(result.records)
     if drops.kept(unit) != len(result.records):
         raise _contradiction(corpus, unit, drops, len(result.records))
     dropped = drops.seen[unit] > len(result.records)
+    _check_examples(result.records, corpus)
     for part in _parts(corpus, drops):
         lost = drops.kept(part) - held[part]
         if lost < 0 or (lost and not dropped):
@@ -162,6 +164,37 @@ def _parts(corpus: Corpus, drops: Drops) -> tuple[str, ...]:
     kind = corpus.facts.records
     # The texts of examples are counted where examples have more or fewer of them.
     return () if kind == "examples" and not drops.seen["texts"] else CONTENTS[kind]
+
+
+def _check_examples(records: Iterable[Record], corpus: Corpus) -> None:
+    """Check that corpus.yaml names the collection, the class and the columns of each example."""
+    for example in records:
+        if not isinstance(example, Example):
+            continue
+        place = f"collections.{example.collection}"
+        facts = corpus.facts.collections.get(example.collection)
+        if facts is None:
+            known = corpus.facts.collections
+            raise _unnamed(example, corpus, "collections", example.collection, known)
+        # With {}, the classes are those of the source, in its spelling.
+        if example.label is not None and facts.labels != {}:
+            names = (facts.labels or {}).values()
+            if example.label not in names:
+                raise _unnamed(example, corpus, f"{place}.labels", example.label, names)
+        for name in example.columns:
+            if name not in facts.columns:
+                raise _unnamed(example, corpus, f"{place}.columns", name, facts.columns)
+
+
+def _unnamed(
+    example: Example, corpus: Corpus, place: str, found: str, known: Iterable[str]
+) -> InputError:
+    return InputError(
+        f"{RECIPES / corpus.recipe / 'recipe.py'}: read_block, example {example.id}",
+        f"one of {', '.join(known) or '(nothing)'}, which corpus.yaml names under {place}",
+        repr(found),
+        "name it in corpus.yaml, or correct the recipe",
+    )
 
 
 def _contradiction(corpus: Corpus, unit: str, drops: Drops, held: int) -> InputError:

@@ -168,7 +168,7 @@ def test_examples_load_and_their_card_says_what_they_are(
         "| [`opinions`](opinions/README.md) | sentence classification | Mine | 27 | 3 | 10 | ",
         "(words/README.md) | linguistic probing | Mine | 82 (10 folds) | – | – | 41 classes | ",
         "(sts/README.md) | similarity | Mine | – | – | 12 | score 1 … 5 | 1.0.0 |",
-        "numbered as in the benchmark of 2022, with the source's spelling in brackets: "
+        "numbered in this order, with the source's spelling in brackets: "
         "0 `negative` (`N`); 1 `positive` (`P`).",
         "- Classes: 41, numbered in alphabetical order.",
         "- Scores: from 1 to 5.",

@@ -36,6 +36,7 @@ def test_a_task_that_no_collection_fits_is_named(example_corpus) -> None:
         datasets_of(corpus, "upstream")
     assert error.value.where.endswith("datasets.r.task")
     assert "linguistic_probing, sentence_classification" in error.value.expected
+    assert f"{corpus.recipe}/corpus.yaml" in error.value.todo
 
 
 def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:

@@ -151,3 +151,30 @@ def test_a_recipe_whose_counts_contradict_its_records_is_told_so(name, result, f
         settle(result, sample_of(name))
     assert found in str(error.value)
     assert str(RECIPES / name / "recipe.py") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "place", "known", "found"),
+    [
+        ({"collection": "answers"}, "collections", "questions", "'answers'"),
+        ({"label": "NUM"}, "collections.questions.labels", "number", "'NUM'"),
+        ({"columns": {"fine": "date"}}, "collections.questions.columns", "fine_class", "'fine'"),
+    ],
+)
+def test_an_example_that_corpus_yaml_does_not_describe_is_refused(
+    changes, place, known, found
+) -> None:
+    example = Example("questions/1", "questions", ("¿Sí?",), "number", None, "questions/1")
+    settle(counted([example], {"examples": 1}), sample_of("sqc"))
+    with pytest.raises(InputError) as error:
+        settle(counted([replace(example, **changes)], {"examples": 1}), sample_of("sqc"))
+    assert error.value.where.endswith("recipe.py: read_block, example questions/1")
+    assert error.value.expected.endswith(f"which corpus.yaml names under {place}")
+    assert known in error.value.expected
+    assert error.value.found == found
+
+
+def test_a_class_of_a_collection_without_classes_is_refused() -> None:
+    pair = Example("2014/1", "2014", ("Uno.", "Dos."), "same", 2.0, "2014/1")
+    with pytest.raises(InputError, match=r"\(nothing\).*collections\.2014\.labels"):
+        settle(counted([pair], {"examples": 1}), sample_of("sts"))
