@@ -283,7 +283,7 @@ def _in_words(check: Check, declared: Declared) -> str:
     words = f"gate {GATES[check.gate]}: {check.what}: {value}"
     if check.gate in declared:
         at_most = declared[check.gate]["at_most"]
-        words += f", declared in params.yaml as at most {at_most:.1%} of rows"
+        words += f", declared as at most {at_most:.1%} of rows"
     return words
 
 
@@ -310,14 +310,12 @@ def _notes(checks: Sequence[Check], declared: Declared, rows: int) -> list[str]:
         missed = [c for c in checks if c.gate == gate and c.verdict in MISSES]
         title = f"gate {GATES[gate]}"
         if not missed:
-            notes.append(
-                f"{title}: declared in params.yaml as missed, but it is met in {rows:,} rows"
-            )
+            notes.append(f"{title}: declared as missed, but it is met in {rows:,} rows")
         elif rows >= SMALL_TEST:
             share = max(_share(check, rows) for check in missed)
             if GENEROUS * share < declaration["at_most"]:
                 notes.append(
-                    f"{title}: declared in params.yaml as at most {declaration['at_most']:.1%} of "
+                    f"{title}: declared as at most {declaration['at_most']:.1%} of "
                     f"rows, measured {share:.2%}"
                 )
     return notes

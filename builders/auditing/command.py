@@ -138,7 +138,7 @@ def run(options: argparse.Namespace) -> None:
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
     if source := report["source"]:
         print(f"{source['repository']} at the commit {source['revision']}")
-    _say_undeclared(report, options.params)
+    _say_undeclared(report)
     _refuse(report, options.target, options.out)
 
 
@@ -200,7 +200,7 @@ def _audit(
         asked=places,
         memo=measured,
     )
-    _say_undeclared(report, options.params)
+    _say_undeclared(report)
     if options.strict:
         _refuse(report, INSTANCES, AUDIT)
     return {
@@ -210,12 +210,12 @@ def _audit(
     }
 
 
-def _say_undeclared(report: Mapping[str, Any], params: Path) -> None:
+def _say_undeclared(report: Mapping[str, Any]) -> None:
     if undeclared := undeclared_of(report):
-        print(f"misses of source data that {params} does not declare:")
+        print("misses of source data that are not declared:")
         print(*undeclared, sep="\n")
-        print("to declare them, fill in the reasons and put these entries under audit.inherited,")
-        print("replacing the entries of the same datasets:")
+        print("to declare them, fill in the reasons and put these entries under audit.inherited")
+        print("in params.yaml, replacing the entries of the same datasets:")
         print(indent(entries_of(report), "    "), end="")
 
 

@@ -65,7 +65,7 @@ SMALL_TEST = 1000
 VERY_SMALL_TEST = 500
 
 Declared = Mapping[str, Mapping[str, Any]]
-"""Gate to the declaration of its miss in params.yaml: ``at_most`` and ``because``."""
+"""Gate to the declaration of its miss: ``at_most`` and ``because``."""
 Inherited = Mapping[str, Declared]
 """Dataset to its declarations."""
 
@@ -104,7 +104,7 @@ def failures_of(report: Mapping[str, Any], kind: str = "failures") -> list[str]:
 
 
 def undeclared_of(report: Mapping[str, Any]) -> list[str]:
-    """Return the misses of source data that params.yaml does not declare, each with its dataset."""
+    """Return the misses of source data that are not declared, each with its dataset."""
     return failures_of(report, "undeclared")
 
 

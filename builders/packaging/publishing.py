@@ -29,7 +29,7 @@ class Publication:
         files: path in the repository to its size in bytes.
         removed: files of the previous version that this one does not have; empty on a dry run.
         left_out: the corpora that may not be redistributed, and the rankings made of them.
-        undeclared: misses of source data that params.yaml does not declare; the card shows them.
+        undeclared: misses of source data that are not declared; the card shows them.
         url: of the version; None on a dry run.
     """
 

@@ -331,7 +331,7 @@ def test_a_miss_beyond_what_is_declared_fails(instances, tmp_path, monkeypatch) 
     report = audit(instances, tmp_path / "audit", inherited=declared)
     assert of(report, "sp_mine", "documents") == "miss"
     (failure,) = failures_of(report)
-    assert "documents in two splits: 1, declared in params.yaml as at most 0.1% of rows" in failure
+    assert "documents in two splits: 1, declared as at most 0.1% of rows" in failure
     assert "the source is so" not in (tmp_path / "audit" / "audit.md").read_text("utf-8")
 
 

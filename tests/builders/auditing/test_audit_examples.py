@@ -339,7 +339,7 @@ def test_a_declared_miss_that_does_not_occur_is_noted(write, tmp_path, folds: in
     report = audit(folder, tmp_path / "audit", inherited=declared)
     assert failures_of(report) == []
     (note,) = report["datasets"]["ds"]["notes"]
-    met = f"declared in params.yaml as missed, but it is met in {100 if folds else 400} rows"
+    met = f"declared as missed, but it is met in {100 if folds else 400} rows"
     assert note == f"gate {GATES['leakage']}: {met}"
     assert f"Note: {note}." in (tmp_path / "audit" / "audit.md").read_text("utf-8")
 
@@ -388,7 +388,7 @@ def test_an_entry_keeps_what_is_declared_already(leaking, tmp_path) -> None:
     entry = yaml.safe_load(report["datasets"]["ds"]["entry"])
     declared["ds"]["leakage"]["at_most"] = 0.03
     assert entry == declared
-    assert "declared in params.yaml as at most 0.1% of rows" in undeclared_of(report)[0]
+    assert "declared as at most 0.1% of rows" in undeclared_of(report)[0]
 
 
 def test_a_declared_miss_that_is_smaller_is_noted(leaking, tmp_path) -> None:
