@@ -141,9 +141,6 @@ def check_card(folder: Path) -> None:
     """Check that the card of a package states its rows, and each page its content hashes.
 
     `datasets` does not load files that differ from the card, and published versions stay.
-
-    Raises:
-        InputError: naming the first split that differs from the card.
     """
     card = folder / "README.md"
     text = card.read_text("utf-8")

@@ -26,12 +26,7 @@ class _Side(NamedTuple):
 
 
 def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
-    """Check every dataset with ``edition_of``, given each corpus with its datasets.
-
-    Raises:
-        InputError: the older dataset does not exist or is of the same entry, or its recipe,
-            language, task, collection or options differ.
-    """
+    """Check every dataset with ``edition_of``, given each corpus with its datasets."""
     sides = {
         dataset.name: _Side(dataset, corpus) for corpus, datasets in built for dataset in datasets
     }

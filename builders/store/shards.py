@@ -91,20 +91,10 @@ def write_split(
     labels: list[str],
     folder: Path,
 ) -> list[dict[str, Any]]:
-    """Complete the rows of one split, put them in keyed order and write them.
+    """Complete the rows of one split, put them in keyed order, write them, and return them.
 
-    Each row gets its split, licence and label number. A column that no row has, such as ``fold``,
-    is left out; so are the tokens, which `package` adds.
-
-    Args:
-        rows: of the dataset's task.
-        dataset: the dataset.
-        split: the split.
-        labels: names of the classes; a row's label is one of them or its index.
-        folder: for the shards, which are named as on the Hub.
-
-    Returns:
-        The completed rows, in the order written.
+    Each row gets its split, licence and label number: its label is one of ``labels`` or their index.
+    A column that no row has, such as ``fold``, is left out; so are the tokens, which `package` adds.
     """
     numbers = {label: number for number, label in enumerate(labels)}
     complete = [_complete(row, dataset, split, numbers) for row in rows]
