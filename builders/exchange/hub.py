@@ -34,7 +34,7 @@ _NAME = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^@]+?))?(?:/(.+))?")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where datasets that are audited by name come from: the repository, what was asked, its commit."""
+    """Where datasets that are audited by name come from; ``asked`` is "" for the newest state."""
 
     name: str
     repository: str
@@ -61,8 +61,8 @@ def repository_targets(
 ) -> tuple[Source, list[Location]]:
     """Download the data files of a repository, and return its datasets; see ``hub_targets``.
 
-    ``asked`` is a branch, tag or commit, "" for the newest state; ``folder`` and ``config`` restrict
-    the files, if they are not "".
+    ``asked`` is a branch, tag or commit, "" for the newest state; ``folder`` and ``config``
+    restrict the files, if they are not "".
     """
     info = _info(repository, asked or None)
     files = _data_files(info, folder)

@@ -108,7 +108,7 @@ def _parallel(files: _Files) -> _Read:
 
 
 def _similarity(files: _Files) -> _Read:
-    """Read STS.input.SUBSET and STS.gs.SUBSET of SemEval in turn; pairs without a score are left out."""
+    """Read STS.input.SUBSET and STS.gs.SUBSET of SemEval in turn; skip pairs without a score."""
     return ("sentence1", "sentence2", "score"), (
         ("test", path, number, [*line.split("\t")[:2], score.strip()])
         for path, gold in zip(files["test"][::2], files["test"][1::2], strict=True)

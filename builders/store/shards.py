@@ -93,8 +93,8 @@ def write_split(
 ) -> list[dict[str, Any]]:
     """Complete the rows of one split, put them in keyed order, write them, and return them.
 
-    Each row gets its split, licence and label number: its label is one of ``labels`` or their index.
-    A column that no row has, such as ``fold``, is left out; so are the tokens, which `package` adds.
+    Each row gets its split, licence and label number: its label is one of ``labels`` or its index.
+    A column that no row has, such as ``fold``, is left out; so are the tokens: `package` adds them.
     """
     numbers = {label: number for number, label in enumerate(labels)}
     complete = [_complete(row, dataset, split, numbers) for row in rows]
