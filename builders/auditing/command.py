@@ -85,11 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def columns_of(option: str) -> "Columns":
-    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``.
-
-    Raises:
-        InputError: it names none, or an unknown role.
-    """
+    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``."""
     from builders.exchange.target import Columns
 
     if not option:

@@ -89,11 +89,7 @@ def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
 
 
 def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return the gates that a dataset misses for a declared reason, with that reason.
-
-    Args:
-        facts: the dataset's part of the report.
-    """
+    """Return the gates that a dataset misses for a declared reason, with that reason."""
     occurring = {c["gate"] for c in facts["checks"] if c["verdict"] == "inherited"}
     return {gate: d["because"] for gate, d in facts["inherited"].items() if gate in occurring}
 
@@ -138,11 +134,7 @@ def cite(
 ) -> dict[str, Any]:
     """Write and return the JSON that docs/audit.md describes; the same audit gives the same bytes.
 
-    Args:
-        report: the content of ``audit.json``.
-        files: of each dataset, by split.
-        target: the folder or the name that was audited.
-        path: where to write.
+    ``files`` are those of each dataset, by split; ``target`` is the folder or name audited.
     """
     cited = {
         "version": VERSION,

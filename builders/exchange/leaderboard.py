@@ -23,8 +23,7 @@ def task_name(dataset: str) -> str:
 def eval_yaml(asked: Mapping[str, Split]) -> str:
     """Return eval.yaml, as the Hub's documentation describes it ("Evaluation results").
 
-    Args:
-        asked: dataset with a label or a score, to the split that encoders are scored on.
+    ``asked`` has the datasets with a label or a score, and the split that encoders are scored on.
     """
     content = {
         "name": NAME,
@@ -77,14 +76,7 @@ _SHORT = {"arb": "ar", "cmn": "zh"} | {
 
 
 def mteb_language(code: str) -> str:
-    """Return a language as mteb writes it.
-
-    Args:
-        code: BCP 47; of es-MX, say, only the language counts.
-
-    Raises:
-        InputError: it is not in the table.
-    """
+    """Return a language as mteb writes it, given its BCP 47 code; of es-MX only the language counts."""
     language = code.partition("-")[0]
     if language not in CODES:
         expected, todo = f"one of {', '.join(sorted(CODES))}", f"add it to {__name__}"

@@ -61,15 +61,14 @@ def choose(
 ) -> Columns:
     """Choose the columns of a dataset; the label and the score are "" if nothing is found.
 
-    Without names, the labels are in the first column, or else in the last one, if its values have
-    no blanks and recur. With names, they are in the column that is called so. Texts are all other
-    columns of strings in most of which there are blanks, or all if no column is like that.
+    Without names (``named``), the labels are in the first column, or else in the last one, if its
+    values have no blanks and recur. With names, they are in the column that is called so. Texts
+    are all other columns of strings in most of which there are blanks, or all if none is so.
 
     Args:
         columns: name to its first values; a few hundred are enough.
         wanted: what users have named.
         where: the first file, for messages.
-        named: whether the file names its columns.
         shown: all columns, for messages; the names in ``columns`` if left out.
 
     Raises:

@@ -133,10 +133,6 @@ class TreebankDataset(Dataset):
 def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
     """Return the datasets of a corpus, sorted by name; empty if only rankings use the corpus.
 
-    Args:
-        corpus: its entry in params.yaml.
-        sources: `sources` of params.yaml; samples have their own licence.
-
     Raises:
         InputError: one has an unknown task or key, or an invalid value.
     """

@@ -81,12 +81,7 @@ def groups_of(
 
 
 def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, LeftOut]:
-    """Return the datasets that were not built, or that some stages have left out, with the reason.
-
-    Args:
-        groups: all that params.yaml asks for.
-        stages: of "read", "build", "compose" and "audit".
-    """
+    """Return the datasets that were not built, or that stages have left out, with the reason."""
     by_stage = {stage: read_left_out(stage) for stage in stages}
     left_out: dict[str, LeftOut] = {}
     for group in groups:

@@ -59,11 +59,7 @@ def describe(counts: Counts) -> str:
 def write_dataset(
     dataset: Dataset, splits: Rows, labels: list[str], folder: Path
 ) -> dict[str, Any]:
-    """Write the rows of a dataset to ``folder/<dataset>``.
-
-    Returns:
-        ``rows``, split to their number, and ``labels``, split to class to the number of rows.
-    """
+    """Write a dataset's rows to ``folder/<dataset>``; return their numbers by split and class."""
     report: dict[str, Any] = {"rows": {}, "labels": {}}
     for split, rows in splits.items():
         written = write_split(rows, dataset, split, labels, folder / dataset.name)
@@ -111,13 +107,7 @@ def write_split(
 
 
 def write_shard(path: Path, schema: pa.Schema, parts: Iterable[Sequence[dict[str, Any]]]) -> None:
-    """Write a shard, in row groups of ``ROW_GROUP``.
-
-    Args:
-        path: the shard, in a whole output.
-        schema: of its rows; a value that a row does not have is null.
-        parts: its rows, in parts of which each but the last fills its row groups.
-    """
+    """Write a shard, in row groups of ``ROW_GROUP``, which each part but the last must fill."""
     with parquet_writer(path, schema, dictionary=["label"]) as writer:
         for rows in parts:
             writer.write_table(pa.Table.from_pylist(rows, schema), row_group_size=ROW_GROUP)
