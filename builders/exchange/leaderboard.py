@@ -76,7 +76,7 @@ _SHORT = {"arb": "ar", "cmn": "zh"} | {
 
 
 def mteb_language(code: str) -> str:
-    """Return a language as mteb writes it, given its BCP 47 code; of es-MX only the language counts."""
+    """Return a language, a BCP 47 code, as mteb writes it; of es-MX only the language counts."""
     language = code.partition("-")[0]
     if language not in CODES:
         expected, todo = f"one of {', '.join(sorted(CODES))}", f"add it to {__name__}"

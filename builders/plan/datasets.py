@@ -80,18 +80,11 @@ class Dataset:
 
     def about(self) -> dict[str, Any]:
         """Return the facts stored with the data: the same keys for all kinds of datasets."""
+        names = ("corpus", "records", "language", "seed", "licence", "sample", "version")
         return {
-            "dataset": self.name,
-            "task": self.task.name,
-            "corpus": self.corpus,
-            "records": self.records,
-            "language": self.language,
-            "seed": self.seed,
-            "licence": self.licence,
-            "sample": self.sample,
-            "version": self.version,
-            "rows": list(self.rows),
-            "options": dict(self.options),
+            **{"dataset": self.name, "task": self.task.name},
+            **{name: getattr(self, name) for name in names},
+            **{"rows": list(self.rows), "options": dict(self.options)},
             "collection": self.collection,
         }
 
