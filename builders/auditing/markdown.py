@@ -25,5 +25,5 @@ _FACTS: Mapping[str, Any] = {
 
 
 def render(template: Path, facts: Mapping[str, Any]) -> str:
-    """Render as ``escaping.render`` does; templates may import ``gates.md.jinja`` "with context"."""
+    """Render like ``escaping.render``; templates may import ``gates.md.jinja`` "with context"."""
     return escaping.render(template, {**_FACTS, **facts}, Path(__file__).parent)

@@ -165,15 +165,11 @@ def test_examples_load_and_their_card_says_what_they_are(
         "numbered as in the benchmark of 2022, with the source's spelling in brackets: "
         "0 `negative` (`N`); 1 `positive` (`P`).",
         "- Classes: 41, numbered in alphabetical order.",
-        "- Scores: from 1 to 5.",
         "source's parts: train 30 (read 30), validation unknown (read 10), test 12 (read 0).",
         "- Splits: train is the source's train, validation a tenth of its train, by keyed hash, "
         "test its validation.",
-        "- Splits: all rows are test; nothing is trained.",
         "**Incomplete: much or all of test is missing from the source files.**",
         "examples: read 40, used 40, also in another split 0; source parts: train 30, validation",
-        "- Splits: none; all rows are in `train`. The column `fold` gives",
-        "| `country` | string | where it was written |",
     ):
         assert line in card, line
     # The captions are 12 of 40, the words more than 40.
@@ -351,13 +347,8 @@ def test_rankings_and_clusters_load_and_their_card_says_what_they_are(
         "- Positives from `more/plain`: its pairs; 2 different pairs that no collection above has.",
         "- Positives from `more/scored`: no pair can be used.\n",
         "- Left out: 5 examples of `pairs/scored`, the source's test, the test of a probe",
-        "- A pair that occurs several times in a collection has the mean of its scores.\n",
-        "- Background: every text of these collections, including pairs with lower scores.",
-        "- Sentences that differ only in case, punctuation and symbols share one row.\n",
-        "among all other texts except the query itself and its other positives.",
         "- **Fewer than 1,000 groups of positives: small differences are not meaningful.**",
         "| 8. Test size | terms with a capital letter | 2 |  |  |",
-        "## The EvalRank method\n\n> Bin Wang,",
         "## More\n\nDatasets: `rank`. ",
         "## Pairs\n\nDatasets: `para`, `related`, `rank`. ",
     ):
