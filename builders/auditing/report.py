@@ -44,10 +44,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class NamedRow(TypedDict):
-    """A row that misses a gate: its ``Place``, the beginning of its texts, and what is wrong.
-
-    ``why`` is "" if the measurement says it.
-    """
+    """A row that misses a gate; ``why`` says what is wrong, "" if the measurement says it."""
 
     file: str
     unit: str

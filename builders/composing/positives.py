@@ -32,10 +32,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 class Positives(NamedTuple):
     """The paraphrases of a collection, each once, and counts of the pairs.
 
-    Attributes:
-        dropped: reason to the number of examples left out.
-        different: number of different pairs that they were chosen from.
-        lowest_score: None without scores.
+    ``dropped`` has the reasons, ``different`` is the number of pairs that they were chosen from.
     """
 
     examples: list[Example]

@@ -85,9 +85,6 @@ def mteb_language(code: str) -> str:
 
 
 def short_code(mteb: str) -> str:
-    """Return the code of a language that mteb writes as, say, spa-Latn.
-
-    It is that of ISO 639-1; that of ISO 639-3 for a language without one, or not in the table.
-    """
+    """Return the code, of ISO 639-1 if it has one, of a language that mteb writes as, say, spa-Latn."""
     language = mteb.partition("-")[0]
     return _SHORT.get(language, language)

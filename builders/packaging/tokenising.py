@@ -54,8 +54,7 @@ def _tokenised(
 def _rules_for(task: Task, language: str) -> str:
     """Return the language whose rules split the texts of a task into tokens.
 
-    Words of a language without rules in spaCy are split by its rules for any language ("xx"):
-    nearly all words are single tokens, which no rules split.
+    Words of a language without rules in spaCy are split by those for any language ("xx").
     """
     if task.unit == "word":
         try:

@@ -41,12 +41,9 @@ class Dataset:
 
     Attributes:
         name: its name, the config on the Hub.
-        task: its task.
         corpus: its corpus's entry in params.yaml.
         records: the kind of records that it is made of.
         language: of its texts.
-        seed: the run's seed.
-        licence: of its texts.
         sample: whether its texts are those of the small sample in the project.
         version: raised when its rows change.
         rows: the highest number of rows of train, validation and test, if it is made of passages.
@@ -102,11 +99,7 @@ class PassageDataset(Dataset):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleDataset(Dataset):
-    """A dataset made of the labelled examples of a collection.
-
-    Attributes:
-        facts: the collection's part of corpus.yaml.
-    """
+    """A dataset made of the labelled examples of a collection, whose part of corpus.yaml it has."""
 
     task: ExampleTask
     facts: CollectionFacts

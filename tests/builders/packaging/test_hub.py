@@ -410,8 +410,6 @@ def test_a_ranking_of_other_parts_is_refused(neighbours: Path, tmp_path, make_co
         pack(tmp_path, *corpora, rankings={"rank": entry | {"background": ["more"]}})
 
 
-
-
 def test_croissant_validates_and_yields_the_rows(packaged_once: Path, caplog) -> None:
     dataset, _ = described(packaged_once / "hub")
     assert not [record.message for record in caplog.records if "@context" in record.message]
