@@ -85,6 +85,6 @@ def mteb_language(code: str) -> str:
 
 
 def short_code(mteb: str) -> str:
-    """Return the code, of ISO 639-1 if it has one, of a language that mteb writes as, say, spa-Latn."""
+    """Return the code, of ISO 639-1 if it has one, of a language as mteb writes it (spa-Latn)."""
     language = mteb.partition("-")[0]
     return _SHORT.get(language, language)

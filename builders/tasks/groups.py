@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Group(NamedTuple):
-    """Tasks that ask for the same kind of knowledge: "SP", as in the papers, for "Sentence position"."""
+    """Tasks that ask for the same kind of knowledge: "SP" in the papers, "Sentence position"."""
 
     abbreviation: str
     title: str

@@ -134,7 +134,7 @@ class Task:
         answers: Mapping[str, Column] = LABEL,
         further: Mapping[str, Column] = MappingProxyType({}),
     ) -> dict[str, Column]:
-        """Return every column of the task's instances, in their order, given those of the answers."""
+        """Return every column of the instances, in their order, given those of the answers."""
         texts = {text.natural: Column(text.kind, text.about) for text in self.texts}
         tokens = {
             text.tokens: Column(text.kind, f"`{text.natural}` as spaCy tokens joined by spaces")
