@@ -32,8 +32,6 @@ class Vocabulary(NamedTuple):
 
     Attributes:
         words: the most frequent first, ties in alphabetical order.
-        running: number of words in the text.
-        different: number of different words.
         rarest: the frequency of the last of ``words``; 0 without words.
     """
 

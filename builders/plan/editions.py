@@ -42,7 +42,7 @@ def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
             expected = "a dataset of another corpus"
             expected += f": one of {', '.join(alike)}" if alike else ""
             what = "which is of the same corpus" if name in sides else "which is not a dataset"
-            todo = "name the older dataset, which has an entry of its own under `corpora`"
+            todo = "name the older dataset, which has another entry under `corpora`"
             raise ParamsError(where, expected, f"{name!r}, {what}", todo)
         for what, value in old.made().items():
             if new.made()[what] != value:

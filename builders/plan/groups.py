@@ -20,7 +20,6 @@ class BuildGroup(NamedTuple):
     """Datasets that are built together, into one folder.
 
     Attributes:
-        name: of the corpus or the ranking.
         datasets: those built; empty if only rankings use the corpus.
         origins: the corpora whose texts they hold.
         of_ranking: whether its dataset is a ranking, composed from several corpora.

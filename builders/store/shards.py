@@ -30,7 +30,6 @@ class Made(NamedTuple):
     """The rows of a dataset.
 
     Attributes:
-        rows: split to its rows.
         labels: names of the classes in the order of their numbers; empty if rows have none.
         counts: the numbers of records used or left out, by reason.
     """
