@@ -14,7 +14,7 @@ import yaml
 
 from builders.auditing.comparing import Shared, compare, lookup_check
 from builders.auditing.gates.donors import occur_elsewhere, rows_of
-from builders.auditing.gates.gate import Check, Found
+from builders.auditing.gates.gate import Check
 from builders.auditing.markdown import render
 from builders.auditing.measuring import Measured, keep_measured, kept_measured, key_of, measure
 from builders.auditing.report import (
@@ -29,9 +29,9 @@ from builders.auditing.report import (
     shown_number,
     undeclared_of,
 )
-from builders.exchange.finding import find_targets, load_target, pickles_in
+from builders.exchange.finding import find_targets, pickles_in
 from builders.exchange.locating import locate
-from builders.exchange.target import Columns, Location, Marks
+from builders.exchange.target import Columns, Location
 from builders.plan.groups import BuildGroup
 from builders.plan.inherited import check_inherited
 from corpora_recipes.recipe import load_recipe
@@ -220,17 +220,11 @@ def _with_others(
         if replacing is not None:
             of_dataset = checks[location.name]
             first = [check.gate for check in of_dataset].index("donors")
-            rows = _rows_again(location, texts)
-            of_dataset.insert(first, occur_elsewhere(replacing, texts, rows))
+            of_dataset.insert(first, occur_elsewhere(replacing, texts, rows_of(location, texts)))
     for shared in compared:
         if shared.looked_up is not None:
             checks[shared.dataset].insert(0, lookup_check(shared))
     return checks
-
-
-def _rows_again(location: Location, texts: Marks) -> Iterator[Found]:
-    """Read a dataset again for its rows whose replacing sentence occurs in another row."""
-    yield from rows_of(load_target(location), texts)
 
 
 def _judged(
@@ -283,7 +277,7 @@ def _in_words(check: Check, declared: Declared) -> str:
     words = f"gate {GATES[check.gate]}: {check.what}: {value}"
     if check.gate in declared:
         at_most = declared[check.gate]["at_most"]
-        words += f", declared in params.yaml as at most {at_most:.1%} of rows"
+        words += f", declared as at most {at_most:.1%} of rows"
     return words
 
 
@@ -310,14 +304,12 @@ def _notes(checks: Sequence[Check], declared: Declared, rows: int) -> list[str]:
         missed = [c for c in checks if c.gate == gate and c.verdict in MISSES]
         title = f"gate {GATES[gate]}"
         if not missed:
-            notes.append(
-                f"{title}: declared in params.yaml as missed, but it is met in {rows:,} rows"
-            )
+            notes.append(f"{title}: declared as missed, but it is met in {rows:,} rows")
         elif rows >= SMALL_TEST:
             share = max(_share(check, rows) for check in missed)
             if GENEROUS * share < declaration["at_most"]:
                 notes.append(
-                    f"{title}: declared in params.yaml as at most {declaration['at_most']:.1%} of "
+                    f"{title}: declared as at most {declaration['at_most']:.1%} of "
                     f"rows, measured {share:.2%}"
                 )
     return notes

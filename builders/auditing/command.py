@@ -85,11 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def columns_of(option: str) -> "Columns":
-    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``.
-
-    Raises:
-        InputError: it names none, or an unknown role.
-    """
+    """Return the columns that ``--columns`` names: ``premise,hypothesis,label=gold``."""
     from builders.exchange.target import Columns
 
     if not option:
@@ -115,30 +111,17 @@ def run(options: argparse.Namespace) -> None:
     if options.out is None:
         todo = "name a folder: it gets audit.json and audit.md"
         raise InputError(f"audit {options.target}", "--out DIR", "no folder for the audit", todo)
-    from builders.auditing.auditing import audit
-
     groups, inherited = [], {}
     if options.params.exists():
         groups = load_groups(options.params)
         inherited = inherited_of(load_params(options.params), options.params, groups)
-    report = audit(
-        options.target,
-        options.out,
-        groups=groups,
-        inherited=inherited,
-        params=options.params,
-        strict=options.strict,
-        task=options.task,
-        language=options.language,
-        records=options.records,
-        columns=columns_of(options.columns),
-        workers=options.workers,
-        cited=options.json,
-    )
+    stated = {name: getattr(options, name) for name in ("task", "language", "records")}
+    stated["columns"] = columns_of(options.columns)
+    report = _audit(options, options.target, options.out, groups, inherited, **stated)
     print(f"datasets audited: {len(report['datasets'])}, see {options.out / 'audit.md'}")
     if source := report["source"]:
         print(f"{source['repository']} at the commit {source['revision']}")
-    _say_undeclared(report, options.params)
+    _say_undeclared(report)
     _refuse(report, options.target, options.out)
 
 
@@ -171,7 +154,16 @@ def _audit_ours(options: argparse.Namespace) -> None:
     # What is cited is no output that the memory knows; the measurements are kept all the same.
     failed = None if options.json else memo.kept("all", key)
     if failed is None:
-        failed = _audit(options, groups, inherited, list(places.values()), measured)
+        datasets = list(places.values())
+        report = _audit(options, INSTANCES, AUDIT, groups, inherited, asked=datasets, memo=measured)
+        _say_undeclared(report)
+        if options.strict:
+            _refuse(report, INSTANCES, AUDIT)
+        failed = {
+            name: "\n".join([*facts["failures"], f"see {AUDIT / 'audit.md'}"])
+            for name, facts in report["datasets"].items()
+            if facts["failures"]
+        }
         memo.keep("all", key, [AUDIT], failed)
     left_out = {name: LeftOut(why) for name, why in failed.items()}
     write_left_out("audit", left_out)
@@ -180,42 +172,33 @@ def _audit_ours(options: argparse.Namespace) -> None:
 
 def _audit(
     options: argparse.Namespace,
+    target: Path | str,
+    out: Path,
     groups: Sequence[BuildGroup],
     inherited: Inherited,
-    places: Sequence[Path],
-    measured: Memo,
-) -> dict[str, str]:
-    """Audit our datasets, and return those that fail, with what they miss."""
+    **more: Any,
+) -> dict[str, Any]:
     from builders.auditing.auditing import audit
 
-    report = audit(
-        INSTANCES,
-        AUDIT,
+    return audit(
+        target,
+        out,
         groups=groups,
         inherited=inherited,
         params=options.params,
         strict=options.strict,
         workers=options.workers,
         cited=options.json,
-        asked=places,
-        memo=measured,
+        **more,
     )
-    _say_undeclared(report, options.params)
-    if options.strict:
-        _refuse(report, INSTANCES, AUDIT)
-    return {
-        name: "\n".join([*facts["failures"], f"see {AUDIT / 'audit.md'}"])
-        for name, facts in report["datasets"].items()
-        if facts["failures"]
-    }
 
 
-def _say_undeclared(report: Mapping[str, Any], params: Path) -> None:
+def _say_undeclared(report: Mapping[str, Any]) -> None:
     if undeclared := undeclared_of(report):
-        print(f"misses of source data that {params} does not declare:")
+        print("misses of source data that are not declared:")
         print(*undeclared, sep="\n")
-        print("to declare them, fill in the reasons and put these entries under audit.inherited,")
-        print("replacing the entries of the same datasets:")
+        print("to declare them, fill in the reasons and put these entries under audit.inherited")
+        print("in params.yaml, replacing the entries of the same datasets:")
         print(indent(entries_of(report), "    "), end="")
 
 

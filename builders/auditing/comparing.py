@@ -103,12 +103,7 @@ class Shared:
 def compare(indices: Mapping[str, Index], splits: Mapping[str, Mapping[str, int]]) -> list[Shared]:
     """Compare each dataset with each other one.
 
-    Args:
-        indices: of all datasets, by name.
-        splits: of each dataset, split to the number of its rows, in the order of the index.
-
-    Returns:
-        The pairs that share a text, in the order of the datasets.
+    ``splits`` has the number of rows of each split of a dataset, in the order of its index.
     """
     texts: Counter[tuple[str, str]] = Counter()
     # (dataset, other) to row to the (row, place there) of each of its texts.

@@ -25,10 +25,5 @@ _FACTS: Mapping[str, Any] = {
 
 
 def render(template: Path, facts: Mapping[str, Any]) -> str:
-    """Render a template as ``escaping.render`` does; it may import ``gates.md.jinja`` from here.
-
-    Args:
-        template: it imports that "with context", for the words of audits.
-        facts: the names that it uses, to their values.
-    """
+    """Render like ``escaping.render``; templates may import ``gates.md.jinja`` "with context"."""
     return escaping.render(template, {**_FACTS, **facts}, Path(__file__).parent)

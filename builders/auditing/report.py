@@ -44,10 +44,7 @@ VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 class NamedRow(TypedDict):
-    """A row that misses a gate: its ``Place``, the beginning of its texts, and what is wrong.
-
-    ``why`` is "" if the measurement says it.
-    """
+    """A row that misses a gate; ``why`` says what is wrong, "" if the measurement says it."""
 
     file: str
     unit: str
@@ -65,7 +62,7 @@ SMALL_TEST = 1000
 VERY_SMALL_TEST = 500
 
 Declared = Mapping[str, Mapping[str, Any]]
-"""Gate to the declaration of its miss in params.yaml: ``at_most`` and ``because``."""
+"""Gate to the declaration of its miss: ``at_most`` and ``because``."""
 Inherited = Mapping[str, Declared]
 """Dataset to its declarations."""
 
@@ -89,11 +86,7 @@ def baselines_of(report: Mapping[str, Any], dataset: str) -> dict[str, float]:
 
 
 def inherited_of(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return the gates that a dataset misses for a declared reason, with that reason.
-
-    Args:
-        facts: the dataset's part of the report.
-    """
+    """Return the gates that a dataset misses for a declared reason, with that reason."""
     occurring = {c["gate"] for c in facts["checks"] if c["verdict"] == "inherited"}
     return {gate: d["because"] for gate, d in facts["inherited"].items() if gate in occurring}
 
@@ -104,7 +97,7 @@ def failures_of(report: Mapping[str, Any], kind: str = "failures") -> list[str]:
 
 
 def undeclared_of(report: Mapping[str, Any]) -> list[str]:
-    """Return the misses of source data that params.yaml does not declare, each with its dataset."""
+    """Return the misses of source data that are not declared, each with its dataset."""
     return failures_of(report, "undeclared")
 
 
@@ -138,11 +131,7 @@ def cite(
 ) -> dict[str, Any]:
     """Write and return the JSON that docs/audit.md describes; the same audit gives the same bytes.
 
-    Args:
-        report: the content of ``audit.json``.
-        files: of each dataset, by split.
-        target: the folder or the name that was audited.
-        path: where to write.
+    ``files`` are those of each dataset, by split; ``target`` is the folder or name audited.
     """
     cited = {
         "version": VERSION,

@@ -113,12 +113,10 @@ def trivial_similarities(texts: Sequence[Sequence[str]], scores: Doubles) -> dic
 
 
 def row_order(train_labels: Labels, test_labels: Labels, classes: int) -> dict[str, float]:
-    """Predict test labels from row numbers alone.
+    """Return the accuracy on test of labels predicted from row numbers alone.
 
-    Returns:
-        Accuracy on test, 0 … 1, by the most frequent class of train at the same ``parity`` of the
-        row's number, at the same place of a ``cycle`` as long as there are classes, and at the same
-        ``position``, in tenths of the file.
+    By the most frequent class of train at the same ``parity`` of the row's number, at the same
+    place of a ``cycle`` as long as there are classes, and at the same ``position``, in tenths.
     """
     scores = {}
     for name, cells in (("parity", 2), ("cycle", classes), ("position", TENTHS)):

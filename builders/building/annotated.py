@@ -19,11 +19,7 @@ from corpora_recipes.running.errors import RawError
 def example_rows(
     datasets: Sequence[ExampleDataset], records: Path, corpus: Corpus
 ) -> Iterator[Made]:
-    """Yield the rows of each dataset; only one dataset is in memory at a time.
-
-    Raises:
-        InputError: the records are missing or of another kind, or none is of the collection.
-    """
+    """Yield the rows of each dataset; only one dataset is in memory at a time."""
     for dataset in datasets:
         examples = read_examples(records, dataset.collection)
         if not examples:
@@ -87,11 +83,7 @@ def _texts(example: Example, task: ExampleTask) -> dict[str, Any]:
 
 
 def relation_rows(datasets: Sequence[Dataset], records: Path, corpus: Corpus) -> list[Made]:
-    """Return the rows of each dataset: every relation of every tree.
-
-    Raises:
-        InputError: the records are missing or of another kind, or a relation is unknown.
-    """
+    """Return the rows of each dataset: every relation of every tree."""
     read = read_records(records, corpus.facts.records)
     trees = [record for record in read if isinstance(record, DiscourseTree)]
     counts = {"texts": {"read": len(trees), "used": len(trees)}}

@@ -109,10 +109,7 @@ def _check_sizes(dataset: Dataset, made: Made) -> None:
 
 
 def limit_of(dataset: PassageDataset, report: Mapping[str, Any]) -> str:
-    """Return what limits the rows of a dataset: its quota, or the reason that takes most documents.
-
-    ``report`` is its part of build.json.
-    """
+    """Return what limits the rows of a dataset, given its part of build.json."""
     rows = report["rows"]
     # Classes are equally frequent.
     if all(dataset.quota(split) - rows[split] < len(dataset.task.labels) for split in rows):

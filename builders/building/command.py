@@ -47,14 +47,8 @@ def run(options: argparse.Namespace) -> None:
         if not group.of_ranking and group.name not in without
     }
     with remembering(check=options.check):
-        walk(
-            "build",
-            entries,
-            unit="corpora",
-            folder=CORPORA,
-            only=options.only,
-            strict=options.strict,
-        )
+        how = {"only": options.only, "strict": options.strict}
+        walk("build", entries, unit="corpora", folder=CORPORA, **how)
 
 
 def _key(corpus: Corpus, sources: str) -> Key:

@@ -28,14 +28,7 @@ _ADDRESS = re.compile(r"https?:|www\.|\S@\S")
 
 
 class _Gathered:
-    """What one dataset takes from the sentences.
-
-    Attributes:
-        dataset: to build.
-        candidates: the sentences that it may take.
-        left_out: the number of others, by reason.
-        counts: of words, if the task counts them.
-    """
+    """What one dataset takes from the sentences, and why it leaves out the others."""
 
     def __init__(self, dataset: TreebankDataset) -> None:
         self.dataset = dataset
@@ -62,12 +55,7 @@ class _Gathered:
 
 
 def treebank_rows(datasets: Sequence[TreebankDataset], records: Path, corpus: Corpus) -> list[Made]:
-    """Return the rows of each dataset; a sentence gives one row of each at most.
-
-    Raises:
-        InputError: the records are missing or of another kind, or the treebanks lack what some
-            datasets ask for.
-    """
+    """Return the rows of each dataset; a sentence gives one row of each at most."""
     gathered = [_Gathered(dataset) for dataset in datasets]
     read = 0
     for record in read_records(records, corpus.facts.records):

@@ -19,11 +19,7 @@ SPARE = 2
 
 
 def passage_rows(datasets: Sequence[PassageDataset], records: Path, corpus: Corpus) -> list[Made]:
-    """Return the rows of each dataset; the datasets share the documents of their corpus.
-
-    Raises:
-        InputError: the records are missing or of another kind.
-    """
+    """Return the rows of each dataset; the datasets share the documents of their corpus."""
     passages, counts = _collect(datasets, read_records(records, corpus.facts.records))
     eligible: dict[str, list[str]] = {}
     for name, of_dataset in passages.items():

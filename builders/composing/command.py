@@ -48,14 +48,8 @@ def run(options: argparse.Namespace) -> None:
         if not any(corpus.name in without for corpus in ranking.corpora)
     }
     with remembering(check=options.check):
-        walk(
-            "compose",
-            entries,
-            unit="rankings",
-            folder=RANKINGS,
-            only=options.only,
-            strict=options.strict,
-        )
+        how = {"only": options.only, "strict": options.strict}
+        walk("compose", entries, unit="rankings", folder=RANKINGS, **how)
 
 
 def _key(ranking: RankingDataset, sources: str) -> Key:

@@ -149,9 +149,7 @@ class _Composition:
     def counts(self, rows: Sequence[dict[str, Any]]) -> Counts:
         """Return the numbers of pairs, texts and the vocabulary's words, by outcome."""
         queries = [row for row in rows if row["positives"]]
-        outcomes: dict[str, int] = {
-            outcome: n for outcome in OUTCOMES if (n := self._outcomes[outcome])
-        }
+        outcomes: dict[str, int] = {name: n for name in OUTCOMES if (n := self._outcomes[name])}
         return {
             "pairs": {"read": self._outcomes.total(), **outcomes},
             "texts": {

@@ -32,10 +32,7 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 class Positives(NamedTuple):
     """The paraphrases of a collection, each once, and counts of the pairs.
 
-    Attributes:
-        dropped: reason to the number of examples left out.
-        different: number of different pairs that they were chosen from.
-        lowest_score: None without scores.
+    ``dropped`` has the reasons, ``different`` is the number of pairs that they were chosen from.
     """
 
     examples: list[Example]
@@ -54,20 +51,14 @@ def positive_pairs(
 
     If the collection has a scale, or any example a score, these are the quarter with the highest
     scores, ties included (so of n pairs ceil(n/4) or more); otherwise all. A pair that occurs
-    several times, in either order of its texts, is one pair with the mean of its scores.
+    several times, in either order of its texts, is one pair with the mean of its scores. Of the
+    pairs that are dropped, only those below the top quarter count among the n.
 
     Args:
-        examples: pairs of one collection. Dropped are pairs with a text without letters and digits
-            (``no_words``); in scored collections those without a finite score (``missing_score``),
-            with a score below zero (``negative_score``) or otherwise off the scale
-            (``out_of_scale``); further copies of a pair (``repeated``); and the pairs below the top
-            quarter (``below_top_quarter``). Only the last count among the n.
+        examples: pairs of one collection.
         same: returns the key by which texts count as the same.
         scale: the lowest and the highest possible score; None if unknown.
         where: the collection, for messages.
-
-    Raises:
-        InputError: the top quarter contains the lowest score, so it separates nothing.
     """
     scored = scale is not None or any(example.score is not None for example in examples)
     dropped: Counter[Outcome] = Counter()

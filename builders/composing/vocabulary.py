@@ -32,8 +32,6 @@ class Vocabulary(NamedTuple):
 
     Attributes:
         words: the most frequent first, ties in alphabetical order.
-        running: number of words in the text.
-        different: number of different words.
         rarest: the frequency of the last of ``words``; 0 without words.
     """
 
@@ -47,15 +45,7 @@ def frequent_words(path: Path, kind: str, count: int) -> Vocabulary:
     """Return the most frequent words of a file of records.
 
     A word is a run of letters in lower case, with a hyphen or an apostrophe between letters; a
-    typographic apostrophe counts as the plain one.
-
-    Args:
-        path: the file.
-        kind: of its records, documents or dialogues. Of documents, only the sections are read.
-        count: the number of words to return, or all if there are fewer.
-
-    Raises:
-        InputError: the file is missing or damaged, or holds records of another kind.
+    typographic apostrophe counts as the plain one. Of documents, only the sections are read.
     """
     counts: Counter[str] = Counter()
     running = 0

@@ -24,17 +24,12 @@ class Config:
     """A dataset of the package, with the facts for its card.
 
     Attributes:
-        origins: the corpora of its texts.
         sources: for a ranking, collection to its part of the report of `compose`.
         window: between which days its documents were made, the fields of a ``Window``; None if it
             is not limited.
         labels: names of the classes; empty if rows have no label.
-        rows: split to the number of rows.
         num_bytes: split to the size in memory.
-        download_size: of the files.
-        content: split to the hash of the content.
         counts: the numbers of documents and passages by outcome, from `build`.
-        audit: its part of the audit's report.
         changes: version to its changes, the latest first.
     """
 

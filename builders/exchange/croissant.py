@@ -59,7 +59,6 @@ def croissant(
     is one. The digests of the files are in audit.json: of a set of files Croissant has none.
 
     Args:
-        configs: the datasets.
         published: the date of the latest version of any dataset, as in 2026-01-31.
         limitations: what their users should know, a sentence each.
         hub: the repository and the tag that it is to be published as, if any.

@@ -99,11 +99,7 @@ def pickles_in(folder: Path) -> list[Path]:
 
 
 def load_target(location: Location) -> Target:
-    """Read a dataset.
-
-    Raises:
-        InputError: a file is damaged, or its rows do not fit together.
-    """
+    """Read a dataset, or raise an InputError: files are damaged, or rows do not fit together."""
     return from_parquet(location) if location.first.suffix == ".parquet" else from_files(location)
 
 

@@ -34,14 +34,7 @@ _NAME = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^@]+?))?(?:/(.+))?")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where datasets that are audited by name come from.
-
-    Attributes:
-        name: as it was given.
-        repository: on the Hub, such as ``ORG/NAME``.
-        asked: the branch, tag or commit; "" for the newest state.
-        revision: the commit that was audited.
-    """
+    """Where datasets that are audited by name come from; ``asked`` is "" for the newest state."""
 
     name: str
     repository: str
@@ -53,10 +46,6 @@ def hub_targets(name: str, language: str | None) -> tuple[Source, list[Location]
     """Download the data files of ``hf://datasets/ORG/NAME[@REVISION][/FOLDER]``.
 
     Without a language, it is that of the card.
-
-    Raises:
-        InputError: the name is not of this form; the repository, the revision or data files are
-            missing; the Hub cannot be reached; or the card does not say the language.
     """
     match = _NAME.fullmatch(name)
     if match is None:
@@ -72,12 +61,8 @@ def repository_targets(
 ) -> tuple[Source, list[Location]]:
     """Download the data files of a repository, and return its datasets; see ``hub_targets``.
 
-    Args:
-        repository: such as ``ORG/NAME``.
-        asked: a branch, tag or commit; "" for the newest state.
-        folder: only files below it; "" for all.
-        language: of the texts; None for that of the card.
-        config: only this configuration of the card; "" for all.
+    ``asked`` is a branch, tag or commit, "" for the newest state; ``folder`` and ``config``
+    restrict the files, if they are not "".
     """
     info = _info(repository, asked or None)
     files = _data_files(info, folder)
@@ -205,10 +190,6 @@ def mteb_targets(
 
     What mteb does to the rows after loading them (``dataset_transform``) is not done. Of a task in
     several languages, ``language`` is the one to audit; without columns, they are the task's.
-
-    Raises:
-        InputError: mteb is not installed; it knows no such task; the task has no texts with labels
-            or scores, or several languages; or the Hub fails, see ``hub_targets``.
     """
     task = _task(name)
     columns = columns if columns != Columns() else _columns(name, task)

@@ -23,8 +23,7 @@ def task_name(dataset: str) -> str:
 def eval_yaml(asked: Mapping[str, Split]) -> str:
     """Return eval.yaml, as the Hub's documentation describes it ("Evaluation results").
 
-    Args:
-        asked: dataset with a label or a score, to the split that encoders are scored on.
+    ``asked`` has the datasets with a label or a score, and the split that encoders are scored on.
     """
     content = {
         "name": NAME,
@@ -77,14 +76,7 @@ _SHORT = {"arb": "ar", "cmn": "zh"} | {
 
 
 def mteb_language(code: str) -> str:
-    """Return a language as mteb writes it.
-
-    Args:
-        code: BCP 47; of es-MX, say, only the language counts.
-
-    Raises:
-        InputError: it is not in the table.
-    """
+    """Return a language, a BCP 47 code, as mteb writes it; of es-MX only the language counts."""
     language = code.partition("-")[0]
     if language not in CODES:
         expected, todo = f"one of {', '.join(sorted(CODES))}", f"add it to {__name__}"
@@ -93,9 +85,6 @@ def mteb_language(code: str) -> str:
 
 
 def short_code(mteb: str) -> str:
-    """Return the code of a language that mteb writes as, say, spa-Latn.
-
-    It is that of ISO 639-1; that of ISO 639-3 for a language without one, or not in the table.
-    """
+    """Return the code, of ISO 639-1 if it has one, of a language as mteb writes it (spa-Latn)."""
     language = mteb.partition("-")[0]
     return _SHORT.get(language, language)

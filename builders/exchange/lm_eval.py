@@ -120,12 +120,8 @@ def write_tasks(configs: Sequence[Config], folder: Path, hub: tuple[str, str] | 
 
     The group ``probeta`` has all tasks, and a group for each benchmark; a tag such as
     ``probeta_sp`` has those of a group of tasks. README.md lists them, and the datasets that have
-    no task, with the reason. Nothing is written if no dataset has one.
-
-    Args:
-        configs: the datasets of the package.
-        folder: of the package. The tasks read the data from there if lm-eval runs in it.
-        hub: the repository and the tag that the tasks read the data from instead.
+    no task, with the reason. Nothing is written if no dataset has one. The tasks read the data
+    from the repository and the tag ``hub``, or else from the package if lm-eval runs in it.
 
     Returns:
         The number of tasks.

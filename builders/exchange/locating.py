@@ -21,12 +21,9 @@ def locate(
 ) -> tuple["Source | None", list[Location]]:
     """Return the datasets of a folder, of ``hf://datasets/…`` or of ``mteb:TASK``.
 
-    Args:
-        target: the folder or the name.
-        task: see ``Location``, as for the others.
-        language: None for that of a card or a task, and Spanish in a folder.
-        records: None to tell it by the task and the texts.
-        columns: those to take; a task of mteb has its own.
+    For the others, see ``Location``; without a language, it is that of a card or a task, and
+    Spanish in a folder. A task of mteb has its columns. Without records, the task and the texts
+    tell them.
 
     Returns:
         Where they come from, None for a folder; and where their files are.

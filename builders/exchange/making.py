@@ -61,15 +61,14 @@ def choose(
 ) -> Columns:
     """Choose the columns of a dataset; the label and the score are "" if nothing is found.
 
-    Without names, the labels are in the first column, or else in the last one, if its values have
-    no blanks and recur. With names, they are in the column that is called so. Texts are all other
-    columns of strings in most of which there are blanks, or all if no column is like that.
+    Without names (``named``), the labels are in the first column, or else in the last one, if its
+    values have no blanks and recur. With names, they are in the column that is called so. Texts
+    are all other columns of strings in most of which there are blanks, or all if none is so.
 
     Args:
         columns: name to its first values; a few hundred are enough.
         wanted: what users have named.
         where: the first file, for messages.
-        named: whether the file names its columns.
         shown: all columns, for messages; the names in ``columns`` if left out.
 
     Raises:
@@ -186,17 +185,9 @@ def make_target(
 ) -> Target:
     """Return the dataset of these rows.
 
-    Args:
-        location: of the files.
-        names: of the columns.
-        roles: the columns to take.
-        rows: of each split.
-        classes: names of the classes in the order of their numbers; empty to sort what occurs.
-        further: split to the further columns of our instances.
-        corpus: that of our instances, which are natural text; "" for datasets of others.
-
-    Raises:
-        InputError: a cell does not hold what its column says, or rows do not fit together.
+    ``roles`` are the columns to take; ``classes`` the names in the order of their numbers, empty to
+    sort what occurs. ``further`` columns and a ``corpus`` are those of our instances, which are
+    natural text.
     """
     task = TASKS[location.task] if location.task else None
     any_width = task is not None and task.target == "neighbours" and not task.lists_positives
@@ -252,11 +243,7 @@ def make_target(
 
 
 def check_filled(cell: Cell, column: str, where: str) -> None:
-    """Check that a cell is not empty, nor a list with a null.
-
-    Raises:
-        InputError: it is.
-    """
+    """Raise an InputError if a cell is empty, or a list with a null."""
     if cell is None or (isinstance(cell, list) and None in cell):
         todo = "fill in the text, or remove the row"
         raise InputError(where, f"text in the column {column}", "null", todo)

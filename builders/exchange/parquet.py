@@ -41,11 +41,7 @@ _SAMPLE = 1000
 
 
 def from_parquet(location: Location) -> Target:
-    """Read a dataset of Parquet files; ours say of themselves what they are.
-
-    Raises:
-        InputError: a file is damaged, or its rows do not fit together.
-    """
+    """Read a dataset of Parquet files; ours say of themselves what they are."""
     further: list[str] = []
     corpus = ""
     with opened(location.first) as file:

@@ -42,11 +42,7 @@ _Numbered = list[tuple[int, Sequence[Cell]]]
 
 
 def from_files(location: Location) -> Target:
-    """Read a dataset of text or JSON files.
-
-    Raises:
-        InputError: a file is damaged, or its rows do not fit together.
-    """
+    """Read a dataset of text or JSON files."""
     names, lines = _READERS[location.layout](location.files)
     width = len(names)
     rows: _Rows = {split: [] for split in SPLITS if split in location.files}
@@ -112,10 +108,7 @@ def _parallel(files: _Files) -> _Read:
 
 
 def _similarity(files: _Files) -> _Read:
-    """Read the files STS.input.SUBSET and STS.gs.SUBSET of SemEval; pairs without a score are left.
-
-    Each file with pairs is followed by the file with its scores.
-    """
+    """Read STS.input.SUBSET and STS.gs.SUBSET of SemEval in turn; skip pairs without a score."""
     return ("sentence1", "sentence2", "score"), (
         ("test", path, number, [*line.split("\t")[:2], score.strip()])
         for path, gold in zip(files["test"][::2], files["test"][1::2], strict=True)

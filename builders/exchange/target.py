@@ -248,7 +248,6 @@ class Location:
         records: the kind of records, one of ``KINDS``, of files that do not state it; None to tell
             it by the task and the texts.
         columns: the columns to take from files that do not describe themselves.
-        layout: how the files hold the rows.
         folders: the names of the folders that it is in, which may tell the task.
     """
 

@@ -50,7 +50,6 @@ def card(
     """Return the README.md of a package.
 
     Args:
-        configs: its datasets.
         missing: names of datasets that are left out because their corpora must be asked for.
         failed: names of those that are left out for a fault.
         asked: number of datasets that language models can be asked, see ``write_tasks``.

@@ -27,11 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Package all instances.
-
-    Raises:
-        InputError: no dataset was made without a fault; and see ``builders.packaging.hub.package``.
-    """
+    """Package all instances."""
     params, groups = load_params(options.params), load_groups(options.params)
     left_out = left_out_datasets(groups, "read", "build", "compose", "audit")
     made = without(groups, left_out)

@@ -52,7 +52,6 @@ def package(
         groups: the datasets to package, of which there are all.
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
-        out: the folder to write; what it held before is replaced as a whole.
         left_out: the datasets of params.yaml that are not among them, and why.
         earlier: the package whose rows the memory knows; what is unchanged is taken from there, and
             what it gets is remembered. None to take nothing. The result is the same.

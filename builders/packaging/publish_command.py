@@ -33,11 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Publish the datasets that may be redistributed.
-
-    Raises:
-        InputError: a dataset was left out for a fault; and see ``publish``.
-    """
+    """Publish the datasets that may be redistributed."""
     from builders.packaging.publishing import publish
 
     groups = load_groups(options.params)

@@ -29,7 +29,7 @@ class Publication:
         files: path in the repository to its size in bytes.
         removed: files of the previous version that this one does not have; empty on a dry run.
         left_out: the corpora that may not be redistributed, and the rankings made of them.
-        undeclared: misses of source data that params.yaml does not declare; the card shows them.
+        undeclared: misses of source data that are not declared; the card shows them.
         url: of the version; None on a dry run.
     """
 
@@ -76,20 +76,15 @@ def publish(
         groups: all groups of params.yaml that there are; samples are not published.
         instances: where `build` and `compose` wrote.
         audit: the audit.json of these instances.
-        repo: the dataset repository, ``ORG/NAME``.
         version: the tag is ``v<version>``.
-        params: for messages.
         packaged: the package whose rows the memory knows, and are taken from there if unchanged.
         dry_run: do not contact the Hub; return what would be published.
         include_restricted: publish also corpora whose corpus.yaml says ``redistributable: false``,
             and the rankings made of them.
 
     Raises:
-        InputError: the name is not ORG/NAME, no corpus may be redistributed, a corpus is a sample,
-            a dataset is not built, lacks a part of its source or fails the audit, there is no
-            token, the version is already published, a restricted corpus would go to a public
-            repository, the repository holds other files, or the Hub cannot be reached or refuses.
-            No tag is made then.
+        InputError: what is asked for must not be published, is not complete or is published
+            already, or the Hub cannot be reached or refuses. No tag is made then.
     """
     _check_name(repo)
     built = [group for group in groups if group.datasets]
@@ -141,9 +136,6 @@ def check_card(folder: Path) -> None:
     """Check that the card of a package states its rows, and each page its content hashes.
 
     `datasets` does not load files that differ from the card, and published versions stay.
-
-    Raises:
-        InputError: naming the first split that differs from the card.
     """
     card = folder / "README.md"
     text = card.read_text("utf-8")

@@ -20,11 +20,7 @@ Content = dict[str, str]
 
 
 def write_rows(dataset: Dataset, instances: Path, digests: Digests, folder: Path) -> Content:
-    """Write the instances of a dataset with tokens to ``folder/<dataset>``.
-
-    Raises:
-        InputError: spaCy has no tokeniser for the language.
-    """
+    """Write the instances of a dataset with tokens to ``folder/<dataset>``."""
     total = sum(part["rows"] for part in digests.values())
     with progress(total, f"tokens of {dataset.name}", "row") as bar:
         for shards in shards_in(instances).values():

@@ -17,18 +17,9 @@ from corpora_recipes.text.tokens import tokenize
 def add_tokens(
     source: Path, target: Path, columns: dict[str, Column], progress: Callable[[int], object]
 ) -> None:
-    """Write a shard with the rows of another and the spaCy tokens of their texts.
+    """Write a shard with the rows of another and the spaCy tokens of their texts, group by group.
 
-    One row group is in memory at a time.
-
-    Args:
-        source: the shard of `build` or `compose`.
-        target: the shard to write.
-        columns: those of the dataset in their order, with the tokens.
-        progress: called with a number of rows done.
-
-    Raises:
-        InputError: spaCy has no tokeniser for the language.
+    ``progress`` is called with a number of rows done.
     """
     with pq.ParquetFile(source) as file:
         about = about_of(file.schema_arrow)
@@ -63,8 +54,7 @@ def _tokenised(
 def _rules_for(task: Task, language: str) -> str:
     """Return the language whose rules split the texts of a task into tokens.
 
-    Words of a language without rules in spaCy are split by its rules for any language ("xx"):
-    nearly all words are single tokens, which no rules split.
+    Words of a language without rules in spaCy are split by those for any language ("xx").
     """
     if task.unit == "word":
         try:

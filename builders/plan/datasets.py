@@ -41,12 +41,9 @@ class Dataset:
 
     Attributes:
         name: its name, the config on the Hub.
-        task: its task.
         corpus: its corpus's entry in params.yaml.
         records: the kind of records that it is made of.
         language: of its texts.
-        seed: the run's seed.
-        licence: of its texts.
         sample: whether its texts are those of the small sample in the project.
         version: raised when its rows change.
         rows: the highest number of rows of train, validation and test, if it is made of passages.
@@ -80,18 +77,11 @@ class Dataset:
 
     def about(self) -> dict[str, Any]:
         """Return the facts stored with the data: the same keys for all kinds of datasets."""
+        names = ("corpus", "records", "language", "seed", "licence", "sample", "version")
         return {
-            "dataset": self.name,
-            "task": self.task.name,
-            "corpus": self.corpus,
-            "records": self.records,
-            "language": self.language,
-            "seed": self.seed,
-            "licence": self.licence,
-            "sample": self.sample,
-            "version": self.version,
-            "rows": list(self.rows),
-            "options": dict(self.options),
+            **{"dataset": self.name, "task": self.task.name},
+            **{name: getattr(self, name) for name in names},
+            **{"rows": list(self.rows), "options": dict(self.options)},
             "collection": self.collection,
         }
 
@@ -109,11 +99,7 @@ class PassageDataset(Dataset):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExampleDataset(Dataset):
-    """A dataset made of the labelled examples of a collection.
-
-    Attributes:
-        facts: the collection's part of corpus.yaml.
-    """
+    """A dataset made of the labelled examples of a collection, whose part of corpus.yaml it has."""
 
     task: ExampleTask
     facts: CollectionFacts
@@ -132,10 +118,6 @@ class TreebankDataset(Dataset):
 
 def datasets_of(corpus: Corpus, sources: str) -> list[Dataset]:
     """Return the datasets of a corpus, sorted by name; empty if only rankings use the corpus.
-
-    Args:
-        corpus: its entry in params.yaml.
-        sources: `sources` of params.yaml; samples have their own licence.
 
     Raises:
         InputError: one has an unknown task or key, or an invalid value.

@@ -26,12 +26,7 @@ class _Side(NamedTuple):
 
 
 def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
-    """Check every dataset with ``edition_of``, given each corpus with its datasets.
-
-    Raises:
-        InputError: the older dataset does not exist or is of the same entry, or its recipe,
-            language, task, collection or options differ.
-    """
+    """Check every dataset with ``edition_of``, given each corpus with its datasets."""
     sides = {
         dataset.name: _Side(dataset, corpus) for corpus, datasets in built for dataset in datasets
     }
@@ -47,7 +42,7 @@ def check_editions(built: Sequence[tuple[Corpus, Sequence[Dataset]]]) -> None:
             expected = "a dataset of another corpus"
             expected += f": one of {', '.join(alike)}" if alike else ""
             what = "which is of the same corpus" if name in sides else "which is not a dataset"
-            todo = "name the older dataset, which has an entry of its own under `corpora`"
+            todo = "name the older dataset, which has another entry under `corpora`"
             raise ParamsError(where, expected, f"{name!r}, {what}", todo)
         for what, value in old.made().items():
             if new.made()[what] != value:

@@ -20,7 +20,6 @@ class BuildGroup(NamedTuple):
     """Datasets that are built together, into one folder.
 
     Attributes:
-        name: of the corpus or the ranking.
         datasets: those built; empty if only rankings use the corpus.
         origins: the corpora whose texts they hold.
         of_ranking: whether its dataset is a ranking, composed from several corpora.
@@ -81,12 +80,7 @@ def groups_of(
 
 
 def left_out_datasets(groups: Iterable[BuildGroup], *stages: str) -> dict[str, LeftOut]:
-    """Return the datasets that were not built, or that some stages have left out, with the reason.
-
-    Args:
-        groups: all that params.yaml asks for.
-        stages: of "read", "build", "compose" and "audit".
-    """
+    """Return the datasets that were not built, or that stages have left out, with the reason."""
     by_stage = {stage: read_left_out(stage) for stage in stages}
     left_out: dict[str, LeftOut] = {}
     for group in groups:

@@ -20,17 +20,10 @@ class Audit(Checked):
 def inherited_of(
     params: Mapping[str, Any], path: Path, groups: Sequence[BuildGroup]
 ) -> dict[str, dict[str, Any]]:
-    """Return the declared misses: those of each corpus.yaml, and those of params.yaml.
+    """Return the declared misses: dataset to gate to ``at_most`` and ``because``.
 
-    An entry of `audit.inherited` replaces that of the same dataset in a corpus.yaml.
-
-    Args:
-        params: what ``load_params`` returned for ``path``.
-        path: of params.yaml.
-        groups: all that it asks for.
-
-    Returns:
-        Dataset to gate to ``at_most`` and ``because``.
+    An entry of `audit.inherited` of params.yaml, the file ``path``, replaces that of the same
+    dataset in a corpus.yaml.
 
     Raises:
         InputError: `audit` has an unknown key, or an entry is malformed.
@@ -50,11 +43,7 @@ def inherited_of(
 
 
 def check_inherited(inherited: Iterable[str], datasets: Iterable[str], path: Path) -> None:
-    """Check that the names in `audit.inherited` of params.yaml, the file ``path``, are datasets.
-
-    Raises:
-        InputError: naming the first that is not.
-    """
+    """Raise an InputError if a name in `audit.inherited`, of the file ``path``, is no dataset."""
     todo = "correct the name, or remove it, if the dataset was removed"
     for name in inherited:
         one_of(name, sorted(datasets), f"{path}: audit.inherited.{name}", " (the datasets)", todo)

@@ -8,11 +8,7 @@ from corpora_recipes.params import load_params
 
 
 def datasets_listing(path: Path) -> str:
-    """Return one line per dataset of params.yaml, the file ``path``: its task and its corpora.
-
-    Raises:
-        InputError: an entry of `corpora`, `rankings` or `audit.inherited` is invalid.
-    """
+    """Return one line per dataset of params.yaml, the file ``path``: its task and its corpora."""
     groups = load_groups(path)
     names = [dataset.name for group in groups for dataset in group.datasets]
     check_inherited(inherited_of(load_params(path), path, groups), names, path)

@@ -14,13 +14,8 @@ _DEFAULTS = {"language": "es", "collection": "", "rows": list(PAPER_ROWS)}
 def making_of(dataset: Dataset, corpora: Sequence[Corpus]) -> dict[str, Any]:
     """Return what a dataset shares with the same one in another language.
 
-    Args:
-        dataset: to be built.
-        corpora: those of its texts.
-
-    Returns:
-        ``from``, the recipes of the corpora, then the collection, if it is not named after the
-        language; ``options``, those of its task that are not the defaults.
+    It has ``from``, the recipes of the corpora, then the collection, if it is not named after the
+    language; and ``options``, those of its task that are not the defaults.
     """
     sources = list(dict.fromkeys(corpus.recipe for corpus in corpora))
     if dataset.collection not in ("", dataset.language):
@@ -29,12 +24,7 @@ def making_of(dataset: Dataset, corpora: Sequence[Corpus]) -> dict[str, Any]:
 
 
 def benchmark_of(dataset: Dataset, corpora: Sequence[Corpus]) -> str:
-    """Return the benchmark that a dataset belongs to; "" if it is another one of the same name.
-
-    Args:
-        dataset: to be built.
-        corpora: those of its texts.
-    """
+    """Return the benchmark that a dataset belongs to; "" if it is another one of the same name."""
     about = dataset.about()
     making = {key: about[key] for key in ("task", *_DEFAULTS)} | _chosen(dataset)
     making["corpora"] = [_settings(corpus) for corpus in corpora]

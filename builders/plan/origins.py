@@ -13,13 +13,7 @@ COMPLETE = 0.95
 
 
 class Origin(NamedTuple):
-    """A corpus whose texts a dataset holds.
-
-    Attributes:
-        corpus: its entry in params.yaml.
-        licence: of its texts.
-        sample: whether they are those of the small sample in the project.
-    """
+    """A corpus whose texts a dataset holds; its licence, or that of the sample if it is that."""
 
     corpus: Corpus
     licence: str
@@ -47,12 +41,7 @@ def licence_id(licence: str) -> str:
 
 
 class Collection(NamedTuple):
-    """A collection that a ranking takes texts from.
-
-    Attributes:
-        corpus: its entry in params.yaml.
-        name: the collection's name in the corpus.
-    """
+    """A collection that a ranking takes texts from, by its name in the corpus."""
 
     corpus: Corpus
     name: str
@@ -77,12 +66,7 @@ def collection_facts(corpus: Corpus, collection: str, language: str) -> Collecti
 
 
 def missing_parts(facts: CollectionFacts, counts: Mapping[str, int]) -> list[str]:
-    """Return the parts with far fewer examples than a collection officially has.
-
-    Args:
-        facts: the collection's part of corpus.yaml.
-        counts: part to its number of examples.
-    """
+    """Return the parts with far fewer examples (``counts``) than a collection officially has."""
     return [
         part
         for part, size in facts.sizes.items()

@@ -87,13 +87,7 @@ def rankings_of(
     sources: str,
     path: Path = PARAMS,
 ) -> list[RankingDataset]:
-    """Return the rankings of params.yaml, in its order.
-
-    Args:
-        rankings: its ``rankings``.
-        corpora: every entry of ``corpora``.
-        sources: its ``sources``; samples have their own licence.
-        path: of params.yaml, for messages.
+    """Return the rankings of params.yaml, in its order, given its ``corpora`` and ``sources``.
 
     Raises:
         InputError: an entry is not as it should be, or has the name of a corpus or dataset.

@@ -22,11 +22,9 @@ Cell = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A sentence that may become a row; the first fields are those of the sentence.
+    """A sentence that may become a row; its ``length`` is in tokens.
 
     Attributes:
-        text: the natural text.
-        length: in tokens of the text.
         label: the class; "" as long as it is not decided.
         changed: the text after the change that the task asks about; "" if it asks about none.
         forms: the words that tell the class, in lower case; each belongs to one split, so none for

@@ -10,12 +10,7 @@ from corpora_recipes.hashing import keyed_choice, keyed_hash, keyed_uniform
 class Draw(NamedTuple):
     """The parameters of a dataset's random choices, besides the subject of each choice.
 
-    A subject (``about``) is a stable id and a purpose.
-
-    Attributes:
-        seed: the run's seed.
-        name: of the dataset.
-        options: the values of the task's options (see ``builders.tasks.task.Option``).
+    A subject (``about``) is a stable id and a purpose; ``options`` are those of the task.
     """
 
     seed: int

@@ -17,17 +17,11 @@ _LAST_FIRST = (*reversed(SPLITS), None)
 def choose(
     examples: Sequence[Example], once: bool, least_in_class: int
 ) -> tuple[list[Example], dict[str, int]]:
-    """Leave out repeated texts, and then rare classes.
+    """Leave out repeated texts if ``once``, and then classes of fewer than ``least_in_class``.
 
-    Args:
-        examples: of one collection.
-        once: whether of examples with the same texts, in any order, only one is taken: one of the
-            last part of the source that has them, and of these the one with the first id.
-        least_in_class: a class with fewer examples is left out.
-
-    Returns:
-        The examples that stay, in their order, and the numbers left out: "repeated_text" if
-        ``once``, "rare_class" if ``least_in_class`` is not 0.
+    Of examples with the same texts, in any order, one is taken: one of the last part of the source
+    that has them, and of these the one with the first id. The others keep their order. With them
+    are returned the numbers left out: "repeated_text" and "rare_class".
     """
     chosen = list(examples)
     left_out = {}
@@ -49,20 +43,12 @@ def choose(
 def assign(
     examples: Sequence[Example], seed: int, name: str, *, trained: bool
 ) -> tuple[dict[str, Split], dict[str, int]]:
-    """Decide the split, or the fold, of each example.
+    """Decide the split, or the fold, of each example of one collection; return both by id.
 
     The last part of the source is test, its first is train. Without a part in between, a tenth of
-    train is held out for validation. With one part or no parts, the rows get folds.
-
-    Args:
-        examples: of one collection.
-        seed: the run's seed.
-        name: of the collection, so that all datasets made of it have the same splits.
-        trained: whether a probe is trained on them; if not, all examples are test.
-
-    Returns:
-        Example id to split, and example id to fold; empty without folds. With
-        folds, every split is "train".
+    train is held out for validation. With one part or no parts, the rows get folds, and every split
+    is "train". If no probe is ``trained`` on them, all examples are test. ``name`` is that of the
+    collection, so that all datasets made of it have the same splits.
     """
     if not trained:
         return {example.id: "test" for example in examples}, {}
@@ -95,17 +81,12 @@ def _parts(examples: Sequence[Example]) -> list[Split]:
 
 
 def folds(examples: Sequence[Example], seed: int, name: str) -> dict[str, int]:
-    """Return the fold of each example, by id.
+    """Return the fold of each example of one collection, by id.
 
     Examples of one document, or with the same text (or pair), are in the same fold. Folds are
     stratified: these groups are dealt to the folds class by class (the class of a group is that of
     its example with the first id), in the order of a keyed hash, so that the numbers of groups per
     class differ by one at most between folds.
-
-    Args:
-        examples: of one collection.
-        seed: the run's seed.
-        name: of the collection.
     """
     classes: dict[str, list[tuple[int, list[Example]]]] = {}
     for group in _inseparable(examples):

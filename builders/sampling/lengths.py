@@ -12,12 +12,8 @@ from builders.sampling.passages import Passage
 class _Measure(NamedTuple):
     """A length feature that must not reveal a sentence's position.
 
-    Attributes:
-        of: the function of a sentence whose logarithm is taken: characters, characters per word,
-            or punctuation marks.
-        relative: whether it is relative to the passage's other sentences.
-        step: the width of a bin of values.
-        steps: the number of bins on either side; values beyond them are in the last.
+    It is the logarithm of ``of``, relative to the passage's other sentences if ``relative``, in
+    ``steps`` bins of the width ``step`` on either side; values beyond them are in the last.
     """
 
     of: Callable[[str], float]

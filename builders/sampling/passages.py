@@ -14,9 +14,6 @@ class Passage:
 
     Attributes:
         id: unique; that of the document if it has one passage.
-        document_id: the document.
-        split: its split.
-        topics: its topics.
         sentences: the material of the task's rows, mostly neighbours in the source. A passage is
             left out if one of them is unfinished or stands in it twice, or if a long one stands in
             an earlier passage.
@@ -116,15 +113,9 @@ def in_keyed_order(passages: Sequence[Passage], draw: Draw, purpose: str) -> lis
 def first_ranks(passages: Sequence[Passage], need: Mapping[Split, float]) -> list[Passage]:
     """Leave out passages whose ranks are so high that a split does not need them.
 
-    A few passages from each of a thousand films are enough; the others need no memory.
-
-    Args:
-        passages: in any order.
-        need: split to the least number of passages to keep, if there are as many.
-
-    Returns:
-        The passages with the lowest ranks of each split, in their order. Repeated calls on growing
-        lists keep the same passages as one call on all.
+    A few passages from each of a thousand films are enough; the others need no memory. Of each
+    split the lowest ranks stay, ``need`` passages or more if there are as many, in their order.
+    Repeated calls on growing lists keep the same passages as one call on all.
     """
     last: dict[Split, int] = {}
     for split, least in need.items():

@@ -10,13 +10,10 @@ REPEATABLE_BELOW = 6
 
 
 def without_repeated(passages: Iterable[Passage]) -> tuple[list[Passage], int]:
-    """Leave out every passage that repeats a sentence of an earlier passage, or its own.
+    """Leave out every passage that repeats a sentence of an earlier one or of itself.
 
     Sentences are compared by ``normalise``; those of fewer than six words may occur in several
-    passages.
-
-    Returns:
-        The passages that stay, in their order, and the number left out.
+    passages. The number left out is returned too.
     """
     seen: set[int] = set()
     kept, dropped = [], 0

@@ -13,23 +13,14 @@ ROUNDS = 50
 def share_out(
     eligible: Mapping[str, Sequence[str]], need: Mapping[str, float], seed: int, corpus: str
 ) -> dict[str, str]:
-    """Assign each document to one of the datasets that could use it.
+    """Assign each document to one of the datasets that could use it (``eligible``).
 
     Weighted rendezvous hashing: a document goes to the dataset with the smallest ``-ln(u) / w``,
     where u is a keyed uniform number for the pair (Efraimidis & Spirakis 2006, "Weighted random
     sampling with a reservoir"). The weights w are fitted so that every dataset can expect the same
-    share of its need, as far as its eligible documents allow: documents that only one dataset can
-    use go to it, the others go where documents are scarce. Adding or removing one document changes
-    the weights so little that hardly any other document is assigned differently.
-
-    Args:
-        eligible: document id to the datasets that could use it.
-        need: dataset to the number of documents it needs, positive.
-        seed: the run's seed.
-        corpus: the corpus's name.
-
-    Returns:
-        Document id to dataset.
+    share of its need of documents, as far as its eligible documents allow: documents that only one
+    dataset can use go to it, the others go where documents are scarce. Adding or removing one
+    document changes the weights so little that hardly any other one is assigned differently.
     """
     patterns = Counter(tuple(datasets) for datasets in eligible.values())
     weights = _fit(patterns, need)

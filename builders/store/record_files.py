@@ -17,11 +17,7 @@ _TODO = "write them with `probeta read`"
 
 
 def window_of(path: Path) -> dict[str, Any] | None:
-    """Return between which days the documents of a file were made, if it says so.
-
-    Returns:
-        The fields of a ``Window``.
-    """
+    """Return between which days the documents of a file were made, if it says so."""
     window = (pq.read_schema(path).metadata or {}).get(WINDOW)
     return None if window is None else dict(json.loads(window))
 
@@ -29,12 +25,7 @@ def window_of(path: Path) -> dict[str, Any] | None:
 def record_batches(
     path: Path, kind: str, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a file of records in batches.
-
-    Args:
-        path: the file.
-        kind: of the records, as corpus.yaml names it.
-        columns: those to read; None for all.
+    """Yield the rows of a file of records of a kind in batches, of all columns if none is named.
 
     Raises:
         InputError: the file is missing or damaged, or holds records of another kind.
@@ -54,11 +45,7 @@ def record_batches(
 
 
 def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record]:
-    """Yield the records of a file; of examples, only those of one collection if it is named.
-
-    Raises:
-        InputError: see ``record_batches``.
-    """
+    """Yield the records of a file; of examples, only those of one collection if it is named."""
     for batch in record_batches(path, kind):
         if collection:
             batch = batch.filter(pc.equal(batch["collection"], collection))
@@ -67,11 +54,7 @@ def read_records(path: Path, kind: str, collection: str = "") -> Iterator[Record
 
 
 def read_examples(path: Path, collection: str) -> list[Example]:
-    """Return the examples of a collection, in the order of the file; it may be empty.
-
-    Raises:
-        InputError: see ``record_batches``.
-    """
+    """Return the examples of a collection, in the order of the file; it may be empty."""
     records = read_records(path, "examples", collection)
     return [record for record in records if isinstance(record, Example)]
 

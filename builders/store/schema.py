@@ -17,8 +17,7 @@ def instance_schema(
     Args:
         columns: name to column, in their order; labels are int64, scores float64.
         labels: names of the classes; the column ``label``, if there is one, holds their indices.
-        about: facts on the dataset (name, task, corpus, version …); stored as JSON under the
-            metadata key ``probeta``.
+        about: facts on the dataset; stored as JSON under the metadata key ``probeta``.
 
     Returns:
         A schema whose ``huggingface`` metadata let ``datasets`` read the labels as ClassLabel.

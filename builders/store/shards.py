@@ -30,7 +30,6 @@ class Made(NamedTuple):
     """The rows of a dataset.
 
     Attributes:
-        rows: split to its rows.
         labels: names of the classes in the order of their numbers; empty if rows have none.
         counts: the numbers of records used or left out, by reason.
     """
@@ -59,11 +58,7 @@ def describe(counts: Counts) -> str:
 def write_dataset(
     dataset: Dataset, splits: Rows, labels: list[str], folder: Path
 ) -> dict[str, Any]:
-    """Write the rows of a dataset to ``folder/<dataset>``.
-
-    Returns:
-        ``rows``, split to their number, and ``labels``, split to class to the number of rows.
-    """
+    """Write a dataset's rows to ``folder/<dataset>``; return their numbers by split and class."""
     report: dict[str, Any] = {"rows": {}, "labels": {}}
     for split, rows in splits.items():
         written = write_split(rows, dataset, split, labels, folder / dataset.name)
@@ -91,20 +86,10 @@ def write_split(
     labels: list[str],
     folder: Path,
 ) -> list[dict[str, Any]]:
-    """Complete the rows of one split, put them in keyed order and write them.
+    """Complete the rows of one split, put them in keyed order, write them, and return them.
 
-    Each row gets its split, licence and label number. A column that no row has, such as ``fold``,
-    is left out; so are the tokens, which `package` adds.
-
-    Args:
-        rows: of the dataset's task.
-        dataset: the dataset.
-        split: the split.
-        labels: names of the classes; a row's label is one of them or its index.
-        folder: for the shards, which are named as on the Hub.
-
-    Returns:
-        The completed rows, in the order written.
+    Each row gets its split, licence and label number: its label is one of ``labels`` or its index.
+    A column that no row has, such as ``fold``, is left out; so are the tokens: `package` adds them.
     """
     numbers = {label: number for number, label in enumerate(labels)}
     complete = [_complete(row, dataset, split, numbers) for row in rows]
@@ -121,13 +106,7 @@ def write_split(
 
 
 def write_shard(path: Path, schema: pa.Schema, parts: Iterable[Sequence[dict[str, Any]]]) -> None:
-    """Write a shard, in row groups of ``ROW_GROUP``.
-
-    Args:
-        path: the shard, in a whole output.
-        schema: of its rows; a value that a row does not have is null.
-        parts: its rows, in parts of which each but the last fills its row groups.
-    """
+    """Write a shard, in row groups of ``ROW_GROUP``, which each part but the last must fill."""
     with parquet_writer(path, schema, dictionary=["label"]) as writer:
         for rows in parts:
             writer.write_table(pa.Table.from_pylist(rows, schema), row_group_size=ROW_GROUP)

@@ -4,12 +4,7 @@ from typing import NamedTuple
 
 
 class Group(NamedTuple):
-    """Tasks that ask for the same kind of knowledge.
-
-    Attributes:
-        abbreviation: the papers', e.g. "SP".
-        title: for readers, e.g. "Sentence position".
-    """
+    """Tasks that ask for the same kind of knowledge: "SP" in the papers, "Sentence position"."""
 
     abbreviation: str
     title: str

@@ -51,9 +51,6 @@ class Text:
     """A column of natural text, and the column with the same text as spaCy tokens.
 
     Attributes:
-        natural: name of the column with the natural text.
-        tokens: name of the column with its tokens, joined by single spaces.
-        kind: of the values: "string" or "strings".
         about: its content, for the dataset card.
         count: the number of texts per row in this column; None if it varies.
     """
@@ -70,8 +67,6 @@ class Task:
     """A task, without its data.
 
     Attributes:
-        name: as in params.yaml, e.g. "sentence_position".
-        group: the group that its scores are averaged in.
         question: the question that an encoder answers, for the dataset card and the report.
         records: the kinds of records that instances are made of.
         labels: class names in the order of their numbers; empty if the corpus names them.
@@ -134,12 +129,7 @@ class Task:
         answers: Mapping[str, Column] = LABEL,
         further: Mapping[str, Column] = MappingProxyType({}),
     ) -> dict[str, Column]:
-        """Return every column of the task's instances, in their order.
-
-        Args:
-            answers: the columns with the answers; ``target`` is one of them.
-            further: further columns of a dataset.
-        """
+        """Return every column of the instances, in their order, given those of the answers."""
         texts = {text.natural: Column(text.kind, text.about) for text in self.texts}
         tokens = {
             text.tokens: Column(text.kind, f"`{text.natural}` as spaCy tokens joined by spaces")

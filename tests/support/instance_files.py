@@ -81,7 +81,7 @@ def write_dataset(
 
     Of the columns that not every dataset has, it gets those that the first row of all has.
     """
-    first = next((own for rows in splits.values() for own in rows), {"label": 0})
+    first = next((first for rows in splits.values() for first in rows), {"label": 0})
     columns = COLUMNS.get(task, {}) | {n: kind for n, kind in FURTHER.items() if n in first}
     features: dict[str, Any] = {name: {} for name in columns}
     about = {
@@ -94,16 +94,10 @@ def write_dataset(
     }
     if "label" in first:
         features["label"] = {"names": list(labels or LABELS[task]), "_type": "ClassLabel"}
+    metadata = {"probeta": about, "huggingface": {"info": {"features": features}}}
     schema = pa.schema(
-        [
-            ("id", pa.string()),
-            *columns.items(),
-            ("document_id", pa.string()),
-        ],
-        metadata={
-            "probeta": json.dumps(about),
-            "huggingface": json.dumps({"info": {"features": features}}),
-        },
+        [("id", ONE), *columns.items(), ("document_id", ONE)],
+        metadata={key: json.dumps(value) for key, value in metadata.items()},
     )
     folder.mkdir(parents=True, exist_ok=True)
     for split, rows in splits.items():

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 
 from builders.auditing.gates.gate import Check, Found, Gate, count_check, share_check, stated
-from builders.exchange.target import Booleans, Marks, Place, SplitRows, Target
+from builders.exchange.finding import load_target
+from builders.exchange.target import Booleans, Location, Marks, Place, SplitRows, Target
 
 SEEN_ELSEWHERE = 0.52
 
@@ -93,9 +94,9 @@ def _repeated(marks: Marks, texts: Marks) -> Booleans:
     return np.asarray(end - first > 1)
 
 
-def rows_of(target: Target, texts: Marks) -> Iterator[Found]:
-    """Yield the rows whose replacing sentence occurs in another row; see ``occur_elsewhere``."""
-    for part, row, at in _replaced(target):
+def rows_of(location: Location, texts: Marks) -> Iterator[Found]:
+    """Read a dataset again for its rows whose replacing sentence occurs in another row."""
+    for part, row, at in _replaced(load_target(location)):
         mark = np.array([part.marks[row][at]], np.uint64)
         if part.telling[row][at] and _repeated(mark, texts)[0]:
             yield part, row, f"sentence {at + 1}"

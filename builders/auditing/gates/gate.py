@@ -25,8 +25,8 @@ class Check:
         value: a share 0 … 1, a correlation -1 … 1, or a count.
         limit: the highest value that passes; None if the value is only stated.
         verdict: "within chance" if the value is beyond the limit by no more than ``ERRORS``
-            standard errors; "inherited" is a miss that params.yaml declares, "undeclared" one of
-            source data that it does not declare.
+            standard errors; "inherited" is a miss that is declared, "undeclared" one of source
+            data that is not.
         correlation: whether the value is a correlation.
         rows: of a miss the first rows concerned, at most ``FIRST``; empty if it concerns no single
             rows.

@@ -141,11 +141,7 @@ def of_noun(
 ) -> Candidate | str:
     """Return the sentence with what a feature says of the only noun with a relation to the root.
 
-    Args:
-        tree: of the sentence.
-        relation: of the noun.
-        feature: such as "Number".
-        names: its values that are asked for, to their classes.
+    ``names`` are the values that are asked for, to their classes.
     """
     nouns = tree.related(tree.root, relation)
     if len(nouns) != 1 or tree.words[nouns[0]].upos != "NOUN" or tree.related(nouns[0], "conj"):

@@ -99,31 +99,18 @@ def test_clean_rows_pass(verdicts, baselines) -> None:
     assert found["donors"] == found["documents"] == "not applicable"
 
 
-def swap_in_another_split(rows: Rows) -> None:
-    rows["test"][7][1:] = rows["train"][3][2], rows["train"][3][1].upper()
-
-
-def repeat_sentences(rows: Rows) -> None:
-    for number in range(20):
-        rows["test"][number][1] = rows["train"][number][1]
-
-
-def repeat_a_short_sentence(rows: Rows) -> None:
-    for split in rows:
-        rows[split][0][1] = "Sube la marea."
-
-
-@pytest.mark.parametrize(
-    ("change", "verdict"),
-    [
-        (swap_in_another_split, "miss"),
-        (repeat_sentences, "miss"),
-        (repeat_a_short_sentence, "pass"),
-    ],
-)
-def test_leaks_are_found(verdicts, change: Callable[[Rows], None], verdict: str) -> None:
+@pytest.mark.parametrize("repeated", ["swapped", "sentences", "short"])
+def test_leaks_are_found(verdicts, repeated: str) -> None:
     rows = clean_rows()
-    change(rows)
+    if repeated == "swapped":
+        rows["test"][7][1:] = rows["train"][3][2], rows["train"][3][1].upper()
+    elif repeated == "sentences":
+        for number in range(20):
+            rows["test"][number][1] = rows["train"][number][1]
+    else:
+        for of_split in rows.values():
+            of_split[0][1] = "Sube la marea."
+    verdict = "pass" if repeated == "short" else "miss"
     assert verdicts(rows, "leakage") == {"leakage": verdict}
 
 
@@ -167,22 +154,19 @@ def test_texts_that_tell_are_found_only_in_what_is_constructed(
         "La villa (, 1882) tenía pocos habitantes en aquel año tan lejano.",
         "La villa tenía <b>pocos</b> habitantes en aquel año tan lejano.",
         "tenía pocos habitantes en aquel año tan lejano y frío.",
+        # Tokenised text is joined before it is judged.
+        "",
     ],
 )
 def test_damaged_text_is_found(verdicts, damaged: str) -> None:
     rows = clean_rows()
     for of_split in rows.values():
         for row in of_split[:60]:
-            row[2] = f"{damaged[:-1]} {row[2][-16:-7]}."
-    assert verdicts(rows, "text") == {"text": "miss"}
-
-
-def test_tokenised_text_is_joined_before_it_is_judged(verdicts) -> None:
-    rows = clean_rows()
-    for of_split in rows.values():
-        for row in of_split:
-            row[1:] = [text.replace(".", " .") for text in row[1:]]
-    assert verdicts(rows, "text") == {"text": "pass"}
+            if damaged:
+                row[2] = f"{damaged[:-1]} {row[2][-16:-7]}."
+            else:
+                row[1:] = [text.replace(".", " .") for text in row[1:]]
+    assert verdicts(rows, "text") == {"text": "miss" if damaged else "pass"}
 
 
 def test_another_language_is_found(verdicts) -> None:
@@ -203,34 +187,25 @@ def test_unbalanced_classes_are_found_only_where_balance_is_promised(verdicts) -
     rows["train"][0][0] = "1" if rows["train"][0][0] == "0" else "0"
     assert verdicts(rows, "labels") == {"labels": "miss"}
     assert verdicts(rows, "labels", task=None) == {"labels": "pass"}
+    # Two labels for one instance.
+    first, second = (next(r for r in rows["train"] if r[0] == label) for label in "01")
+    second[1:] = [first[1].upper(), first[2]]
+    assert verdicts(rows, "labels", task=None) == {"labels": "miss"}
 
 
-def test_two_labels_for_one_instance_are_found(verdicts) -> None:
-    rows = clean_rows()
-    one, other = (next(r for r in rows["train"] if r[0] == label) for label in "01")
-    other[1:] = [one[1].upper(), one[2]]
-    assert verdicts(rows, "labels") == {"labels": "miss"}
-
-
-def test_a_middle_sentence_seen_elsewhere_is_found(verdicts) -> None:
+@pytest.mark.parametrize("splits", [["train", "valid", "test"], ["test"]])
+def test_a_middle_sentence_seen_elsewhere_is_found(verdicts, splits: list[str]) -> None:
+    """A test that train gives away does not drown in train."""
     rows = clean_rows(texts=6)
     chance = random.Random(1)
-    for split, of_split in rows.items():
-        sources = rows["train"] if split == "test" else of_split
-        for row in of_split:
+    for split in splits:
+        sources = rows["train"] if split == "test" else rows[split]
+        for number, row in enumerate(rows[split]):
             if row[0] == "0":
                 row[3] = chance.choice(sources)[1]
-    assert verdicts(rows, "donors", task="discourse_coherence") == {"donors": "miss"}
-
-
-def test_a_test_that_train_gives_away_does_not_drown_in_train(verdicts) -> None:
-    rows = clean_rows(texts=6)
-    chance = random.Random(1)
-    for number, row in enumerate(rows["test"]):
-        if row[0] == "0":
-            row[3] = chance.choice(rows["train"])[1]
-        # Short turns recur by nature, and must not hide it.
-        row[4] = "Sí." if number % 2 else "No."
+            if len(splits) == 1:
+                # Short turns recur by nature, and must not hide it.
+                row[4] = "Sí." if number % 2 else "No."
     assert verdicts(rows, "donors", task="discourse_coherence") == {"donors": "miss"}
 
 
@@ -254,29 +229,29 @@ def instances(tmp_path: Path, make_corpus, write_records) -> Path:
     return tmp_path / "ours"
 
 
-def replace_column(folder: Path, column: str, values: Callable[[list], list]) -> None:
-    for path in folder.glob("*.parquet"):
+def same_document(folder: Path) -> None:
+    """Let the first row of each file be of one document."""
+    for path in (folder / "mine" / "sp_mine").glob("*.parquet"):
         table = pq.ParquetFile(path).read()
-        index = table.schema.get_field_index(column)
-        new = pa.array(values(table[column].to_pylist()), table.schema.field(column).type)
-        pq.write_table(table.set_column(index, table.schema.field(column), new), path)
+        index = table.schema.get_field_index("document_id")
+        documents = pa.array(["same", *table["document_id"].to_pylist()[1:]])
+        pq.write_table(table.set_column(index, table.schema.field(index), documents), path)
 
 
 def of(report: dict, dataset: str, gate: str) -> str:
     return verdict_of(report["datasets"][dataset]["checks"], gate)
 
 
-def test_our_own_instances_pass(instances, tmp_path, baselines) -> None:
+def test_our_instances_pass(instances, tmp_path, baselines) -> None:
     report = audit(instances, tmp_path / "audit")
     assert failures_of(report) == []
-    assert of(report, "dc_mine", "donors") == "pass"
-    assert of(report, "sp_mine", "documents") == "pass"
+    assert of(report, "dc_mine", "donors") == of(report, "sp_mine", "documents") == "pass"
     assert read_audit(tmp_path / "audit" / "audit.json") == report
     assert set(baselines_of(report, "sp_mine")) >= {"majority", "length", "bag_of_words"}
 
 
 def test_a_document_in_two_splits_is_found(instances, tmp_path) -> None:
-    replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
+    same_document(instances)
     assert of(audit(instances, tmp_path / "audit"), "sp_mine", "documents") == "miss"
 
 
@@ -302,37 +277,30 @@ def test_declared_misses_are_inherited_and_stale_ones_noted(
     instances, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.setattr("builders.auditing.auditing.SMALL_TEST", 1)
-    replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
-    declared = {"sp_mine": {"documents": {"at_most": 0.5, "because": "the source is so"}}}
-    report = audit(instances, tmp_path / "audit", inherited=declared)
-    assert of(report, "sp_mine", "documents") == "inherited"
-    assert failures_of(report) == []
-    assert "the source is so" in (tmp_path / "audit" / "audit.md").read_text("utf-8")
-    declared["sp_mine"]["leakage"] = {"at_most": 0.5, "because": "no longer so"}
+    same_document(instances)
+    entry = {"at_most": 0.5, "because": "the source is so"}
+    declared = {"sp_mine": {"documents": entry, "leakage": entry}}
     report = audit(instances, tmp_path / "audit", inherited=declared, strict=True)
-    assert failures_of(report) == []
+    assert (of(report, "sp_mine", "documents"), failures_of(report)) == ("inherited", [])
+    page = tmp_path / "audit" / "audit.md"
+    assert "the source is so" in page.read_text("utf-8")
     assert any("but it is met" in note for note in report["datasets"]["sp_mine"]["notes"])
+    # Beyond what is declared it fails.
+    declared = {"sp_mine": {"documents": entry | {"at_most": 0.001}}}
+    report = audit(instances, tmp_path / "audit", inherited=declared)
+    (failure,) = failures_of(report)
+    assert "documents in two splits: 1, declared as at most 0.1% of rows" in failure
+    assert "the source is so" not in page.read_text("utf-8")
 
 
 def test_a_fault_of_ours_cannot_be_declared(instances, tmp_path, make_corpus) -> None:
     """Where params.yaml builds the dataset, no source has the fault."""
-    replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
+    same_document(instances)
     declared = {"sp_mine": {"documents": {"at_most": 1, "because": "the source is so"}}}
     groups = groups_of([make_corpus()], {}, "upstream")
     report = audit(instances, tmp_path / "audit", groups=groups, inherited=declared)
     assert of(report, "sp_mine", "documents") == "miss"
     assert failures_of(report)
-
-
-def test_a_miss_beyond_what_is_declared_fails(instances, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("builders.auditing.auditing.SMALL_TEST", 1)
-    replace_column(instances / "mine" / "sp_mine", "document_id", lambda v: ["same", *v[1:]])
-    declared = {"sp_mine": {"documents": {"at_most": 0.001, "because": "the source is so"}}}
-    report = audit(instances, tmp_path / "audit", inherited=declared)
-    assert of(report, "sp_mine", "documents") == "miss"
-    (failure,) = failures_of(report)
-    assert "documents in two splits: 1, declared in params.yaml as at most 0.1% of rows" in failure
-    assert "the source is so" not in (tmp_path / "audit" / "audit.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("declared", [{"sp_mine": {"leaks": "x"}}, {"other": {"leakage": "x"}}])
@@ -372,6 +340,14 @@ def test_bad_files_are_refused_and_nothing_is_written(tmp_path) -> None:
     with pytest.raises(InputError, match=r"train\.txt, line 2"):
         audit(folder.parent, tmp_path / "audit")
     assert not (tmp_path / "audit").exists()
+    path = tmp_path / "test-00000-of-00001.parquet"
+    pq.write_table(pa.table({"text": ["Sube la marea."] * 50}), path)
+    content = path.read_bytes()
+    # The beginning of a page.
+    path.write_bytes(content[:8] + b"\xff" * 8 + content[16:])
+    with pytest.raises(InputError, match="a Parquet file") as error:
+        digest([path])
+    assert error.value.where == str(path)
 
 
 def test_every_gate_of_the_report_is_measured() -> None:
@@ -385,13 +361,3 @@ def test_reading_an_audit_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
-
-
-def test_damaged_rows_are_named_by_their_file(tmp_path) -> None:
-    path = tmp_path / "test-00000-of-00001.parquet"
-    pq.write_table(pa.table({"text": ["Sube la marea."] * 50}), path)
-    content = path.read_bytes()
-    # The beginning of a page.
-    path.write_bytes(content[:8] + b"\xff" * 8 + content[16:])
-    with pytest.raises(InputError, match=r"test-00000-of-00001\.parquet\n.*a Parquet file"):
-        digest([path])

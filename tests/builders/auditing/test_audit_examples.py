@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from conftest import document, opinion
+from conftest import document
 from test_audit import baselines as baselines
-from test_audit import clean_rows, of, sentence, write_text
+from test_audit import of, sentence
 from test_audit import quick as quick
 
 from builders.auditing.auditing import as_markdown, audit
@@ -38,12 +38,8 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
     def make(task: str, rows: dict[str, Rows], name: str = "ds") -> Path:
         first = next(iter(rows.values()))[0]
-        facts = CollectionFacts(
-            "Examples.",
-            1,
-            labels={} if "label" in first else None,
-            scale=(0, 5) if "score" in first else None,
-        )
+        labels, scale = {} if "label" in first else None, (0, 5) if "score" in first else None
+        facts = CollectionFacts("Examples.", 1, labels=labels, scale=scale)
         columns = TASKS[task].columns(answer_columns(facts), further_columns(facts))
         if "fold" not in first:
             del columns["fold"]
@@ -52,10 +48,9 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         folder = tmp_path / "instances" / name
         folder.mkdir(parents=True)
         for split, of_split in rows.items():
-            complete = [
-                {"id": f"{split}{n}", "document_id": f"{split}{n}", "also_in": []} | row
-                for n, row in enumerate(of_split)
-            ]
+            names = [f"{split}{n}" for n in range(len(of_split))]
+            named = [{"id": name, "document_id": name, "also_in": []} for name in names]
+            complete = [ids | row for ids, row in zip(named, of_split, strict=True)]
             table = pa.Table.from_pylist(complete, schema=schema)
             pq.write_table(table, folder / f"{split}-00000-of-00001.parquet")
         return folder.parent
@@ -78,11 +73,8 @@ def check(report: dict[str, Any], gate: str, part: str, name: str = "ds") -> dic
 def opinions(count: int, seed: int = 1, folds: int = 0) -> Rows:
     """Return rows whose labels nothing tells, in folds if there are to be any."""
     chance = random.Random(seed)
-    rows: Rows = []
-    for number in range(count):
-        row = {"sentence": sentence(chance), "label": chance.randrange(2)}
-        rows.append(row | ({"fold": number % folds} if folds else {}))
-    return rows
+    rows = [{"sentence": sentence(chance), "label": chance.randrange(2)} for _ in range(count)]
+    return [row | ({"fold": n % folds} if folds else {}) for n, row in enumerate(rows)]
 
 
 def pairs(count: int, seed: int = 1) -> Rows:
@@ -92,27 +84,22 @@ def pairs(count: int, seed: int = 1) -> Rows:
     for _ in range(count):
         words = sentence(chance).rstrip(".").split()
         kept = chance.randint(0, len(words))
-        other = sentence(chance).split()[kept:]
-        second = " ".join([*words[:kept], *other])
+        second = " ".join([*words[:kept], *sentence(chance).split()[kept:]])
         rows.append({"sentence1": " ".join(words), "sentence2": second, "score": 5 * kept / 12})
     return rows
 
 
-def test_scores_are_read_where_the_task_asks_for_them(write) -> None:
-    rows = {"test": [row | {"label": n % 2} for n, row in enumerate(pairs(3))]}
-    target = load(write("similarity", rows))
+def test_answers_are_read_where_the_task_asks_for_them(write) -> None:
+    rows = [row | {"label": n % 2} for n, row in enumerate(pairs(3))]
+    target = load(write("similarity", {"test": rows}))
     part = target.parts["test"]
     assert (target.kind, target.labels, target.records) == ("scores", [], "examples")
     assert part.scores.dtype == np.float64
-    assert part.scores.tolist() == [row["score"] for row in rows["test"]]
+    assert part.scores.tolist() == [row["score"] for row in rows]
     assert (len(part.labels), part.documents) == (0, ["test0", "test1", "test2"])
     assert target.texts == ("sentence1", "sentence2")
     assert (list(target.trials()), target.tested()) == ([], [part])
-
-
-def test_labels_are_read_where_the_task_asks_for_them(write) -> None:
-    rows = {"train": [row | {"label": n % 2} for n, row in enumerate(pairs(3))]}
-    target = load(write("pair_classification", rows))
+    target = load(write("pair_classification", {"train": rows}, "nli") / "nli")
     assert (target.kind, target.labels, target.folds) == ("classes", LABELS, {})
     assert target.parts["train"].labels.tolist() == [0, 1, 0]
     assert len(target.parts["train"].scores) == 0
@@ -123,9 +110,10 @@ def test_folds_stand_for_splits(write) -> None:
     target = load(write("sentence_classification", {"train": rows}))
     apart = target.apart()
     assert list(apart) == [f"fold {number}" for number in range(5)]
-    assert apart["fold 2"].texts == [[rows[2]["sentence"]], [rows[7]["sentence"]]]
-    assert apart["fold 2"].labels.tolist() == [rows[2]["label"], rows[7]["label"]]
-    assert apart["fold 2"].documents == ["train2", "train7"]
+    part = apart["fold 2"]
+    assert part.texts == [[rows[n]["sentence"]] for n in (2, 7)]
+    assert part.labels.tolist() == [rows[n]["label"] for n in (2, 7)]
+    assert part.documents == ["train2", "train7"]
     trials = list(target.trials())
     assert [(len(train.texts), len(test.texts)) for train, test in trials] == [(8, 2)] * 5
     assert trials[0][1].texts == apart["fold 0"].texts
@@ -140,22 +128,18 @@ def test_bad_scores_are_refused(write, score, found: str) -> None:
     assert (error.value.expected, error.value.found) == ("a score: a number", found)
 
 
-def test_a_dataset_without_its_scores_is_refused(write) -> None:
+def test_a_dataset_without_its_scores_is_refused(write, tmp_path) -> None:
     rows = [{"sentence1": "Hace sol.", "sentence2": "Llueve.", "label": 1}]
     with pytest.raises(InputError, match="the columns score, sentence1"):
         load(write("relatedness", {"test": rows}))
-
-
-def test_files_of_others_ask_for_classes(tmp_path) -> None:
     with pytest.raises(InputError, match="--task relatedness"):
-        find_targets(write_text(clean_rows(), tmp_path / "theirs" / "ds"), task="relatedness")
+        find_targets(tmp_path, task="relatedness")
 
 
 def test_clean_folds_pass_and_every_row_is_tested(write, tmp_path, baselines) -> None:
     folder = write("sentence_classification", {"train": opinions(400, folds=10)})
     report = audit(folder, tmp_path / "audit")
-    assert failures_of(report) == []
-    assert report["datasets"]["ds"]["rows"] == {"train": 400}
+    assert (failures_of(report), report["datasets"]["ds"]["rows"]) == ([], {"train": 400})
     assert check(report, "leakage", "instances")["what"] == "instances in two folds"
     assert check(report, "size", "rows, each tested in one fold")["value"] == 400
     names = {"majority", "length", "character_ngrams", "bag_of_words"}
@@ -186,19 +170,13 @@ def test_a_text_in_two_folds_is_found(write, tmp_path) -> None:
     assert check(report, "leakage", "another fold", "torn")["value"] == 2 / 100
 
 
-def test_a_document_in_two_folds_is_found(write, tmp_path) -> None:
-    rows = opinions(100, folds=10)
+def test_a_document_in_two_folds_and_sorted_labels_are_found(write, tmp_path) -> None:
+    rows = sorted(opinions(400), key=lambda row: int(row["label"]))
+    rows = [row | {"fold": number % 10} for number, row in enumerate(rows)]
     rows[3]["document_id"] = rows[4]["document_id"] = "same"
     report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
     assert check(report, "documents", "documents in two folds")["value"] == 1
-
-
-def test_sorted_labels_are_found_in_folds(write, tmp_path) -> None:
-    rows = sorted(opinions(400), key=lambda row: int(row["label"]))
-    rows = [row | {"fold": number % 10} for number, row in enumerate(rows)]
-    report = audit(write("sentence_classification", {"train": rows}), tmp_path / "audit")
-    found = check(report, "row_order", "every second row")
-    assert found["verdict"] == "undeclared"
+    assert check(report, "row_order", "every second row")["verdict"] == "undeclared"
 
 
 def test_what_is_flagged_is_stated_and_still_counts(write, tmp_path) -> None:
@@ -214,15 +192,13 @@ def test_what_is_flagged_is_stated_and_still_counts(write, tmp_path) -> None:
 
 def test_scores_are_correlated_with_what_is_alike_on_the_surface(write, tmp_path) -> None:
     report = audit(write("similarity", {"test": pairs(300)}), tmp_path / "audit")
-    assert failures_of(report) == []
+    assert (failures_of(report), report["datasets"]["ds"]["classes"]) == ([], 0)
     found = baselines_of(report, "ds")
     assert list(found) == ["overlap", "length", "character_ngrams", "bag_of_words"]
     assert found["overlap"] > 0.9
     assert abs(found["length"]) < 0.2
-    assert check(report, "size", "test rows")["value"] == 300
     error = check(report, "size", "standard error of a correlation of 0.8")
     assert error["value"] == pytest.approx(0.36 / 299**0.5)
-    assert report["datasets"]["ds"]["classes"] == 0
     table = as_markdown(report)
     assert f"| overlap | {found['overlap']:.3f} |" in table
     assert "| test rows | 300 |" in table
@@ -274,21 +250,14 @@ def test_two_scores_for_one_pair_are_found(write, tmp_path) -> None:
 
 def test_either_text_of_a_pair_alone_is_tried(write, tmp_path, baselines) -> None:
     chance = random.Random(3)
-    rows: dict[str, Rows] = {}
-    for split in ("train", "test"):
-        labels = [chance.randrange(2) for _ in range(200)]
-        rows[split] = [
-            {
-                "sentence1": sentence(chance),
-                "sentence2": sentence(chance).replace("con", ("sin", "con")[label]),
-                "label": label,
-            }
-            for label in labels
-        ]
-    found = baselines_of(audit(write("pair_classification", rows), tmp_path / "audit"), "ds")
-    assert {"first_text", "last_text", "overlap", "length"} <= set(found)
-    assert found["last_text"] > 0.95
-    assert found["first_text"] < 0.65
+    rows: dict[str, Rows] = {"train": [], "test": []}
+    for of_split in rows.values():
+        for label in (chance.randrange(2) for _ in range(200)):
+            second = sentence(chance).replace("con", ("sin", "con")[label])
+            of_split.append({"sentence1": sentence(chance), "sentence2": second, "label": label})
+    scores = baselines_of(audit(write("pair_classification", rows), tmp_path / "audit"), "ds")
+    assert scores["last_text"] > 0.95
+    assert scores["first_text"] < 0.65
 
 
 def test_tweets_pass_and_short_ones_are_counted(write, tmp_path) -> None:
@@ -316,31 +285,17 @@ def test_texts_that_stand_alone_are_no_place_to_see_a_donor(
     assert of(audit(folder, tmp_path / "audit"), "dc_mine", "donors") == "pass"
 
 
-def test_instances_as_they_are_built_can_be_audited(
-    example_corpus, write_records, tmp_path
-) -> None:
-    examples = [opinion(n, split) for split in ("train", "test") for n in range(60)]
-    build(example_corpus, write_records(examples), tmp_path / "ours" / "mine", "upstream")
-    report = audit(tmp_path / "ours", tmp_path / "audit")
-    facts = report["datasets"]["sent"]
-    assert facts["rows"] == {"train": 54, "validation": 6, "test": 60}
-    # Every test text stands in train or in validation.
-    (flagged,) = (c["value"] for c in facts["checks"] if "also_in" in c["what"])
-    assert flagged == 60
-
-
 @pytest.mark.parametrize("folds", [0, 10])
 def test_a_declared_miss_that_does_not_occur_is_noted(write, tmp_path, folds: int) -> None:
     rows = {"train": opinions(100, folds=folds)}
     if not folds:
         rows = {"train": opinions(300, seed=2), "test": rows["train"]}
-    folder = write("sentence_classification", rows)
     declared = {"ds": {"leakage": {"at_most": 0.1, "because": "tweets recur in the source"}}}
+    folder = write("sentence_classification", rows)
     report = audit(folder, tmp_path / "audit", inherited=declared)
     assert failures_of(report) == []
     (note,) = report["datasets"]["ds"]["notes"]
-    met = f"declared in params.yaml as missed, but it is met in {100 if folds else 400} rows"
-    assert note == f"gate {GATES['leakage']}: {met}"
+    assert note.endswith(f"but it is met in {100 if folds else 400} rows")
     assert f"Note: {note}." in (tmp_path / "audit" / "audit.md").read_text("utf-8")
 
 
@@ -360,17 +315,14 @@ def test_an_undeclared_miss_of_source_data_is_shown_with_its_entry(leaking, tmp_
     strict = audit(leaking, tmp_path / "strict", strict=True)
     assert failures_of(strict) == undeclared_of(report)
     title = f"ds, gate {GATES['leakage']}"
-    shown = [
-        f"{title}: instances in two splits: 30",
-        f"{title}: test sentences of six words or more that occur in train: 3.00 %",
-    ]
-    assert undeclared_of(report) == shown
+    first, second = undeclared_of(report)
+    assert first == f"{title}: instances in two splits: 30"
+    assert second.startswith(f"{title}: test sentences of six words")
     entry = report["datasets"]["ds"]["entry"]
     assert entry == "ds:\n  leakage: {at_most: 0.03, because: …}\n"
     page = (tmp_path / "audit" / "audit.md").read_text("utf-8")
-    assert f"```yaml\n{entry}```\n" in page
-    assert "| ds | **undeclared** |" in page
-    assert all(f"\n- {miss}\n" in page for miss in shown)
+    for shown in (f"```yaml\n{entry}```\n", "| ds | **undeclared** |", f"\n- {first}\n"):
+        assert shown in page
     # What is pasted declares it.
     declared = audit(leaking, tmp_path / "audit", inherited=yaml.safe_load(entry), strict=True)
     assert (failures_of(declared), undeclared_of(declared)) == ([], [])
@@ -378,17 +330,13 @@ def test_an_undeclared_miss_of_source_data_is_shown_with_its_entry(leaking, tmp_
 
 
 def test_an_entry_keeps_what_is_declared_already(leaking, tmp_path) -> None:
-    declared = {
-        "ds": {
-            "text": {"at_most": 0.1, "because": "the source: it is so"},
-            "leakage": {"at_most": 0.001, "because": "texts recur"},
-        }
-    }
+    text = {"at_most": 0.1, "because": "the source: it is so"}
+    leakage = {"at_most": 0.001, "because": "texts recur"}
+    declared = {"ds": {"text": text, "leakage": leakage}}
     report = audit(leaking, tmp_path / "audit", inherited=declared)
     entry = yaml.safe_load(report["datasets"]["ds"]["entry"])
-    declared["ds"]["leakage"]["at_most"] = 0.03
-    assert entry == declared
-    assert "declared in params.yaml as at most 0.1% of rows" in undeclared_of(report)[0]
+    assert entry == {"ds": {"text": text, "leakage": leakage | {"at_most": 0.03}}}
+    assert "declared as at most 0.1% of rows" in undeclared_of(report)[0]
 
 
 def test_a_declared_miss_that_is_smaller_is_noted(leaking, tmp_path) -> None:

@@ -12,8 +12,5 @@ def test_pearson_is_the_textbook_one() -> None:
     assert pearson(first, -2 * first + 1) == pytest.approx(-1)
     assert pearson(first, np.full(4, 0.1)) == pearson(np.full(4, 3.0), first) == 0
     assert pearson(first[:1], second[:1]) == pearson(first[:0], second[:0]) == 0
-
-
-def test_numbers_whose_squares_overflow() -> None:
-    gold = np.array([1.0, 2.0, 4.0])
-    assert pearson(1e200 * gold, gold) == pytest.approx(1)
+    # The squares overflow.
+    assert pearson(1e200 * first, first) == pytest.approx(1)

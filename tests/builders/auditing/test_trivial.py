@@ -88,66 +88,63 @@ def test_majority_is_the_most_frequent_class_of_train() -> None:
 
 
 @pytest.mark.parametrize("texts", [1, 2, 5])
-def test_a_longer_class_is_found_by_length(texts: int) -> None:
+@pytest.mark.parametrize("longer", [True, False])
+def test_a_longer_or_more_uneven_class_is_found_by_length(texts: int, longer: bool) -> None:
     def plant(g: Generator, label: int) -> list[str]:
-        lengths = [int(g.integers(6, 10))] * texts
-        lengths[-1] += 5 * label
-        return [sentence(g, length) for length in lengths]
-
-    assert scores(plant)["length"] > 0.9
-
-
-@pytest.mark.parametrize("texts", [1, 2, 5])
-def test_a_more_uneven_class_is_found_by_length(texts: int) -> None:
-    def plant(g: Generator, label: int) -> list[str]:
-        # The logarithms of 6 and 24 have that of 12 as their mean: neither class is longer.
-        lengths = [12] * texts
-        lengths[int(g.integers(texts))] = int(g.choice([6, 24])) if label else 12
+        if longer:
+            lengths = [int(g.integers(6, 10))] * texts
+            lengths[-1] += 5 * label
+        else:
+            # The logarithms of 6 and 24 have that of 12 as their mean: neither class is longer.
+            lengths = [12] * texts
+            lengths[int(g.integers(texts))] = int(g.choice([6, 24])) if label else 12
         # Words of many lengths: else characters and words would differ by a curve of the length.
         return [sentence(g, length, of=[*WORDS, "a", "y", "entretanto"]) for length in lengths]
 
     assert scores(plant)["length"] > 0.9
 
 
-def test_length_does_not_see_words() -> None:
-    short = [word for word in WORDS if word[0] in "bcdfgl"]
-    long = [word for word in WORDS if word[0] in "mnprst"]
-    found = scores(lambda g, label: [sentence(g, of=long if label else short)])
-    check(found, {"character_ngrams", "bag_of_words"})
+def other_words(g: Generator, label: int) -> list[str]:
+    """As long in both classes."""
+    return [sentence(g, of=[word for word in WORDS if (word[0] in "mnprst") == label])]
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_one_text_of_a_pair_tells(place: int) -> None:
-    def plant(g: Generator, label: int) -> list[str]:
-        texts = [sentence(g), sentence(g)]
-        texts[place] = f"{texts[place][:20]} {('nadie', 'siempre')[label][:5]} {texts[place][20:]}"
-        return texts
-
-    alone = ("first_text", "last_text")[place]
-    check(scores(plant), {alone, "character_ngrams", "bag_of_words"})
+def first_of_two(g: Generator, label: int) -> list[str]:
+    return [f"{sentence(g)} {('nadie', 'nunca')[label]} {sentence(g, 3)}", sentence(g)]
 
 
-def test_the_first_of_five_texts_tells() -> None:
-    def plant(g: Generator, label: int) -> list[str]:
-        return [("Son ", "Fue ")[label] + sentence(g), *(sentence(g) for _ in range(4))]
-
-    check(scores(plant), {"first_text", "character_ngrams", "bag_of_words"})
+def last_of_two(g: Generator, label: int) -> list[str]:
+    return first_of_two(g, label)[::-1]
 
 
-def test_the_order_of_texts_is_in_their_places_and_not_in_the_bag() -> None:
-    def plant(g: Generator, label: int) -> list[str]:
-        texts = ["Primero " + sentence(g), "Después " + sentence(g)]
-        return texts[::-1] if label else texts
-
-    check(scores(plant), {"first_text", "last_text", "character_ngrams"})
+def first_of_five(g: Generator, label: int) -> list[str]:
+    return [("Son ", "Fue ")[label] + sentence(g), *(sentence(g) for _ in range(4))]
 
 
-def test_case_is_in_the_n_grams_and_not_in_the_bag() -> None:
-    def plant(g: Generator, label: int) -> list[str]:
-        text = sentence(g)
-        return [text.capitalize() if label else text]
+def order(g: Generator, label: int) -> list[str]:
+    """It is in the places of texts, and not in the bag."""
+    texts = ["Primero " + sentence(g), "Después " + sentence(g)]
+    return texts[::-1] if label else texts
 
-    check(scores(plant), {"character_ngrams"})
+
+def case(g: Generator, label: int) -> list[str]:
+    """It is in the n-grams, and not in the bag."""
+    return [sentence(g).capitalize() if label else sentence(g)]
+
+
+@pytest.mark.parametrize(
+    ("plant", "telling"),
+    [
+        (other_words, {"character_ngrams", "bag_of_words"}),
+        (first_of_two, {"first_text", "character_ngrams", "bag_of_words"}),
+        (last_of_two, {"last_text", "character_ngrams", "bag_of_words"}),
+        (first_of_five, {"first_text", "character_ngrams", "bag_of_words"}),
+        (order, {"first_text", "last_text", "character_ngrams"}),
+        (case, {"character_ngrams"}),
+    ],
+)
+def test_a_cue_is_found_by_those_that_see_it(plant: Plant, telling: set[str]) -> None:
+    check(scores(plant), telling)
 
 
 def test_a_repeated_word_is_found_by_overlap() -> None:
@@ -206,8 +203,7 @@ def small(texts: int, rows: int, classes: int) -> Texts:
     return part(lambda g, _: [sentence(g, 4) for _ in range(texts)], rows, classes, 3)
 
 
-@pytest.mark.parametrize("texts", [1, 2, 6])
-@pytest.mark.parametrize("blank", ["", "   ", "…", "casa"])
+@pytest.mark.parametrize(("texts", "blank"), [(1, ""), (2, "   "), (6, "…"), (2, "casa")])
 def test_ten_rows_that_are_all_alike(texts: int, blank: str) -> None:
     train = Texts([[blank] * texts] * 10, np.array([0, 1, 1, 1, 0] * 2))
     test = Texts([[blank] * texts] * 4, np.array([1, 1, 1, 0]))
@@ -273,25 +269,27 @@ def test_scores_depend_neither_on_threads_nor_on_the_hash_seed() -> None:
     assert json.loads(run.stdout) == expected
 
 
-def test_standard_error_is_the_binomial_one() -> None:
+def test_standard_errors() -> None:
     assert standard_error(0.5, 100) == pytest.approx(0.05)
     assert standard_error(0.2, 4000) == pytest.approx(0.0063, abs=1e-4)
     assert standard_error(1, 10) == 0
+    assert correlation_error(0, 101) == pytest.approx(0.1)
+    assert correlation_error(0.8, 251) == pytest.approx(0.36 / 250**0.5)
+    assert (correlation_error(1, 50), correlation_error(0, 1)) == (0, 1)
 
 
-def test_alternating_labels_are_found_by_parity() -> None:
-    found = row_order(np.arange(1000) % 2, np.arange(401) % 2, 2)
-    assert found == {"parity": 1, "cycle": 1, "position": 0.5 + 0.5 / 401}
-
-
-def test_labels_in_turn_are_found_by_the_cycle_alone() -> None:
-    found = row_order(np.arange(1000) % 5, np.arange(400) % 5, 5)
-    assert found == {"parity": 0.2, "cycle": 1, "position": 0.2}
-
-
-def test_sorted_labels_are_found_by_position() -> None:
-    found = row_order(np.repeat([0, 1], 500), np.repeat([0, 1], 200), 2)
-    assert found == {"parity": 0.5, "cycle": 0.5, "position": 1}
+@pytest.mark.parametrize(
+    ("train", "test", "classes", "accuracies"),
+    [
+        (np.arange(1000) % 2, np.arange(401) % 2, 2, (1, 1, 0.5 + 0.5 / 401)),
+        (np.arange(1000) % 5, np.arange(400) % 5, 5, (0.2, 1, 0.2)),
+        (np.repeat([0, 1], 500), np.repeat([0, 1], 200), 2, (0.5, 0.5, 1)),
+    ],
+)
+def test_labels_that_the_order_tells(train, test, classes: int, accuracies) -> None:
+    """Alternating ones, in turn, sorted."""
+    expected = dict(zip(("parity", "cycle", "position"), accuracies, strict=True))
+    assert row_order(train, test, classes) == expected
 
 
 def test_random_labels_are_not_found_by_the_order() -> None:
@@ -307,13 +305,6 @@ def test_row_order_learns_from_train_and_a_place_that_train_lacks_gets_the_major
     # Tenths 0, 2, 5, 7 of test: 1 by train's tenth 0, and 1 by majority for the others.
     assert found == {"parity": 0.5, "cycle": 0.5, "position": 0.5}
     assert row_order(np.array([1]), np.array([1, 0]), 3) == dict.fromkeys(found, 0.5)
-
-
-def test_the_error_of_a_correlation() -> None:
-    assert correlation_error(0, 101) == pytest.approx(0.1)
-    assert correlation_error(0.8, 251) == pytest.approx(0.36 / 250**0.5)
-    assert correlation_error(1, 50) == 0
-    assert correlation_error(0, 1) == 1
 
 
 @pytest.mark.parametrize(
@@ -341,8 +332,5 @@ def test_exact_similarities() -> None:
     # Shorter to longer 1/2, 3/4, 1.
     texts = [["ab", "abcd"], ["abc", "abcd"], ["abcd", "efgh"]]
     assert trivial_similarities(texts, np.array([2.0, 3.0, 4.0]))["length"] == pytest.approx(1)
-
-
-def test_wordless_pairs_have_no_correlation() -> None:
-    found = trivial_similarities([["", "…"], ["", ""]], np.array([1.0, 2.0]))
-    assert found["overlap"] == found["bag_of_words"] == 0
+    wordless = trivial_similarities([["", "…"], ["", ""]], np.array([1.0, 2.0]))
+    assert wordless["overlap"] == wordless["bag_of_words"] == 0

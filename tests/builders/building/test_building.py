@@ -21,12 +21,14 @@ from corpora_recipes.records import Dialogue, Document, Section
 from corpora_recipes.running.errors import InputError
 from corpora_recipes.text.same_text import normalise
 
+COHERENCE = {"task": "discourse_coherence"}
 TASKS = {
     "sp_mine": {"task": "sentence_position"},
     "bso_mine": {"task": "sentence_ordering"},
-    "dc_mine": {"task": "discourse_coherence"},
+    "dc_mine": COHERENCE,
 }
 KEYS = ("document_id", "donor_id")
+FIRST = {"task": "sentence_ordering", "pair": "first"}
 
 
 def rows_of(folder: Path, split: str | None = None) -> list[dict]:
@@ -92,7 +94,7 @@ def test_sentence_ordering_rows(whole: Path) -> None:
 
 def test_pairs_of_the_first_two_sentences(make) -> None:
     documents = [document(n, sentences=2 + n % 5) for n in range(60)]
-    folder, _ = make(documents, bso_mine={"task": "sentence_ordering", "pair": "first"})
+    folder, _ = make(documents, bso_mine=FIRST)
     rows = rows_of(folder / "bso_mine")
     assert len(rows) > 50  # documents of two sentences are enough
     for row in rows:
@@ -100,64 +102,60 @@ def test_pairs_of_the_first_two_sentences(make) -> None:
         assert order == ([1, 2] if row["label"] == 1 else [2, 1])
 
 
+def test_sentences_of_one_row_are_told_apart_by_no_length(make) -> None:
+    # Three of four documents open with their longer sentence.
+    documents = []
+    for n in range(400):
+        long = f"La frase larga del documento {n} sigue y sigue hasta llenar toda una línea."
+        body = [long, f"La breve del documento {n}."][:: 1 if n % 4 else -1]
+        documents.append(Document(f"d{n}", "", [], [Section("", 1, [body])]))
+    folder, report = make(documents, bso_mine=FIRST)
+    rows = rows_of(folder / "bso_mine")
+    longer_first = [len(r["sentences"][0]) > len(r["sentences"][1]) for r in rows]
+    right = sum(long == (r["label"] == 1) for long, r in zip(longer_first, rows, strict=True))
+    assert 0.42 < right / len(rows) < 0.58
+    assert 150 < report["bso_mine"]["passages"]["length_tells"] < 210
+
+
 def test_discourse_coherence_rows(whole: Path) -> None:
     for row in rows_of(whole / "dc_mine"):
         number = int(row["document_id"].removeprefix("doc-"))
         places = [place(sentence) for sentence in row["sentences"]]
-        first = places[0][1]
-        expected = [(number, first + n) for n in range(6)]
+        expected = [(number, places[0][1] + n) for n in range(6)]
         if row["label"] == 0:
-            assert row["replaced_position"] in (2, 3, 4, 5)
-            stranger = places[row["replaced_position"] - 1]
-            assert stranger[0] == int(row["donor_id"].removeprefix("doc-")) != number
-            places[row["replaced_position"] - 1] = expected[row["replaced_position"] - 1]
+            replaced = row["replaced_position"] - 1
+            assert replaced in (1, 2, 3, 4)
+            assert places[replaced][0] == int(row["donor_id"].removeprefix("doc-")) != number
+            places[replaced] = expected[replaced]
         else:
-            assert row["replaced_position"] is None
-            assert row["donor_id"] is None
+            assert row["replaced_position"] is row["donor_id"] is None
         assert places == expected
 
 
 def test_documents_have_one_split_and_donors_are_used_once_and_never_a_source(whole: Path) -> None:
-    rows = rows_of(whole / "dc_mine")
-    splits = {r["document_id"]: r["split"] for name in TASKS for r in rows_of(whole / name)}
-    for name in TASKS:
-        assert all(splits[row["document_id"]] == row["split"] for row in rows_of(whole / name))
-    donors = [row["donor_id"] for row in rows if row["donor_id"]]
-    assert len(donors) == len(rows) / 2
-    assert len(set(donors)) == len(donors)
-    assert not set(donors) & {row["document_id"] for row in rows}
-    for row in rows:
+    rows = {name: rows_of(whole / name) for name in TASKS}
+    splits = {row["document_id"]: row["split"] for of_one in rows.values() for row in of_one}
+    for name, of_one in rows.items():
+        assert all(splits[row["document_id"]] == row["split"] for row in of_one)
+        # Classes are balanced in every split.
+        counts = Counter((row["split"], row["label"]) for row in of_one)
+        assert len(counts) == 3 * (5 if name == "sp_mine" else 2)
+        assert all(number == counts[split, 1] for (split, _), number in counts.items())
+    donors = [row["donor_id"] for row in rows["dc_mine"] if row["donor_id"]]
+    assert len(set(donors)) == len(donors) == len(rows["dc_mine"]) / 2
+    assert not set(donors) & {row["document_id"] for row in rows["dc_mine"]}
+    for row in rows["dc_mine"]:
         assert splits.get(row["donor_id"], row["split"]) == row["split"]
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_classes_are_exactly_balanced_in_every_split(whole: Path, name: str) -> None:
-    for split in ("train", "validation", "test"):
-        counts = Counter(row["label"] for row in rows_of(whole / name, split))
-        assert len(set(counts.values())) == 1
-        assert len(counts) == (5 if name == "sp_mine" else 2)
-
-
-def test_rows_pinned(whole: Path) -> None:
-    report = json.loads((whole / "build.json").read_text())
-    assert {name: tuple(report[name]["rows"].values()) for name in PINNED_ROWS} == PINNED_ROWS
-    assert report["dc_mine"]["documents"]["read"] == 300
-    rows = rows_of(whole / "dc_mine", "test")
-    assert [(r["id"], r["label"], r["donor_id"]) for r in (rows[0], rows[-1])] == PINNED_DC
-
-
-PINNED_ROWS = {"sp_mine": (110, 25, 30), "dc_mine": (50, 10, 20)}
-PINNED_DC = [("doc-0252", 0, "doc-0053"), ("doc-0254", 1, None)]
 
 
 def test_small_corpora_lend_documents_between_sp_and_bso_but_never_of_dc(whole: Path) -> None:
     used = {name: set(documents_of(whole / name)) for name in TASKS}
     assert not used["dc_mine"] & (used["sp_mine"] | used["bso_mine"])
-    assert len(used["sp_mine"] & used["bso_mine"]) > 150
-    report = json.loads((whole / "build.json").read_text())
     both = len(used["sp_mine"] & used["bso_mine"])
-    assert report["sp_mine"]["documents"]["used_in_another_dataset_too"] == both
-    assert report["dc_mine"]["documents"]["used_in_another_dataset_too"] == 0
+    assert both > 150
+    report = json.loads((whole / "build.json").read_text())
+    lent = [report[name]["documents"]["used_in_another_dataset_too"] for name in TASKS]
+    assert lent == [both, both, 0]
 
 
 @pytest.mark.parametrize("rows", [[60, 20, 20], [100, 34, 34]])
@@ -183,22 +181,18 @@ def test_a_large_corpus_serves_its_tasks_with_disjoint_documents(make) -> None:
     assert len(set(used)) == len(used)
 
 
-def test_passages_with_a_sentence_seen_before_are_left_out(make) -> None:
-    folder, report = make([*DOCUMENTS[:60], replace(DOCUMENTS[5], id="copy-of-5")])
-    assert report["sp_mine"]["passages"]["repeated_sentence"] == 1
-    sentences = Counter(normalise(s) for r in rows_of(folder / "sp_mine") for s in r["sentences"])
-    assert max(sentences.values()) == 1
-
-
-def test_a_passage_with_an_unfinished_sentence_is_left_out(make) -> None:
+def test_passages_with_a_sentence_seen_before_or_unfinished_are_left_out(make) -> None:
     documents = [document(n) for n in range(60)]
     for number, place in ((3, 4), (7, 5)):
         lead = documents[number].sections[0].paragraphs
         lead[1][place - 3] = lead[1][place - 3].removesuffix(".")
-    folder, report = make(documents)
+    folder, report = make([*documents, replace(documents[5], id="copy-of-5")])
     # The sixth sentence of document 7 is not one of its first five.
-    assert report["sp_mine"]["passages"]["unfinished_sentence"] == 1
-    assert "doc-0003" not in {row["document_id"] for row in rows_of(folder / "sp_mine")}
+    passages = report["sp_mine"]["passages"]
+    assert (passages["unfinished_sentence"], passages["repeated_sentence"]) == (1, 1)
+    rows = rows_of(folder / "sp_mine")
+    assert "doc-0003" not in {row["document_id"] for row in rows}
+    assert max(Counter(normalise(s) for r in rows for s in r["sentences"]).values()) == 1
 
 
 @pytest.mark.parametrize(
@@ -219,11 +213,11 @@ def test_what_limits_the_rows(make, make_corpus, rows, short, names, limit) -> N
 
 def test_same_topic_donors_share_a_topic(make) -> None:
     documents = [document(n, topics=[f"t{n % 5}"]) for n in range(300)]
-    entry = {"task": "discourse_coherence", "donors": "same_topic", "rows": [40, 16, 16]}
+    entry = COHERENCE | {"donors": "same_topic", "rows": [40, 16, 16]}
     folder, report = make(documents, dc_mine=entry)
     topics = {item.id: item.topics for item in documents}
-    pairs = [row for row in rows_of(folder / "dc_mine") if row["donor_id"]]
-    shared = [topics[row["document_id"]] == topics[row["donor_id"]] for row in pairs]
+    pairs = [(r["document_id"], r["donor_id"]) for r in rows_of(folder / "dc_mine")]
+    shared = [topics[taker] == topics[donor] for taker, donor in pairs if donor]
     assert len(shared) == 36
     unrelated = report["dc_mine"]["donors"]["without_shared_topic"]
     assert unrelated == shared.count(False) <= 4
@@ -236,11 +230,10 @@ def test_similar_donors_share_as_many_words(make) -> None:
         documents.append(Document(f"doc-{n:04d}", "", ["t"], [Section("", 1, [body])]))
     shared = {}
     for donors in ("random", "similar"):
-        folder, _ = make(documents, dc_mine={"task": "discourse_coherence", "donors": donors})
+        folder, _ = make(documents, dc_mine=COHERENCE | {"donors": donors})
         rows = [row for row in rows_of(folder / "dc_mine") if row["donor_id"]]
         subjects = [{sentence.split()[2] for sentence in row["sentences"]} for row in rows]
         shared[donors] = sum(len(of_row) == 1 for of_row in subjects) / len(rows)
-        assert len({row["donor_id"] for row in rows}) == len(rows)
     assert 0.2 < shared["random"] < 0.45
     assert shared["similar"] > 0.95
 
@@ -261,19 +254,21 @@ def test_records_that_are_missing_or_no_parquet(tmp_path, make_corpus) -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "where", "word"),
+    ("changes", "where", "word"),
     [
         ({"task": "sentence_positions"}, ".task", "sentence_ordering"),
         ({"task": "discourse_relations"}, ".task", "tasks on documents"),
-        ({}, ".task", "nothing"),
-        ({"task": "sentence_position", "size": 3}, ".size", "task, version, rows"),
-        ({"task": "sentence_position", "rows": [1, 2]}, ".rows", "three integers, 10 or more"),
-        ({"task": "sentence_position", "donors": "random"}, ".donors", "unknown"),
+        ({"task": None}, ".task", "nothing"),
+        ({"size": 3}, ".size", "task, version, rows"),
+        ({"rows": [1, 2]}, ".rows", "three integers, 10 or more"),
+        ({"donors": "random"}, ".donors", "unknown"),
         ({"task": "discourse_coherence", "donors": "none"}, ".donors", "random, same_topic"),
-        ({"task": "sentence_position", "version": "draft"}, ".version", "three numbers"),
+        ({"version": "draft"}, ".version", "three numbers"),
     ],
 )
-def test_dataset_entries_are_checked(make_corpus, entry, where, word) -> None:
+def test_dataset_entries_are_checked(make_corpus, changes, where, word) -> None:
+    entry = {"task": "sentence_position"} | changes
+    entry = {key: value for key, value in entry.items() if value}
     with pytest.raises(InputError, match=word) as error:
         datasets_of(make_corpus(datasets={"x": entry}), "upstream")
     assert f"datasets.x{where}" in error.value.where
@@ -281,36 +276,29 @@ def test_dataset_entries_are_checked(make_corpus, entry, where, word) -> None:
 
 def dialogue(name: str, turns: list[int], split: str | None = None) -> Dialogue:
     """Return a dialogue with conversations of these numbers of turns."""
-    return Dialogue(
-        name,
-        "",
-        [
-            [f"Este es el turno {place} de la charla {number} en {name}." for place in range(count)]
-            for number, count in enumerate(turns)
-        ],
-        split,
-    )
+    text = "Este es el turno {} de la charla {} en {}."
+    conversations = [
+        [text.format(turn, number, name) for turn in range(count)]
+        for number, count in enumerate(turns)
+    ]
+    return Dialogue(name, "", conversations, split)
 
 
 @pytest.fixture
 def dialogues(make_corpus) -> Corpus:
     facts = replace(make_corpus().facts, records="dialogues")
-    return make_corpus(datasets={"dc_mine": {"task": "discourse_coherence"}}, facts=facts)
+    return make_corpus(datasets={"dc_mine": COHERENCE}, facts=facts)
 
 
 def test_coherence_of_dialogues(make, dialogues) -> None:
     films = [dialogue(f"f{n}", [20, 5, 13]) for n in range(40)]
     folder, report = make(films, corpus=dialogues)
     rows = rows_of(folder / "dc_mine")
-    splits: dict[str, set[str]] = {}
     for row in rows:
-        splits.setdefault(row["document_id"], set()).add(row["split"])
         film, _, where = row["id"].partition("#")
         assert film == row["document_id"]
         conversation, first = map(int, where.split("."))
-        expected = [
-            f"Este es el turno {first + i} de la charla {conversation} en {film}." for i in range(6)
-        ]
+        expected = films[int(film[1:])].conversations[conversation][first : first + 6]
         if row["label"] == 0:
             place = row["replaced_position"] - 1
             donor = row["donor_id"].partition("#")[0]
@@ -318,21 +306,22 @@ def test_coherence_of_dialogues(make, dialogues) -> None:
             assert row["sentences"][place].endswith(f" en {donor}.")
             row["sentences"][place] = expected[place]
         assert row["sentences"] == expected
-    assert all(len(of_document) == 1 for of_document in splits.values())
-    assert report["dc_mine"]["rows"] == {"train": 64, "validation": 24, "test": 34}
-    assert report["dc_mine"]["passages"]["found"] == 40 * (3 + 2)
-    documents = {name: n for name, n in report["dc_mine"]["documents"].items() if n}
-    assert documents == {"read": 40, "used": 40}
+    splits = {(row["document_id"], row["split"]) for row in rows}
+    assert len(splits) == len({document_id for document_id, _ in splits})
+    part = report["dc_mine"]
+    assert part["rows"] == {"train": 64, "validation": 24, "test": 34}
+    assert part["passages"]["found"] == 40 * (3 + 2)
+    assert {name: n for name, n in part["documents"].items() if n} == {"read": 40, "used": 40}
 
 
 def test_windows_of_a_conversation_do_not_overlap(dialogues) -> None:
     (dataset,) = datasets_of(dialogues, "upstream")
     for turns in range(40):
-        found = discourse_coherence.passages(dialogue("f", [turns], "train"), dataset.draw)
-        starts = sorted(int(p.id.rpartition(".")[2]) for p in found)
+        passages = discourse_coherence.passages(dialogue("f", [turns], "train"), dataset.draw)
+        starts = sorted(int(p.id.rpartition(".")[2]) for p in passages)
         assert len(starts) == turns // 6
         assert all(b - a == 6 for a, b in pairwise(starts))
-        assert sorted(p.rank for p in found) == list(range(len(found)))
+        assert sorted(p.rank for p in passages) == list(range(len(passages)))
 
 
 def test_a_split_of_one_book_takes_donors_from_its_other_conversations(make, dialogues) -> None:
@@ -345,12 +334,8 @@ def test_a_split_of_one_book_takes_donors_from_its_other_conversations(make, dia
 
 
 def test_donors_come_from_short_books_too(make, dialogues) -> None:
-    sizes = {"long": 180, "middle": 60, "short": 30}
-    books = [
-        dialogue(f"{name}-{split}", [6] * (count // 3), split)
-        for name, count in sizes.items()
-        for split in ("train", "validation", "test")
-    ]
+    sizes, splits = {"long": 60, "middle": 20, "short": 10}, ("train", "validation", "test")
+    books = [dialogue(f"{n}-{s}", [6] * sizes[n], s) for n in sizes for s in splits]
     folder, report = make(books, corpus=dialogues)
     rows = [row for row in rows_of(folder / "dc_mine") if row["donor_id"]]
     donors = Counter(row["donor_id"].partition("-")[0] for row in rows)
@@ -391,37 +376,18 @@ def test_section_prediction_rows(make) -> None:
     folder, _ = make(documents, ssp_mine={"task": "section_prediction", "rows": [60, 20, 20]})
     rows = {row["id"]: row for row in rows_of(folder / "ssp_mine")}
     assert len(rows) > 50
-    for name, summary in rows.items():
-        if name.endswith("#summary"):
-            body = rows[name.replace("summary", "body")]
-            source = documents[int(summary["document_id"][1:])]
+    for source in documents:
+        if summary := rows.get(f"{source.id}#summary"):
+            body = rows[f"{source.id}#body"]
             assert (summary["label"], body["label"], body["split"]) == (1, 0, summary["split"])
-            assert summary["id"] == f"{source.id}#summary"
             # The body sentence is the one that is about as long as the summary's.
             expected = (source.summary[0], source.sections[0].paragraphs[0][1])
             assert (summary["sentence"], body["sentence"]) == expected
 
 
-def test_sentences_of_one_row_are_told_apart_by_no_length(make) -> None:
-    # Three of four documents open with their longer sentence.
-    documents = []
-    for n in range(400):
-        long = f"La frase larga del documento {n} sigue y sigue hasta llenar toda una línea."
-        short = f"La breve del documento {n}."
-        body = [long, short] if n % 4 else [short, long]
-        documents.append(Document(f"d{n}", "", [], [Section("", 1, [body])]))
-    entry = {"task": "sentence_ordering", "pair": "first"}
-    folder, report = make(documents, bso_mine=entry)
-    rows = rows_of(folder / "bso_mine")
-    longer_first = [len(r["sentences"][0]) > len(r["sentences"][1]) for r in rows]
-    right = sum(long == (r["label"] == 1) for long, r in zip(longer_first, rows, strict=True))
-    assert 0.42 < right / len(rows) < 0.58
-    assert 150 < report["bso_mine"]["passages"]["length_tells"] < 210
-
-
 def test_of_many_passages_only_the_first_are_held(make, dialogues) -> None:
     films = [dialogue(f"f{n:03d}", [60]) for n in range(120)]
-    entry = {"task": "discourse_coherence", "rows": [20, 10, 10]}
+    entry = COHERENCE | {"rows": [20, 10, 10]}
     folder, report = make(films, corpus=dialogues, dc_mine=entry)
     passages = report["dc_mine"]["passages"]
     assert passages["found"] == 1200

@@ -22,6 +22,7 @@ from corpora_recipes.running.errors import InputError
 from evaluation.commands import main
 
 SINGLE = TASKS[0]
+SHARED = {"source_split": "", "also_in": [], "split": "test", "licence": "CC0 1.0"}
 
 
 Build = Callable[..., tuple[Path, dict[str, Any]]]
@@ -73,27 +74,19 @@ def test_texts_that_stand_in_another_split_are_marked() -> None:
 def test_a_dataset_of_labels_and_further_columns(make: Build) -> None:
     examples = [opinion(n, "train" if n < 30 else "test") for n in range(42)]
     folder, report = make(examples)
+    numbers = {"train": (13, 14), "validation": (2, 1), "test": (6, 6)}
     assert report["sent"] == {
         "rows": {"train": 27, "validation": 3, "test": 12},
-        "labels": {
-            "train": {"negative": 13, "positive": 14},
-            "validation": {"negative": 2, "positive": 1},
-            "test": {"negative": 6, "positive": 6},
-        },
+        "labels": {s: {"negative": n, "positive": p} for s, (n, p) in numbers.items()},
         "examples": {"read": 42, "used": 42, "also_in_another_split": 0},
         "source_parts": {"train": 30, "test": 12},
     }
     assert json.loads((folder / "build.json").read_text("utf-8")) == report
-    assert rows_in(folder / "sent", "test")["opinions/test/31"] == {
-        "id": "opinions/test/31",
+    row = rows_in(folder / "sent", "test")["opinions/test/31"]
+    assert row == {"id": row["id"], "document_id": row["id"], "label": 1} | SHARED | {
         "sentence": "Opinión número 31 sobre la película.",
-        "label": 1,
-        "document_id": "opinions/test/31",
         "country": "cl",
         "source_split": "test",
-        "also_in": [],
-        "split": "test",
-        "licence": "CC0 1.0",
     }
 
 
@@ -101,18 +94,10 @@ def test_a_dataset_of_scores(make: Build) -> None:
     entry = {"task": "similarity", "collection": "captions"}
     folder, _ = make(map(caption, range(5)), sts=entry)
     assert [p.name for p in (folder / "sts").iterdir()] == ["test-00000-of-00001.parquet"]
-    assert rows_in(folder / "sts", "test")["captions/3"] == {
-        "id": "captions/3",
-        "sentence1": "Un perro corre 3 veces.",
-        "sentence2": "Un gato corre 3 veces.",
-        "label": 1,
-        "score": 2.5,
-        "document_id": "captions/3",
-        "source_split": "",
-        "also_in": [],
-        "split": "test",
-        "licence": "CC0 1.0",
-    }
+    row = rows_in(folder / "sts", "test")["captions/3"]
+    texts = {f"sentence{n}": f"Un {who} corre 3 veces." for n, who in ((1, "perro"), (2, "gato"))}
+    answers = {"label": 1, "score": 2.5}
+    assert row == {"id": row["id"], "document_id": row["id"]} | SHARED | texts | answers
 
 
 def test_classes_that_the_files_decide_are_sorted(make: Build) -> None:
@@ -146,8 +131,8 @@ def test_the_list_shows_and_checks_every_dataset(write_params, capsys) -> None:
         rank = {"task": "sentence_ranking", "language": "es", "pairs": ["sts"]}
         params = write_params({"sts": entry}, rankings={"rank": rank}, **changes)
         wrong = main(["list", "--params", str(params)])
-        said = capsys.readouterr()
-        return str(said.err if wrong else said.out)
+        output = capsys.readouterr()
+        return str(output.err if wrong else output.out)
 
     lines = "  sts17: similarity, from sts (2017)\n  rank: sentence ranking, from sts\n"
     assert lines in listed()

@@ -68,18 +68,11 @@ def test_rows_and_counts(tmp_path, treebank_corpus) -> None:
     rows = rows_in(tmp_path / "out" / "ud_tense")
     assert len({row["word"] for row in rows}) == len(rows)
     row = rows[0]
-    assert row == {
-        "id": f"es_own/{row['split']}-{row['word']}",
-        "sentence": f"La niña {row['word']} en la bahía {row['split']}.",
-        "label": int(row["word"] in VERBS["Past"]),
-        "document_id": f"{row['split']}-{row['word']}",
-        "treebank": "es_own",
-        "length": 8,
-        "word": row["word"],
-        "position": 3,
-        "split": row["split"],
-        "licence": "CC0 1.0",
-    }
+    word, split = row["word"], row["split"]
+    text = {"sentence": f"La niña {word} en la bahía {split}.", "length": 8, "position": 3}
+    ids = {"id": f"es_own/{split}-{word}", "document_id": f"{split}-{word}", "treebank": "es_own"}
+    answer = {"label": int(word in VERBS["Past"]), "word": word, "split": split}
+    assert row == ids | text | answer | {"licence": "CC0 1.0"}
 
 
 def test_a_changed_row_says_what_was_changed(tmp_path, treebank_corpus) -> None:
@@ -102,8 +95,8 @@ def test_a_changed_row_says_what_was_changed(tmp_path, treebank_corpus) -> None:
 
 
 def test_what_treebanks_lack_is_said_of_all_datasets_at_once(tmp_path, treebank_corpus) -> None:
-    asked = ("tense", "subject_gender", "coordination_inversion", "bigram_shift")
-    corpus = replace(treebank_corpus, datasets={f"ud_{task}": {"task": task} for task in asked})
+    tasks = ("tense", "subject_gender", "coordination_inversion", "bigram_shift")
+    corpus = replace(treebank_corpus, datasets={f"ud_{task}": {"task": task} for task in tasks})
     with pytest.raises(InputError) as error:
         build(corpus, written(tmp_path, sentences(features="")), tmp_path / "out", "upstream")
     for words in (

@@ -17,14 +17,10 @@ from corpora_recipes.running.left_out import read_left_out
 from evaluation.commands import main
 
 NAMES = ("one", "two")
-CORPORA = {
-    f"{name}_pairs": {"corpus": {"recipe": "sts", "language": "es", "sources": "mirror"}}
-    for name in NAMES
-}
-ENTRIES = {
-    name: {"task": "sentence_ranking", "language": "es", "pairs": [f"{name}_pairs"]}
-    for name in NAMES
-}
+STS = {"recipe": "sts", "language": "es", "sources": "mirror"}
+CORPORA: dict[str, Any] = {f"{name}_pairs": {"corpus": STS} for name in NAMES}
+RANKING = {"task": "sentence_ranking", "language": "es"}
+ENTRIES = {name: RANKING | {"pairs": [f"{name}_pairs"]} for name in NAMES}
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +40,7 @@ def write_pairs(name: str, text: str) -> None:
 
 
 @pytest.fixture
-def said(capsys) -> Callable[..., str]:
+def outcome(capsys) -> Callable[..., str]:
     """Return a function that runs the stage, and returns what it says on its entries."""
 
     def run(*options: str) -> str:
@@ -56,19 +52,19 @@ def said(capsys) -> Callable[..., str]:
     return run
 
 
-def test_kept_rankings_are_those_that_would_be_composed(said, write_params) -> None:
-    assert said("--only", "one") == "1 rankings: 1 new"
-    assert said() == "2 rankings: 1 kept, 1 new"
+def test_kept_rankings_are_those_that_would_be_composed(outcome, write_params) -> None:
+    assert outcome("--only", "one") == "1 rankings: 1 new"
+    assert outcome() == "2 rankings: 1 kept, 1 new"
     write_pairs("two", "La barca.")
-    assert said() == "2 rankings: 1 kept, 1 new"
+    assert outcome() == "2 rankings: 1 kept, 1 new"
     now = contents(RANKINGS)
     assert len(now) == 4
     for folder in (RANKINGS, Path("data/memory")):
         shutil.rmtree(folder)
-    assert said() == "2 rankings: 2 new"
+    assert outcome() == "2 rankings: 2 new"
     assert contents(RANKINGS) == now
     write_params(CORPORA, rankings={"two": ENTRIES["two"]})
-    assert said() == "1 rankings: 1 kept, 0 new"
+    assert outcome() == "1 rankings: 1 kept, 0 new"
     assert [path.name for path in RANKINGS.iterdir()] == ["two"]
 
 
@@ -80,48 +76,46 @@ def test_what_is_said_of_a_ranking(capsys) -> None:
     assert "rankings among one, two" in capsys.readouterr().err
 
 
-def test_what_decides_the_rows_decides_what_is_kept(said, write_params, monkeypatch) -> None:
+def test_what_decides_the_rows_decides_what_is_kept(outcome, write_params, monkeypatch) -> None:
     def changed(entry: Any) -> str:
-        write_params(CORPORA | {"one_pairs": CORPORA["one_pairs"] | entry}, rankings=ENTRIES)
-        return said()
+        write_params(CORPORA | {"one_pairs": {"corpus": STS} | entry}, rankings=ENTRIES)
+        return outcome()
 
-    said()
+    outcome()
     # A dataset of similarity takes nothing from a ranking.
     similarity = {"task": "similarity", "collection": "2017"}
     assert changed({"datasets": {"sim": similarity}}) == "2 rankings: 2 kept, 0 new"
-    assert changed({"corpus": CORPORA["one_pairs"]["corpus"] | {"sources": "sample"}}) == (
-        "2 rankings: 1 kept, 1 new"
-    )
+    assert changed({"corpus": STS | {"sources": "sample"}}) == "2 rankings: 1 kept, 1 new"
     write_params(CORPORA, rankings=ENTRIES, seed=2)
-    assert said() == "2 rankings: 2 new"
+    assert outcome() == "2 rankings: 2 new"
     for decides in ("code_digest", "stage_versions"):
         monkeypatch.setattr(command, decides, lambda _: "another")
-        assert said() == "2 rankings: 2 new"
+        assert outcome() == "2 rankings: 2 new"
 
 
-def test_damaged_rankings_are_composed_again(said) -> None:
-    said()
+def test_damaged_rankings_are_composed_again(outcome) -> None:
+    outcome()
     first = contents(RANKINGS)
     flip_bit(RANKINGS / "one" / "one" / "test-00000-of-00001.parquet")
-    assert said() == "2 rankings: 1 kept, 1 new"
+    assert outcome() == "2 rankings: 1 kept, 1 new"
     assert contents(RANKINGS) == first
 
 
-def test_a_ranking_whose_corpus_is_missing_is_left_out(said, capsys) -> None:
-    said()
+def test_a_ranking_whose_corpus_is_missing_is_left_out(outcome, capsys) -> None:
+    outcome()
     # The mirror has none of the files.
     assert main(["read", "--workers", "1"]) == 0
     assert read_left_out("read").keys() == CORPORA.keys()
-    assert said() == "0 rankings: 0 new"
+    assert outcome() == "0 rankings: 0 new"
     assert contents(RANKINGS) == {}
     shutil.copytree(RECIPES / "sts" / "sample", "mirror/sts")
     assert main(["read", "--workers", "1", "--only", "two_pairs"]) == 0
-    assert said() == "1 rankings: 1 new"
+    assert outcome() == "1 rankings: 1 new"
     assert {path.split("/")[0] for path in contents(RANKINGS)} == {"two"}
     # Of one that is there but is faulty, the others stay.
     (RECORDS / "two_pairs.parquet").write_text("no")
     assert main(["read", "--workers", "1", "--only", "one_pairs"]) == 0
     capsys.readouterr()
-    assert said() == "2 rankings: 1 new, 1 left out"
+    assert outcome() == "2 rankings: 1 new, 1 left out"
     assert "probeta read" in read_left_out("compose")["two"].why
     assert {path.split("/")[0] for path in contents(RANKINGS)} == {"one"}

@@ -71,12 +71,9 @@ def test_a_long_record_is_counted_in_slices(write_records, monkeypatch) -> None:
     assert [piece.count("\n") + 1 for piece in pieces] == [40] * 25 + [1]
 
 
-def test_no_words(write_records) -> None:
+def test_no_words_and_records_of_another_kind(tmp_path, write_records) -> None:
     films = [Dialogue("f", "", [["1 2 3"]], "train")]
     assert frequent_words(write_records(films), "dialogues", 9) == ([], 0, 0, 0)
-
-
-def test_records_of_another_kind_are_refused(tmp_path, write_records) -> None:
     with pytest.raises(InputError, match=r"records \(documents\) with the columns"):
         frequent_words(write_records([single(1, "uno")]), "documents", 3)
     with pytest.raises(InputError, match="records of the corpus"):

@@ -17,28 +17,20 @@ from builders.auditing.auditing import audit
 from builders.building.building import build
 from builders.exchange.lm_eval import LANGUAGES, Question, question_of
 from builders.packaging.hub import package
-from builders.plan.datasets import Dataset, datasets_of
+from builders.plan.datasets import datasets_of
 from builders.plan.groups import groups_of
 from builders.plan.origins import origins_of
 from builders.tasks import TASKS
-from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.running.yaml_text import load_yaml
 
 QUESTIONS = Path(__file__).parents[3] / "builders" / "exchange"
 PDTB2 = [
-    "Comparison.Concession",
-    "Comparison.Contrast",
-    "Contingency.Cause",
-    "Contingency.Condition",
-    "Contingency.Pragmatic cause",
-    "Contingency.Pragmatic condition",
-    "Expansion.Alternative",
-    "Expansion.Conjunction",
-    "Expansion.Instantiation",
-    "Expansion.List",
-    "Expansion.Restatement",
-    "Temporal.Asynchronous",
-    "Temporal.Synchrony",
+    *(f"Comparison.{sense}" for sense in ("Concession", "Contrast")),
+    *(f"Contingency.{sense}" for sense in ("Cause", "Condition")),
+    *(f"Contingency.Pragmatic {sense}" for sense in ("cause", "condition")),
+    *(f"Expansion.{sense}" for sense in ("Alternative", "Conjunction", "Instantiation")),
+    *("Expansion.List", "Expansion.Restatement", "Temporal.Asynchronous", "Temporal.Synchrony"),
 ]
 
 
@@ -50,12 +42,8 @@ def render(template: str, row: dict[str, Any]) -> str:
 
 def asked(corpus: Corpus, labels: list[str], **entry: str) -> Question | str:
     """Return the question about the only dataset of a corpus."""
-    (dataset,) = dataset_of(corpus, **entry)
+    (dataset,) = datasets_of(replace(corpus, datasets={"mine": entry}), "upstream")
     return question_of(dataset, origins_of([corpus], "upstream")[0], labels)
-
-
-def dataset_of(corpus: Corpus, **entry: str) -> list[Dataset]:
-    return datasets_of(replace(corpus, datasets={"own": entry}), "upstream")
 
 
 @pytest.mark.parametrize("place", range(5))
@@ -75,14 +63,6 @@ def test_the_right_choice_of_sentence_ordering_is_the_passage(make_corpus, shown
     assert isinstance(question, Question)
     choices = ast.literal_eval(render(str(question.choices), {"sentences": shown}))
     assert (len(choices), choices[label]) == (2, "A. B.")
-
-
-def test_sentence_orders_need_no_words_of_the_language(make_corpus) -> None:
-    german = make_corpus(language="de")
-    assert isinstance(asked(german, list("12345"), task="sentence_position"), Question)
-    assert asked(german, ["incoherent", "coherent"], task="discourse_coherence") == (
-        "no questions in the language de"
-    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -115,60 +95,57 @@ def test_relations_are_told_with_the_nucleus_where_it_is() -> None:
     rst = corpus_of("rst_discourse_treebank", "en")
     labels = ["NN-Contrast", "NS-Cause", "SN-Cause"]
     question = asked(rst, labels, task="discourse_relations", label="text_order")
-    assert question.choices == [
-        "A and B contrast",
-        "B is the cause or the result of A",
-        "A is the cause or the result of B",
-    ]
-    assert question.metric == "acc_norm"
+    cause = "{} is the cause or the result of {}"
+    answers = ["A and B contrast", cause.format("B", "A"), cause.format("A", "B")]
+    assert (question.choices, question.metric) == (answers, "acc_norm")
     row = {"left": ["He fell,", "as it seems,"], "right": ["for it rained."]}
     assert render(question.text, row) == (
         "A: He fell, as it seems,\nB: for it rained.\nQuestion: How do A and B relate?\nAnswer:"
     )
 
 
-def test_every_relation_of_the_treebanks_has_an_answer_of_its_own() -> None:
+def test_every_relation_of_the_treebanks_has_another_answer() -> None:
     spanish = corpus_of("rst_spanish_treebank")
-    found = asked(spanish, list(spanish.facts.labels), task="discourse_relations")
-    assert (len(found.choices), len(set(found.choices))) == (29, 29)
-    classes = load_yaml(
-        QUESTIONS.parents[1] / "corpora_recipes/corpora/rst_discourse_treebank/classes.yaml"
-    )
+    question = asked(spanish, list(spanish.facts.labels), task="discourse_relations")
+    assert len(question.choices) == len(set(question.choices)) == 29
     english = corpus_of("rst_discourse_treebank", "en")
+    classes = load_yaml(RECIPES / "rst_discourse_treebank" / "classes.yaml")
     for treebank in ("rst_dt", "gum"):
-        orders = ("NN", "NS", "SN")
-        every = [f"{order}-{name}" for order, name in product(orders, classes[treebank])]
-        found = asked(english, every, task="discourse_relations", label="text_order")
-        assert len(set(found.choices)) == len(every), treebank
-    pdtb = corpus_of("pdtb", "en")
+        every = list(map("-".join, product(("NN", "NS", "SN"), classes[treebank])))
+        question = asked(english, every, task="discourse_relations", label="text_order")
+        assert len(set(question.choices)) == len(every), treebank
     for collection in ("explicit", "implicit"):
-        task = f"{collection}_relations"
-        found = asked(pdtb, PDTB2, task=task, collection=collection)
-        assert len(set(found.choices)) == len(PDTB2)
+        entry = {"task": f"{collection}_relations", "collection": collection}
+        question = asked(corpus_of("pdtb", "en"), PDTB2, **entry)
+        assert len(set(question.choices)) == len(PDTB2)
 
 
-def test_what_cannot_be_asked_is_told() -> None:
-    english = corpus_of("rst_discourse_treebank", "en")
-    assert asked(english, ["NS-Cause", "NS-Luck"], task="discourse_relations") == (
-        "no answer for the class NS-Luck"
-    )
-    xprobe = corpus_of("xprobe")
-    words = asked(xprobe, ["puente"], task="linguistic_probing", collection="word_content")
-    assert words == "no question for linguistic_probing/xprobe/word_content"
-    scores = asked(corpus_of("sts"), [], task="similarity", collection="2014")
-    assert scores == "the answer is not a class"
+@pytest.mark.parametrize(
+    ("corpus", "labels", "entry", "reason"),
+    [
+        (("rst_discourse_treebank", "en"), ["NS-Luck"], "discourse_relations", "NS-Luck"),
+        (("xprobe",), ["puente"], "linguistic_probing word_content", "xprobe/word_content"),
+        (("sts",), [], "similarity 2014", "is not a class"),
+        (("opensubtitles", "de"), ["no", "yes"], "discourse_coherence", "in the language de"),
+    ],
+)
+def test_what_cannot_be_asked_is_told(corpus, labels, entry: str, reason: str) -> None:
+    task, _, collection = entry.partition(" ")
+    options = {"collection": collection} if collection else {}
+    assert str(asked(corpus_of(*corpus), labels, task=task, **options)).endswith(reason)
+
+
+def test_sentence_orders_need_no_words_of_the_language(make_corpus) -> None:
+    question = asked(make_corpus(language="de"), list("12345"), task="sentence_position")
+    assert isinstance(question, Question)
 
 
 @pytest.fixture(scope="module")
 def instances(tmp_path_factory, make_corpus) -> tuple[Path, Corpus]:
     """Return instances and audit, of passages and of labelled examples without splits."""
     folder: Path = tmp_path_factory.mktemp("packaged")
-    tasks = {
-        "sp_mine": {"task": "sentence_position"},
-        "bso_mine": {"task": "sentence_ordering"},
-        "dc_mine": {"task": "discourse_coherence"},
-    }
-    mine = make_corpus(datasets=tasks)
+    tasks = {"sp": "sentence_position", "bso": "sentence_ordering", "dc": "discourse_coherence"}
+    mine = make_corpus(datasets={f"{name}_mine": {"task": task} for name, task in tasks.items()})
     records = write_as_read(folder, [document(n) for n in range(80)])
     build(mine, records, folder / "instances" / "corpora" / "mine", "upstream")
     audit(folder / "instances", folder / "audit")
@@ -177,50 +154,29 @@ def instances(tmp_path_factory, make_corpus) -> tuple[Path, Corpus]:
 
 def tasks_of(folder: Path, corpus: Corpus, **options: Any) -> dict[str, Any]:
     groups = groups_of([corpus], {}, "upstream")
-    package(
-        groups, folder / "instances", folder / "audit" / "audit.json", folder / "hub", **options
-    )
-    files = (folder / "hub" / "lm_eval").iterdir()
-    return {
-        path.name: path.read_text("utf-8")
-        if path.suffix == ".md"
-        else yaml.safe_load(path.read_text("utf-8"))
-        for path in files
-    }
+    audited = folder / "audit" / "audit.json"
+    package(groups, folder / "instances", audited, folder / "hub", **options)
+    texts = {path.name: path.read_text("utf-8") for path in (folder / "hub/lm_eval").iterdir()}
+    page = texts.pop("README.md")
+    return {"README.md": page} | {name: yaml.safe_load(text) for name, text in texts.items()}
 
 
 def test_a_package_has_tasks_and_groups(instances) -> None:
     folder, mine = instances
-    found = tasks_of(folder, mine)
-    assert sorted(found) == [
-        "README.md",
-        "common",
-        "group.probeta.yaml",
-        "probeta_bso_mine.yaml",
-        "probeta_dc_mine.yaml",
-        "probeta_sp_mine.yaml",
-    ]
+    files = tasks_of(folder, mine)
+    tasks = ["probeta_bso_mine", "probeta_dc_mine", "probeta_sp_mine"]
+    named = [f"{task}.yaml" for task in tasks]
+    assert sorted(files) == ["README.md", "common", "group.probeta.yaml", *named]
+    assert files["group.probeta.yaml"]["task"] == tasks
     report = json.loads((folder / "hub" / "audit.json").read_text("utf-8"))["datasets"]
-    task = found["probeta_dc_mine.yaml"]
-    assert task["metadata"] == {
-        "version": "1.0.0",
-        "dataset": "dc_mine",
-        "content": report["dc_mine"]["content"]["test"],
-        "answer": "acc",
-    }
-    assert task["doc_to_choice"] == ["sí", "no"]
-    assert (task["tag"], task["target_delimiter"], task["fewshot_split"]) == (
-        "probeta_dc",
-        " ",
-        "train",
-    )
+    task = files["probeta_dc_mine.yaml"]
+    content = report["dc_mine"]["content"]["test"]
+    stated = {"version": "1.0.0", "dataset": "dc_mine", "content": content, "answer": "acc"}
+    assert task["metadata"] == stated
+    assert (task["doc_to_choice"], task["tag"]) == (["sí", "no"], "probeta_dc")
+    assert (task["target_delimiter"], task["fewshot_split"]) == (" ", "train")
     for pattern in task["dataset_kwargs"]["data_files"].values():
         assert len(list((folder / "hub").glob(pattern))) == 1
-    assert found["group.probeta.yaml"]["task"] == [
-        "probeta_bso_mine",
-        "probeta_dc_mine",
-        "probeta_sp_mine",
-    ]
     assert "has 3 of these datasets as tasks" in (folder / "hub" / "README.md").read_text("utf-8")
 
 
@@ -234,23 +190,13 @@ def test_a_published_package_reads_from_the_hub(instances) -> None:
 
 
 def test_a_dataset_with_folds_is_asked_without_examples(tmp_path, make_corpus) -> None:
-    mine = replace(
-        make_corpus(),
-        recipe="muchocine",
-        facts=replace(
-            make_corpus().facts,
-            records="examples",
-            collections={"reviews": replace(COLLECTIONS["opinions"], sizes={"all": 60})},
-        ),
-        datasets={"mc": {"task": "sentence_classification"}},
-    )
-    rows = [
-        replace(opinion(n), collection="reviews", id=f"reviews/{n}", document_id=f"reviews/{n}")
-        for n in range(60)
-    ]
-    build(
-        mine, write_as_read(tmp_path, rows), tmp_path / "instances" / "corpora" / "mine", "upstream"
-    )
+    collections = {"reviews": replace(COLLECTIONS["opinions"], sizes={"all": 60})}
+    facts = replace(make_corpus().facts, records="examples", collections=collections)
+    entry = {"mc": {"task": "sentence_classification"}}
+    mine = make_corpus(recipe="muchocine", facts=facts, datasets=entry)
+    rows = [opinion(n, collection="reviews", id=f"reviews/{n}") for n in range(60)]
+    records = write_as_read(tmp_path, rows)
+    build(mine, records, tmp_path / "instances" / "corpora" / "mine", "upstream")
     audit(tmp_path / "instances", tmp_path / "audit")
     task = tasks_of(tmp_path, mine)["probeta_mc.yaml"]
     assert (task["test_split"], task["num_fewshot"]) == ("train", 0)

@@ -1,12 +1,10 @@
 """Publishing: what is uploaded is what is read back; what may not be published is not."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,25 +28,17 @@ from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 REPO = "probeta/discoeval-es"
+FILES = ("README.md", *(f"{s}-00000-of-00001.parquet" for s in ("test", "train", "validation")))
 NAMES = [
-    "LICENSE.md",
-    "README.md",
-    "audit.json",
-    "bso_mine/README.md",
-    "bso_mine/test-00000-of-00001.parquet",
-    "bso_mine/train-00000-of-00001.parquet",
-    "bso_mine/validation-00000-of-00001.parquet",
-    "croissant.json",
-    "eval.yaml",
-    "lm_eval/README.md",
-    "lm_eval/common",
-    "lm_eval/group.probeta.yaml",
-    "lm_eval/probeta_bso_mine.yaml",
-    "lm_eval/probeta_sp_mine.yaml",
-    "sp_mine/README.md",
-    "sp_mine/test-00000-of-00001.parquet",
-    "sp_mine/train-00000-of-00001.parquet",
-    "sp_mine/validation-00000-of-00001.parquet",
+    *("LICENSE.md", "README.md", "audit.json"),
+    *(f"bso_mine/{name}" for name in FILES),
+    *("croissant.json", "eval.yaml", "lm_eval/README.md", "lm_eval/common"),
+    *(
+        "lm_eval/group.probeta.yaml",
+        "lm_eval/probeta_bso_mine.yaml",
+        "lm_eval/probeta_sp_mine.yaml",
+    ),
+    *(f"sp_mine/{name}" for name in FILES),
 ]
 
 
@@ -72,15 +62,13 @@ def corpora(tmp_path, make_corpus, write_records) -> list[Corpus]:
 def write_audit(folder: Path, verdict: str) -> None:
     """Write an audit of the instances in which every gate has the same verdict."""
     datasets: dict[str, dict] = {}
+    missed = {"miss": [], "undeclared": [], verdict: ["gate 1"]}
     for entry in digests(folder / "instances"):
-        facts = datasets.setdefault(
-            entry["config"], {"rows": {}, "content": {}, "inherited": {}, "notes": [], "entry": ""}
-        )
-        facts["rows"][entry["split"]] = entry["rows"]
-        facts["content"][entry["split"]] = entry["content"]
+        name, split = entry["config"], entry["split"]
+        facts = datasets.setdefault(name, {"rows": {}, "content": {}, "inherited": {}, "notes": []})
+        facts["rows"][split], facts["content"][split] = entry["rows"], entry["content"]
         facts["checks"] = [asdict(Check(gate, "share", 0.0, 0.1, verdict)) for gate in GATES]
-        facts["failures"] = ["gate 1"] if verdict == "miss" else []
-        facts["undeclared"] = ["gate 1"] if verdict == "undeclared" else []
+        facts |= {"entry": "", "failures": missed["miss"], "undeclared": missed["undeclared"]}
     report = {"format": FORMAT, "datasets": datasets}
     (folder / "audit.json").write_text(json.dumps(report), "utf-8")
 
@@ -89,21 +77,21 @@ def write_audit(folder: Path, verdict: str) -> None:
 def publish_to(tmp_path, corpora, monkeypatch) -> Callable[..., Publication]:
     """Return a function that publishes, in this process, to the hub whose address it gets."""
 
-    def publish_to(endpoint: str, **changes) -> Publication:
+    def publish_to(
+        endpoint: str,
+        *,
+        corpora: list[Corpus] = corpora,
+        rankings: Mapping = MappingProxyType({}),
+        sources: str = "upstream",
+        token: str = "writer",
+        version: str = "0.1.0",
+        **options: bool,
+    ) -> Publication:
         monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", endpoint)
-        monkeypatch.setenv("HF_TOKEN", changes.pop("token", "writer"))
-        given = {
-            "groups": groups_of(
-                changes.pop("corpora", corpora),
-                changes.pop("rankings", {}),
-                changes.pop("sources", "upstream"),
-            ),
-            "instances": tmp_path / "instances",
-            "audit": tmp_path / "audit.json",
-            "repo": REPO,
-            "version": "0.1.0",
-        }
-        return publish(**given | changes)
+        monkeypatch.setenv("HF_TOKEN", token)
+        groups = groups_of(corpora, rankings, sources)
+        audit = tmp_path / "audit.json"
+        return publish(groups, tmp_path / "instances", audit, REPO, version=version, **options)
 
     return publish_to
 
@@ -124,47 +112,6 @@ def refused(tmp_path, publish_to) -> Callable[..., list[str]]:
     return refused
 
 
-# As the command line does it, with nothing but environment variables to say where the Hub is.
-PUBLISH = """
-import json, sys
-from pathlib import Path
-from builders.packaging.publishing import publish
-from builders.plan.groups import groups_of
-from corpora_recipes.facts import CorpusFacts
-from corpora_recipes.running.commands import run
-from corpora_recipes.recipe import Corpus
-given = json.load(sys.stdin)
-corpora = [
-    Corpus(**corpus | {"facts": CorpusFacts(**corpus["facts"])}) for corpus in given.pop("corpora")
-]
-paths = {name: Path(given.pop(name)) for name in ("instances", "audit")}
-groups = groups_of(corpora, {}, given.pop("sources"))
-sys.exit(run(lambda: print(publish(groups, **paths, **given))))
-"""
-
-LOAD = """
-import json, sys
-from datasets import load_dataset
-data = load_dataset(sys.argv[1], sys.argv[2], revision=sys.argv[3])
-print(json.dumps({split: rows.to_list() for split, rows in data.items()}))
-"""
-
-
-def run(code: str, *arguments: str, home: Path, given: str = "", **environment: str) -> str:
-    out = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env=os.environ
-        | {"HF_HOME": str(home), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
-        | environment,
-        input=given,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert out.returncode == 0, out.stderr
-    return out.stdout
-
-
 def test_a_dataset_that_lacks_a_part_of_its_source_is_not_published(
     tmp_path, example_corpus, write_records, refused
 ) -> None:
@@ -176,33 +123,22 @@ def test_a_dataset_that_lacks_a_part_of_its_source_is_not_published(
     refused("dataset sent\n.*\n.*far fewer in test: {'train': 30, 'val", corpora=[example_corpus])
 
 
-def test_a_published_version_is_read_back(tmp_path: Path, corpora: list[Corpus]) -> None:
-    instances = tmp_path / "instances"
-    given = {
-        "corpora": [asdict(corpus) for corpus in corpora],
-        "sources": "upstream",
-        "instances": str(instances),
-        "audit": str(tmp_path / "audit.json"),
-        "repo": REPO,
-        "version": "0.1.0",
-    }
+def test_a_published_version_has_the_rows_that_were_built(tmp_path, corpora, publish_to) -> None:
+    """`test_hub.py` loads such files from a hub."""
+    instances, published = tmp_path / "instances", tmp_path / "repo@v0.1.0"
     with hub(tmp_path / "repo", REPO) as endpoint:
-        where = {"home": tmp_path / "home", "HF_ENDPOINT": endpoint}
-        told = run(PUBLISH, given=json.dumps(given), HF_TOKEN="writer", **where)
-        loaded = json.loads(run(LOAD, REPO, "sp_mine", "v0.1.0", **where))
+        told = str(publish_to(endpoint))
     assert f"published: {endpoint}/datasets/{REPO}/tree/v0.1.0" in told
     assert "left out, not to be redistributed without permission: closed" in told
-    assert sum(map(len, loaded.values())) > 30
-    for split, rows in loaded.items():
-        shard = instances / "corpora" / "mine" / "sp_mine" / f"{split}-00000-of-00001.parquet"
-        natural = [{n: value for n, value in row.items() if n != "tokens"} for row in rows]
-        assert natural == pq.read_table(shard).to_pylist()
-    assert files(tmp_path / "repo@v0.1.0") == NAMES
+    for shard in (instances / "corpora" / "mine" / "sp_mine").iterdir():
+        rows = pq.read_table(published / "sp_mine" / shard.name).drop_columns("tokens")
+        assert rows.to_pylist() == pq.read_table(shard).to_pylist()
+    assert files(published) == NAMES
     groups = groups_of(corpora[:1], {}, "upstream")
     hub_id = (REPO, "v0.1.0")
     package(groups, instances, tmp_path / "audit.json", tmp_path / "hub", hub=hub_id)
     for name in NAMES:
-        assert (tmp_path / "repo" / name).read_bytes() == (tmp_path / "hub" / name).read_bytes()
+        assert (published / name).read_bytes() == (tmp_path / "hub" / name).read_bytes()
 
 
 def test_a_published_version_is_never_overwritten(tmp_path, publish_to) -> None:
@@ -211,7 +147,7 @@ def test_a_published_version_is_never_overwritten(tmp_path, publish_to) -> None:
         publish_to(endpoint)
         assert any(request.startswith("POST") for request in requests)
         requests.clear()
-        with pytest.raises(InputError, match=r"no tag v0\.1\.0(.|\n)*raise the version"):
+        with pytest.raises(InputError, match=r"no tag v0\.1\.0"):
             publish_to(endpoint)
     assert not any(request.startswith("POST") for request in requests)
 
@@ -279,59 +215,46 @@ def test_restricted_corpora_are_left_out_unless_asked_for(tmp_path, publish_to) 
         publication = publish_to(endpoint)
     assert (publication.left_out, list(publication.files)) == (["closed"], NAMES)
     assert "closed" not in (tmp_path / "repo" / "README.md").read_text("utf-8").lower()
-    assert not any("private" in request for request in requests)
     with hub(tmp_path / "all", REPO, requests=requests) as endpoint:
         publication = publish_to(endpoint, include_restricted=True)
     assert publication.left_out == []
-    assert set(publication.files) - set(NAMES) == {
-        "lm_eval/probeta_sp_closed.yaml",
-        "sp_closed/README.md",
-        *(f"sp_closed/{split}-00000-of-00001.parquet" for split in ("train", "validation", "test")),
-    }
+    closed = {"lm_eval/probeta_sp_closed.yaml", *(f"sp_closed/{name}" for name in FILES)}
+    assert set(publication.files) - set(NAMES) == closed
     assert "Not to be redistributed" in (tmp_path / "all" / "README.md").read_text("utf-8")
     created = [request for request in requests if "/repos/create" in request]
     assert ['"private"' in request for request in created] == [False, True]
 
 
-@pytest.mark.parametrize("private", [False, None])
-def test_restricted_corpora_never_go_to_a_public_repository(
+@pytest.mark.parametrize("private", [False, None, True])
+def test_restricted_corpora_go_only_to_a_private_repository(
     tmp_path, publish_to, monkeypatch, private: bool | None
 ) -> None:
-    requests: list[str] = []
-    with hub(tmp_path / "repo", REPO, requests=requests) as endpoint:
-        publish_to(endpoint)
-        before = files(tmp_path / "repo")
-        requests.clear()
-        say_private(monkeypatch, private)
-        with pytest.raises(InputError, match="a public repository") as caught:
-            publish_to(endpoint, include_restricted=True, version="0.2.0")
-        assert not any(request.startswith("POST") for request in requests)
-        assert (files(tmp_path / "repo"), tags_of(tmp_path / "repo")) == (before, ["v0.1.0"])
-        # Without them the same repository may be published to.
-        assert publish_to(endpoint, version="0.2.0").left_out == ["closed"]
-    assert caught.value.where == REPO
-    assert "closed" in caught.value.expected
-
-
-def test_restricted_corpora_go_to_a_private_repository(tmp_path, publish_to, monkeypatch) -> None:
-    say_private(monkeypatch, True)
-    with hub(tmp_path / "repo", REPO) as endpoint:
-        publish_to(endpoint)
-        second = publish_to(endpoint, include_restricted=True, version="0.2.0")
-    assert (second.left_out, tags_of(tmp_path / "repo")) == ([], ["v0.1.0", "v0.2.0"])
-    assert "sp_closed/test-00000-of-00001.parquet" in files(tmp_path / "repo@v0.2.0")
-
-
-def say_private(monkeypatch: pytest.MonkeyPatch, private: bool | None) -> None:
-    """Let what the Hub answers about a repository say whether it is private."""
-    given = HfApi.dataset_info
+    real = HfApi.dataset_info
 
     def dataset_info(self: HfApi, *arguments, **options) -> DatasetInfo:
-        info = given(self, *arguments, **options)
+        info = real(self, *arguments, **options)
         info.private = private
         return info
 
-    monkeypatch.setattr(HfApi, "dataset_info", dataset_info)
+    requests: list[str] = []
+    repo = tmp_path / "repo"
+    with hub(repo, REPO, requests=requests) as endpoint:
+        publish_to(endpoint)
+        before = files(repo)
+        requests.clear()
+        monkeypatch.setattr(HfApi, "dataset_info", dataset_info)
+        if private:
+            second = publish_to(endpoint, include_restricted=True, version="0.2.0")
+            assert (second.left_out, tags_of(repo)) == ([], ["v0.1.0", "v0.2.0"])
+            assert "sp_closed/README.md" in files(tmp_path / "repo@v0.2.0")
+            return
+        with pytest.raises(InputError, match=r"closed(.|\n)*a public repository") as caught:
+            publish_to(endpoint, include_restricted=True, version="0.2.0")
+        assert caught.value.where == REPO
+        assert not any(request.startswith("POST") for request in requests)
+        assert (files(repo), tags_of(repo)) == (before, ["v0.1.0"])
+        # Without them the same repository may be published to.
+        assert publish_to(endpoint, version="0.2.0").left_out == ["closed"]
 
 
 def test_only_restricted_corpora_are_refused(tmp_path, corpora) -> None:
@@ -340,19 +263,16 @@ def test_only_restricted_corpora_are_refused(tmp_path, corpora) -> None:
         publish(groups, tmp_path, tmp_path, REPO, version="0.1.0", dry_run=True)
 
 
-def test_a_dry_run_contacts_nothing_and_changes_nothing(tmp_path, corpora, publish_to) -> None:
+def test_a_dry_run_contacts_nothing_and_changes_nothing(tmp_path, publish_to) -> None:
     requests: list[str] = []
     before = files(tmp_path)
     with hub(tmp_path / "repo", REPO, requests=requests) as endpoint:
         publication = publish_to(endpoint, dry_run=True)
     assert (requests, files(tmp_path)) == ([], before)
     assert (list(publication.files), publication.url) == (NAMES, None)
-    groups = groups_of(corpora[:1], {}, "upstream")
-    package(groups, tmp_path / "instances", tmp_path / "audit.json", tmp_path / "hub")
-    shard = tmp_path / "hub" / NAMES[3]
-    told = str(publication).splitlines()
-    assert told[3] == f"{shard.stat().st_size:>13,}  {NAMES[3]}"
-    assert told[-1].startswith(f"dry run: nothing was uploaded. {REPO} would have only these files")
+    shown = str(publication).splitlines()
+    assert shown[3] == f"{publication.files[NAMES[3]]:>13,}  {NAMES[3]}"
+    assert shown[-1].startswith("dry run: nothing was uploaded.")
 
 
 def test_samples_are_refused_but_in_a_dry_run(
@@ -389,21 +309,18 @@ def test_an_undeclared_miss_of_the_source_is_published_and_shown(
         assert page.count("\nUndeclared miss: gate 1.\n") == 1
 
 
-def test_a_token_is_asked_for(tmp_path, refused, monkeypatch) -> None:
+def test_a_token_that_can_write_is_asked_for(tmp_path, refused, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "token"))
     monkeypatch.delenv("HUGGING_FACE_HUB_TOKEN", raising=False)
     assert refused("hf auth login", token="") == []
-
-
-def test_a_token_that_may_only_read_is_refused(tmp_path, refused) -> None:
-    refused(r"403 (.|\n)*the token can write to probeta", token="reader")
+    refused("403 ", token="reader")
     assert not (tmp_path / "repo").exists()
 
 
 def test_a_hub_that_is_away_is_a_clear_error(tmp_path, publish_to) -> None:
     with hub(tmp_path / "repo", REPO) as endpoint:
         pass
-    with pytest.raises(InputError, match=r"ConnectError(.|\n)*check the connection"):
+    with pytest.raises(InputError, match="ConnectError"):
         publish_to(endpoint)
 
 

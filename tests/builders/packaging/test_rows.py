@@ -134,17 +134,16 @@ def test_words_of_a_language_without_rules_stay_whole(tmp_path, make_corpus, wri
 def test_tokens_stand_beside_the_texts_in_row_groups(tmp_path, make_corpus, monkeypatch) -> None:
     monkeypatch.setattr(shards, "ROW_GROUP", 10)
     (dataset,) = datasets_of(make_corpus(datasets={"bso": {"task": "sentence_ordering"}}), "sample")
-    rows_in = [
+    rows = [
         {"id": f"r{n}", "sentences": ["¿Qué?", f"Son {n}."], "label": n % 2, "document_id": "d"}
         for n in range(25)
     ]
-    write_split(rows_in, dataset, "test", ["a", "b"], tmp_path / "in")
-    natural = pq.read_table(next((tmp_path / "in").iterdir())).to_pylist()
-    found = with_tokens(dataset, tmp_path / "in", tmp_path)
-    assert [row.pop("tokens") for row in found] == [
-        ["¿ Qué ?", f"Son {row['id'].removeprefix('r')} ."] for row in natural
-    ]
-    assert found == natural
+    write_split(rows, dataset, "test", ["a", "b"], tmp_path / "in")
+    natural = pq.read_table(tmp_path / "in").to_pylist()
+    packaged = with_tokens(dataset, tmp_path / "in", tmp_path)
+    tokens = [["¿ Qué ?", f"Son {row['id'].removeprefix('r')} ."] for row in natural]
+    assert [row.pop("tokens") for row in packaged] == tokens
+    assert packaged == natural
     with pq.ParquetFile(tmp_path / "test-00000-of-00001.parquet") as file:
         groups = [file.metadata.row_group(n).num_rows for n in range(file.num_row_groups)]
         assert groups == [10, 10, 5]
@@ -155,13 +154,8 @@ def test_tokens_stand_beside_the_texts_in_row_groups(tmp_path, make_corpus, monk
 def test_a_language_that_spacy_lacks_is_refused_by_build(
     tmp_path, make_corpus, write_records
 ) -> None:
-    corpus = make_corpus(language="qqq")
+    records = write_records([document(n) for n in range(40)])
     with pytest.raises(InputError, match="language 'qqq'"):
-        build(corpus, tmp_path / "none.parquet", tmp_path / "out", "upstream")
+        build(make_corpus(language="qqq"), records, tmp_path / "out", "upstream")
     # It knows other names of its languages.
-    build(
-        make_corpus(language="spa"),
-        write_records([document(n) for n in range(40)]),
-        tmp_path / "out",
-        "upstream",
-    )
+    build(make_corpus(language="spa"), records, tmp_path / "out", "upstream")

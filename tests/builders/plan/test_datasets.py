@@ -29,31 +29,21 @@ def test_entries_that_do_not_fit(example_corpus, entry, expected, found) -> None
     assert found in error.value.found
 
 
-def test_a_task_that_no_collection_fits_is_named(example_corpus) -> None:
-    facts = replace(example_corpus.facts, collections={"words": COLLECTIONS["words"]})
-    corpus = replace(example_corpus, facts=facts, datasets={"r": {"task": "relatedness"}})
-    with pytest.raises(InputError) as error:
-        datasets_of(corpus, "upstream")
-    assert error.value.where.endswith("datasets.r.task")
-    assert "linguistic_probing, sentence_classification" in error.value.expected
-    assert f"{corpus.recipe}/corpus.yaml" in error.value.todo
-
-
 def test_a_single_fitting_collection_need_not_be_named(example_corpus) -> None:
     corpus = replace(example_corpus, datasets={"r": {"task": "relatedness"}})
     (dataset,) = datasets_of(corpus, "upstream")
     assert dataset.collection == "captions"
+    facts = replace(corpus.facts, collections={"words": COLLECTIONS["words"]})
+    with pytest.raises(InputError, match="linguistic_probing, sentence_classification") as error:
+        datasets_of(replace(corpus, facts=facts), "upstream")
+    assert error.value.where.endswith("datasets.r.task")
 
 
 def test_all_kinds_of_datasets_store_the_same_keys_in_the_same_order(
     make_corpus, example_corpus
 ) -> None:
-    trees = make_corpus()
-    trees = replace(
-        trees,
-        facts=replace(trees.facts, records="trees"),
-        datasets={"dr_mine": {"task": "discourse_relations"}},
-    )
+    facts = replace(make_corpus().facts, records="trees")
+    trees = make_corpus(facts=facts, datasets={"dr_mine": {"task": "discourse_relations"}})
     entry = {"task": "discourse_coherence", "donors": "same_topic", "rows": [40, 16, 16]}
     corpora = (make_corpus(datasets={"dc_mine": entry}), example_corpus, trees)
     abouts = [dataset.about() for c in corpora for dataset in datasets_of(c, "upstream")]

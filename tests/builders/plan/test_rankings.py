@@ -52,22 +52,15 @@ def test_a_corpus_stands_for_its_collections_of_pairs(corpora) -> None:
 
 
 def test_names_of_collections_backgrounds_and_vocabularies(corpora) -> None:
-    ranking = ranking_of(
-        corpora,
-        task="word_ranking",
-        pairs=["pairs"],
-        background=["pairs"],
-        vocabulary="mine",
-        version="1.2.0",
-    )
+    words = {"task": "word_ranking", "background": ["pairs"], "vocabulary": "mine"}
+    ranking = ranking_of(corpora, **words, version="1.2.0")
     # A corpus stands for its collections of words alone.
-    assert [collection.path for collection in ranking.pairs] == ["pairs/words"]
-    assert [collection.path for collection in ranking.background] == ["pairs/lexicon"]
+    assert ranking.parts["pairs"] == ["pairs/words"]
+    assert ranking.parts["background"] == ["pairs/lexicon"]
     assert [corpus.name for corpus in ranking.corpora] == ["pairs", "mine"]
     assert (ranking.version, ranking.task.name) == ("1.2.0", "word_ranking")
     seeded = ranking_of([replace(corpus, seed=77) for corpus in corpora], background=["pairs"])
-    assert [collection.path for collection in seeded.background] == ["pairs/single"]
-    assert seeded.seed == 77
+    assert (seeded.parts["background"], seeded.seed) == (["pairs/single"], 77)
 
 
 def test_what_is_made_of_a_sample_is_one(corpora) -> None:
@@ -76,8 +69,7 @@ def test_what_is_made_of_a_sample_is_one(corpora) -> None:
         return ranking.sample, ranking.licence
 
     assert sampled() == (True, "Apache-2.0")
-    shipped = corpus_of_pairs(corpora[0], shipped=True)
-    corpora[1] = shipped
+    corpora[1] = corpus_of_pairs(corpora[0], shipped=True)
     assert sampled() == (False, "CC0 1.0")
     assert sampled(task="word_ranking", vocabulary="mine") == (True, "CC0 1.0; Apache-2.0")
 
@@ -129,15 +121,17 @@ def test_bad_entries_are_refused(corpora, changes, where, word) -> None:
     assert error.value.where == f"params.yaml: rankings.rank{where}"
 
 
-def test_a_ranking_is_an_entry(corpora) -> None:
-    with pytest.raises(InputError, match=r"rankings\.mine"):
-        rankings_of({"mine": 5}, corpora, "upstream")
-
-
-@pytest.mark.parametrize("name", ["pairs", "sp_mine"])
-def test_a_name_that_is_taken_is_refused(corpora, name) -> None:
-    with pytest.raises(InputError, match=f"{name}, which corpora"):
-        rankings_of({name: ENTRY}, corpora, "upstream")
+@pytest.mark.parametrize(
+    ("name", "entry", "words"),
+    [
+        ("mine", 5, r"rankings\.mine"),
+        ("pairs", ENTRY, "pairs, which corpora"),
+        ("sp_mine", ENTRY, "sp_mine, which corpora"),
+    ],
+)
+def test_an_entry_or_a_name_that_will_not_do_is_refused(corpora, name, entry, words) -> None:
+    with pytest.raises(InputError, match=words):
+        rankings_of({name: entry}, corpora, "upstream")
 
 
 def test_pairs_with_classes_alone_are_refused(corpora) -> None:
@@ -150,9 +144,6 @@ def test_pairs_with_classes_alone_are_refused(corpora) -> None:
 def test_corpora_that_are_not_there_are_said(make_corpus) -> None:
     with pytest.raises(InputError, match=r"rank\.pairs\n.*\(nothing\)"):
         ranking_of([make_corpus()])
+    corpora = [corpus_of_pairs(make_corpus()), make_corpus(language="en")]
     with pytest.raises(InputError, match=r"rank\.vocabulary\n.*\(nothing\)"):
-        ranking_of(
-            [corpus_of_pairs(make_corpus()), make_corpus(language="en")],
-            task="word_ranking",
-            vocabulary="none",
-        )
+        ranking_of(corpora, task="word_ranking", vocabulary="none")

@@ -4,19 +4,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from conftest import caption, opinion
+from conftest import opinion
 from hypothesis import given
 from hypothesis import strategies as st
 
 from builders.sampling.folds import FOLDS, assign, choose, folds, same_text
 from corpora_recipes.records import Example
-
-
-def test_parts_of_the_source_stay() -> None:
-    examples = [opinion(n, s) for s in ("train", "validation", "test") for n in range(5)]
-    splits, of_fold = assign(examples, 1, "sent", trained=True)
-    assert splits == {example.id: example.split for example in examples}
-    assert of_fold == {}
 
 
 @pytest.mark.parametrize(
@@ -42,11 +35,12 @@ def test_of_one_part_or_none_there_are_folds(split) -> None:
     assert by_class == {(k, c): 3 for k in range(FOLDS) for c in ("negative", "positive")}
 
 
-def test_where_nothing_is_trained_all_is_test() -> None:
-    examples = [caption(n, split="train") for n in range(4)]
-    splits, of_fold = assign(examples, 1, "sts", trained=False)
-    assert set(splits.values()) == {"test"}
-    assert of_fold == {}
+def test_parts_of_the_source_stay_and_where_nothing_is_trained_all_is_test() -> None:
+    examples = [opinion(n, s) for s in ("train", "validation", "test") for n in range(5)]
+    splits = {example.id: example.split for example in examples}
+    assert assign(examples, 1, "sent", trained=True) == (splits, {})
+    tested = assign(examples, 1, "sent", trained=False)
+    assert tested == (dict.fromkeys(splits, "test"), {})
 
 
 @given(
@@ -107,14 +101,7 @@ def test_a_text_stays_where_it_is_tested() -> None:
         pair("4", "It snowed", "We left", "cause", "train"),
     ]
     chosen, left_out = choose(examples, once=True, least_in_class=0)
-    assert ids(chosen) == ["2", "4"]
-    assert left_out == {"repeated_text": 2}
-
-
-@pytest.mark.parametrize("step", [1, -1])
-def test_of_the_same_part_the_first_id_stays_and_order_is_kept(step: int) -> None:
-    examples = [pair("b", "x", "y"), pair("c", "z", "y"), pair("a", "x", "y")][::step]
-    assert ids(choose(examples, once=True, least_in_class=0)[0]) == ["c", "a"][::step]
+    assert (ids(chosen), left_out) == (["2", "4"], {"repeated_text": 2})
 
 
 def test_rare_classes_are_counted_after_repeated_texts() -> None:
@@ -124,3 +111,9 @@ def test_rare_classes_are_counted_after_repeated_texts() -> None:
     chosen, left_out = choose([*examples, repeated], once=True, least_in_class=10)
     assert {example.label for example in chosen} == {"cause"}
     assert left_out == {"repeated_text": 1, "rare_class": 9}
+
+
+@pytest.mark.parametrize("step", [1, -1])
+def test_of_the_same_part_the_first_id_stays_and_order_is_kept(step: int) -> None:
+    examples = [pair("b", "x", "y"), pair("c", "z", "y"), pair("a", "x", "y")][::step]
+    assert ids(choose(examples, once=True, least_in_class=0)[0]) == ["c", "a"][::step]

@@ -35,16 +35,8 @@ def passages(count: int, topics: int = 3) -> list[Passage]:
     return [passage(f"d{i}", (f"t{i % topics}", "all"), (f"Frase {i}.",)) for i in range(count)]
 
 
-def any_fits(taker: Passage, donor: Passage) -> bool:
-    return True
-
-
-def ordered(items: list[Passage]) -> list[Passage]:
-    return in_keyed_order(items, DRAW, "select")
-
-
 def ids(items: list[Passage]) -> list[str]:
-    return [item.id for item in ordered(items)]
+    return [item.id for item in in_keyed_order(items, DRAW, "select")]
 
 
 @given(st.integers(0, 60), st.integers(1, 5))
@@ -89,7 +81,7 @@ def test_one_donor_less_changes_few_matches() -> None:
 
     def match(donors: list[Passage]) -> list[Passage | None]:
         ring = Donors(donors, DRAW)
-        return [ring.take(taker, any_fits) for taker in takers]
+        return [ring.take(taker, lambda *_: True) for taker in takers]
 
     donors = passages(600)
     before, after = match(donors), match(donors[1:])
@@ -97,17 +89,13 @@ def test_one_donor_less_changes_few_matches() -> None:
 
 
 def test_same_topic_takes_the_rarest_shared_topic() -> None:
-    donors = [
-        passage("common", ("all",)),
-        passage("rare", ("all", "volcanes")),
-        passage("other", ("peces",)),
-    ]
+    topics = {"common": ("all",), "rare": ("all", "volcanes"), "other": ("peces",)}
+    donors = [passage(name, of_one) for name, of_one in topics.items()]
     ring = Donors(donors, DRAW)
     taker = passage("x", ("all", "volcanes"))
-    found = [ring.take_same_topic(taker, any_fits) for _ in range(3)]
-    assert found[0] == donors[1]
-    assert found[1:] == [donors[0], None]
-    assert ring.take(taker, any_fits) == donors[2]
+    taken = [ring.take_same_topic(taker, lambda *_: True) for _ in range(3)]
+    assert taken == [donors[1], donors[0], None]
+    assert ring.take(taker, lambda *_: True) == donors[2]
 
 
 @given(st.lists(st.integers(0, 6), max_size=30), st.integers(0, 60), st.integers(0, 30))
@@ -119,7 +107,7 @@ def test_low_ranks_are_kept_whole_and_in_parts(films: list[int], need: int, cut:
     ]
     kept = first_ranks(items, {"train": need})
     assert len(kept) >= min(need, len(items))
-    assert [p.rank for p in ordered(items)] == sorted(p.rank for p in items)
+    assert [p.rank for p in in_keyed_order(items, DRAW, "select")] == sorted(p.rank for p in items)
     highest = max((p.rank for p in kept), default=-1)
     assert kept == [p for p in items if p.rank <= highest]
     assert sum(p.rank < highest for p in kept) < max(need, 1)

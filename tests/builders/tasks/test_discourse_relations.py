@@ -54,52 +54,31 @@ def test_binary_trees_stay_as_they_are():
 
 def test_the_nucleus_is_left_and_the_order_is_kept():
     root = left("Preparación", leaf(0), right("Causa", leaf(1), many("Lista", leaf(2), leaf(3))))
-    columns = ("label", "order", "left", "right")
-    places = ("left_first", "left_last", "right_first", "right_last")
     made = instances(tree_of(root))
-    assert [(*(i[c] for c in columns), *(i[p] for p in places)) for i in made] == [
-        ("NS-Preparación", "SN", ["edu 1", "edu 2", "edu 3"], ["edu 0"], 1, 3, 0, 0),
-        ("NS-Causa", "NS", ["edu 1"], ["edu 2", "edu 3"], 1, 1, 2, 3),
-        ("NN-Lista", "NN", ["edu 2"], ["edu 3"], 2, 2, 3, 3),
+    assert [tuple(row[name] for name in COLUMNS) for row in made] == [
+        ("NS-Preparación", "SN", 1, 3, 0, 0),
+        ("NS-Causa", "NS", 1, 1, 2, 3),
+        ("NN-Lista", "NN", 2, 2, 3, 3),
     ]
-    assert [i["relation"] for i in made] == ["Preparación", "Causa", "Lista"]
-    assert made[0].keys() == {"relation", *columns, *places}
+    assert (made[0]["left"], made[0]["right"]) == (["edu 1", "edu 2", "edu 3"], ["edu 0"])
+    assert [row["relation"] for row in made] == ["Preparación", "Causa", "Lista"]
+    assert made[0].keys() == {"relation", "left", "right", *COLUMNS}
 
 
-@pytest.mark.parametrize(
-    ("name", "first", "middle", "last"),
-    [
-        (
-            "train/ed90001",
-            ("NS-Preparación", "SN", 1, 15, 0, 0),
-            ("NN-Lista", "NN", 6, 6, 7, 9),
-            ("NN-Lista", "NN", 13, 13, 14, 14),
-        ),
-        (
-            "test/annotator-a/ec90003",
-            ("NS-Preparación", "SN", 1, 14, 0, 0),
-            ("NS-Elaboración", "NS", 5, 5, 6, 8),
-            ("NS-Unless", "NS", 13, 13, 14, 14),
-        ),
-    ],
-)
-def test_sample(name, first, middle, last):
-    tree = read_rs3(SAMPLE / f"{name}.rs3")[0]
-    made = instances(tree)
-    assert len(made) == len(tree.edus) - 1
-    for place, expected in ((0, first), (len(made) // 2, middle), (-1, last)):
-        i = made[place]
-        places = (i["left_first"], i["left_last"], i["right_first"], i["right_last"])
-        assert (i["label"], i["order"], *places) == expected
+COLUMNS = ("label", "order", "left_first", "left_last", "right_first", "right_last")
 
 
 def test_sample_gives_200_instances_of_215_edus():
-    trees = [read_rs3(path)[0] for path in sorted(SAMPLE.rglob("*.rs3"))]
-    made = [instances(tree) for tree in trees]
-    assert [len(m) for m in made] == [len(tree.edus) - 1 for tree in trees]
-    assert sum(map(len, made)) == 200
-    assert made[0][-1]["left"] == ["en cambio, las puestas de sol son azules,"]
-    assert made[0][-1]["right"] == ["ya que el polvo dispersa la luz al revés que nuestro aire."]
+    trees = {path.stem: read_rs3(path)[0] for path in sorted(SAMPLE.rglob("*.rs3"))}
+    made = {name: instances(tree) for name, tree in trees.items()}
+    assert all(len(made[name]) == len(tree.edus) - 1 for name, tree in trees.items())
+    assert sum(map(len, made.values())) == 200
+    first = next(iter(made.values()))[-1]
+    assert first["left"] == ["en cambio, las puestas de sol son azules,"]
+    assert first["right"] == ["ya que el polvo dispersa la luz al revés que nuestro aire."]
+    rows = made["ed90001"]
+    found = [tuple(row[name] for name in COLUMNS) for row in (rows[0], rows[len(rows) // 2])]
+    assert found == [("NS-Preparación", "SN", 1, 15, 0, 0), ("NN-Lista", "NN", 6, 6, 7, 9)]
 
 
 FORMS = st.recursive(

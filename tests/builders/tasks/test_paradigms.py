@@ -1,8 +1,6 @@
 """Clusters of terms: their rows, the language each is in, and what is refused."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -22,31 +20,18 @@ def corpus(make_corpus) -> Corpus:
     return replace(corpus_of_pairs(make_corpus()), datasets=datasets)
 
 
-def rows_of(folder: Path, name: str) -> list[dict[str, Any]]:
-    return pq.read_table(folder / name / "test-00000-of-00001.parquet").to_pylist()
-
-
 def test_a_row_is_a_cluster(tmp_path, corpus, write_records) -> None:
-    clusters = [
-        cluster("es", "tides", "pleamar", "bajamar", "Marea alta"),
-        cluster("es", "boats", "barca", "bote"),
-        cluster("sw", "days", "leo", "kesho", "ng'ombe wa leo"),
-        cluster("en", "tides", "ebb"),
-    ]
+    terms = ["pleamar", "bajamar", "Marea alta"]
+    clusters = [cluster("es", "tides", *terms), cluster("es", "boats", "barca", "bote")]
+    clusters += [cluster("sw", "days", "leo", "kesho"), cluster("en", "tides", "ebb")]
     report = build(corpus, write_records(clusters), tmp_path / "out", "upstream")
     assert [entry["rows"] for entry in report.values()] == [{"test": 2}, {"test": 1}]
     assert report["paralex_es"]["source_parts"] == {"all": 2}
-    (row,) = (r for r in rows_of(tmp_path / "out", "paralex_es") if r["cluster"] == "tides")
-    assert row == {
-        "id": "es/tides",
-        "terms": ["pleamar", "bajamar", "Marea alta"],
-        "document_id": "es/tides",
-        "cluster": "tides",
-        "source_split": "",
-        "also_in": [],
-        "split": "test",
-        "licence": "CC0 1.0",
-    }
+    rows = pq.read_table(tmp_path / "out" / "paralex_es").to_pylist()
+    (row,) = (row for row in rows if row["cluster"] == "tides")
+    names = {"id": "es/tides", "document_id": "es/tides", "cluster": "tides", "terms": terms}
+    stated = {"source_split": "", "also_in": [], "split": "test", "licence": "CC0 1.0"}
+    assert row == names | stated
     schema = pq.read_schema(tmp_path / "out" / "paralex_sw" / "test-00000-of-00001.parquet")
     assert (about_of(schema)["language"], about_of(schema)["collection"]) == ("sw", "sw")
 
