@@ -179,7 +179,8 @@ def shared_tasks(inputs: Inputs) -> list[SharedTask]:
     """
     scores = _chosen(inputs.scores)
     facts = [inputs.audit[dataset] for dataset in scores.dataset]
-    scores = scores[[bool(each.get("made")) and not each.get("edition_of") for each in facts]]
+    # With `loc`, as an empty list would choose columns.
+    scores = scores.loc[[bool(each.get("made")) and not each.get("edition_of") for each in facts]]
     made = [inputs.audit[dataset]["made"] for dataset in scores.dataset]
     probed = scores.dataset.isin([*inputs.datasets])
     sources = [tuple(how["from"]) if known else () for how, known in zip(made, probed, strict=True)]
