@@ -65,25 +65,6 @@ def test_sample() -> None:
     assert {e.score for e in examples if e.collection not in scores} == {None}
 
 
-def test_the_sample_is_built_as_the_original() -> None:
-    texts: dict[str, list[tuple[str, ...]]] = {}
-    for example in read(SAMPLE)[0]:
-        texts.setdefault(example.collection, []).append(example.texts)
-    for pairs, backgrounds in (
-        ("positive_sentences", ["background_sentences"]),
-        ("positive_words", ["basic_words"]),
-    ):
-        background = [text for name in backgrounds for (text,) in texts[name]]
-        assert len(set(background)) == len(background)
-        assert {text for pair in texts[pairs] for text in pair} <= set(background)
-        # Both orders of each pair, none twice.
-        assert {(b, a) for a, b in texts[pairs]} == set(texts[pairs])
-        assert len(set(texts[pairs])) == len(texts[pairs])
-    # Some sentences are tokenised in lower case and others are not.
-    (natural,) = (t for (t,) in texts["background_sentences"] if t.startswith('"Come in,"'))
-    assert natural == '"Come in," said the old man, "it is open."'
-
-
 def test_facts_name_the_files() -> None:
     files = [facts.file for facts in FACTS.collections.values()]
     assert len(files) == len(set(files)) == 18

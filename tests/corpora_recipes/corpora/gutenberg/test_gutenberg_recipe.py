@@ -81,17 +81,6 @@ class TestSample:
             ("900006", "test", 146),
         ]
 
-    def test_rows(self) -> None:
-        records = {r.id: r for r in read(SAMPLE)[0]}
-        first, last = records["900001"], records["900006"]
-        assert first.title == "EL CORREO DE LAS NIEVES"
-        assert first.conversations[0][3:5] == [
-            "Hasta la boca, no, señor. He llegado hasta el segundo disco, y allí me hundí hasta la "
-            "cintura.",
-            "¿Y se oía algo? ¿Un silbido, una campana, cualquier cosa?",
-        ]
-        assert last.conversations[0][1] == "¿Son las gallinas, Bartolo?"
-
     def test_nothing_but_speech_is_left(self) -> None:
         for record in read(SAMPLE)[0]:
             for turn in (turn for turns in record.conversations for turn in turns):

@@ -57,19 +57,6 @@ class TestSample:
         )
         assert first.split is None
 
-    def test_middle_has_sections(self) -> None:
-        middle = read(SAMPLE)[0][22]
-        assert middle.id == "resena-23"
-        assert [(s.heading, s.level, len(s.paragraphs[0])) for s in middle.sections] == [
-            ("", 1, 4),
-            ("Valoración", 2, 4),
-        ]
-
-    def test_last(self) -> None:
-        last = read(SAMPLE)[0][-1]
-        assert (last.id, last.title) == ("resena-40", "Sancocho de domingo")
-        assert last.sections[0].paragraphs[0][-1] == "Sobró para el lunes y nadie protestó."
-
 
 class TestForms:
     def test_three_forms_of_one_text(self, tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ from corpora_recipes.corpora.opensubtitles.lines import (
 )
 from corpora_recipes.fetching.sources import fetch, list_sources
 from corpora_recipes.reading import reading
-from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops
 from corpora_recipes.running.errors import InputError
@@ -99,28 +98,6 @@ class TestSample:
         assert [len(c) for c in first.conversations] == [60, 10]
         assert first.conversations[0][0] == "¿Quién sube tan tarde por la escalera?"
 
-    def test_middle_has_two_speakers_in_a_line_and_a_label(self) -> None:
-        middle = next(r for r in read(SAMPLE)[0] if r.id == "912047")
-        assert [len(c) for c in middle.conversations] == [64, 7]
-        (lines,) = [c for c in middle.conversations if "Debajo, detrás y en el suelo." in c]
-        at = lines.index("Debajo, detrás y en el suelo.")
-        assert lines[at - 1] == "¿Has mirado debajo?"
-        assert "¡Fuera de mi cocina hasta las dos!" in lines
-
-    def test_last(self) -> None:
-        last = read(SAMPLE)[0][-1]
-        assert last.id == "896570"
-        assert [len(c) for c in last.conversations] == [74]
-        assert last.conversations[-1][-1] == "Se lo firmo ahora mismo, présteme un papel."
-
-    def test_quota_is_a_subset_in_keyed_order(self) -> None:
-        def take(quota: int | None) -> list[str]:
-            mine = corpus(documents=quota)
-            parts = read_corpus(recipe.blocks(SAMPLE, mine), mine, None, 2)
-            return [r.id for records, _ in parts for r in records]
-
-        assert take(7) == take(None)[:7]
-
 
 class TestFacts:
     @pytest.mark.parametrize(
@@ -192,10 +169,6 @@ class TestArchive:
         with zipfile.ZipFile(raw / "raw" / "es.zip", "a") as archive:
             archive.writestr("README..txt", "x")
         assert [b.key for b in recipe.blocks(raw, corpus())] == ["77", "78"]
-
-    def test_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(InputError, match="fetch --only opensubtitles"):
-            recipe.blocks(tmp_path, corpus())
 
     def test_no_zip(self, tmp_path: Path) -> None:
         (tmp_path / "raw").mkdir()

@@ -75,12 +75,6 @@ def test_sample() -> None:
     assert by_id["vi/drinks"].texts == ("nước", "sữa", "bia", "nước cam")
 
 
-def test_the_sample_has_the_columns_of_the_real_file() -> None:
-    header = (SAMPLE / "ParaLex.csv").read_bytes().split(b"\r\n")[0].decode().split(",")
-    terms = [f"Term {number}" for number in range(1, 47)]
-    assert header == ["Language", "Comment", "Test label", *terms]
-
-
 def test_facts_name_46_languages() -> None:
     collections = FACTS.collections
     assert len(collections) == 46

@@ -1,7 +1,6 @@
 """Tests of the recipe of the RST Spanish Treebank: its sample, splits and drops."""
 
 import pickle
-import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -103,30 +102,6 @@ def test_sample_trees(sample):
     )
     # A list of five nuclei is one node.
     assert "Elaboración(5* Lista(6* 7* 8* 9* 10*))" in shape(trees["train/ed90001"].root)
-
-
-def test_sample_oddities(sample):
-    trees, _ = sample
-    assert trees["train/ec90001"].edus[:2] == [
-        "Precios y salarios – ¿un círculo o una espiral?",  # windows-1252, not declared
-        "Muchos manuales dan por segura la llamada “espiral inflacionaria”:",
-    ]
-    assert trees["train/me90007"].edus[0] == "Uso prudente de los antibióticos"  # iso-8859-1
-    # Line breaks and blanks inside a segment; ids out of order; a title outside the structure.
-    assert "\n  " in (SAMPLE / "train/me90002.rs3").read_text("utf-8")
-    assert (
-        trees["train/me90002"].edus[0] == "Efectos de una siesta breve en el personal de enfermería"
-    )
-    assert trees["train/ps90001"].edus[3] == "otros creen que lo refuerza."
-    assert trees["train/ma90001"].edus[0].startswith("Los babilonios")
-
-
-def test_sample_text_is_clean(sample):
-    trees, _ = sample
-    for tree in trees.values():
-        for edu in tree.edus:
-            assert not re.search("[\x00-\x1f\x7f-\x9f\ufffd]|  ", edu)
-            assert edu == edu.strip()
 
 
 # Blocks and records

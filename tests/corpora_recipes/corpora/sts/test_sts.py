@@ -89,20 +89,6 @@ def test_sample() -> None:
     ]
 
 
-def test_a_tokenised_sample_becomes_natural_and_the_rest_stays() -> None:
-    by_id = {example.id: example for example in read(SAMPLE)[0]}
-    assert by_id["2014/news/17"].texts[0] == (
-        "¿Por qué suben los precios de los alquileres? La asociación de inquilinos lo achaca a los "
-        "pisos turísticos."
-    )
-    assert by_id["2015/wikipedia/22"].texts[0].startswith('La "partida de los relojeros" fue')
-    assert "- hace 40 minutos El buque" in by_id["2014/news/19"].texts[0]
-    # A pair that the source has twice, with two scores.
-    again, before = by_id["2015/newswire/27"], by_id["2015/newswire/3"]
-    assert again.texts == before.texts
-    assert (before.score, again.score) == (2.6, 2.2)
-
-
 def test_2017_is_taken_as_it_stands(tmp_path: Path) -> None:
     pair = b"Un reloj , creo , de  pared .\tOtro reloj"
     inputs = {"STS2017.eval.v1.1/STS.input.track3.es-es.txt": pair}

@@ -10,7 +10,6 @@ from recipe_reading import read_all
 
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.facts import Source
-from corpora_recipes.reading.blocks import read_corpus
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
@@ -108,35 +107,6 @@ class TestSample:
         assert [len(p) for p in section.paragraphs] == [9]
         assert section.paragraphs[0][3].endswith("S. A. cerrada y luego abierta en bolsa).")
         assert first.split is None
-
-    def test_middle_has_two_paragraphs_of_hard_wrapped_lines(self) -> None:
-        middle = next(r for r in read(SAMPLE)[0] if r.id == "oai:repositorio.uchile.cl:sample/0001")
-        assert [len(p) for p in middle.sections[0].paragraphs] == [5, 6]
-        assert middle.sections[0].paragraphs[0][0] == (
-            "El diclofenaco es uno de los antiinflamatorios que con mayor frecuencia se detectan "
-            "en los efluentes urbanos, porque las plantas de tratamiento convencionales apenas lo "
-            "retienen."
-        )
-
-    def test_last(self) -> None:
-        last = read(SAMPLE)[0][-1]
-        assert last.id == "oai:repositorio.uchile.cl:sample/0068"
-        assert [len(p) for p in last.sections[0].paragraphs] == [3, 7]
-        assert last.sections[0].paragraphs[1][-1].endswith("según el pronóstico hidrológico.")
-
-    def test_no_degree_statement_nor_boilerplate_is_left(self) -> None:
-        for document in read(SAMPLE)[0]:
-            text = " ".join(s for p in document.sections[0].paragraphs for s in p)
-            assert not re.search("palabras clave|resumen:|para optar|para obtener el", text, re.I)
-            assert "\n" not in text
-
-    def test_quota_is_a_subset_in_keyed_order(self) -> None:
-        def take(quota: int | None) -> list[str]:
-            mine = Corpus("theses", "theses", "es", quota, 1, FACTS.options, {}, FACTS)
-            parts = read_corpus(recipe.blocks(SAMPLE, mine), mine, None, 2)
-            return [r.id for records, _ in parts for r in records]
-
-        assert take(20) == take(None)[:20]
 
 
 class TestFacts:
