@@ -268,13 +268,11 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
     if isinstance(block, Released):
         result.records.extend(_released(block, result.drops))
         return result
-    result.drops.seen["documents"] += 1 + block.others
     if block.others:
+        result.drops.seen["documents"] += block.others
         result.drops.dropped["documents", "duplicate_book"] += block.others
-    try:
+    with result.counting("documents"):
         result.records.append(_book(block, corpus.language.partition("-")[0], result.drops))
-    except Dropped as dropped:
-        result.drops.dropped["documents", dropped.reason] += 1
     return result
 
 
@@ -376,11 +374,9 @@ def _without_drops(
         if turn is not None:
             text = clean(turn.text)
             reason = turn.reason or _reason(text) or (None if is_language else "other_language")
-            drops.seen["turns"] += 1
-            if reason is None:
+            if drops.sift("turns", text, reason):
                 run.append(text)
                 continue
-            drops.dropped["turns", reason] += 1
         if len(run) == 1:
             drops.dropped["turns", "alone"] += 1
         elif run:

@@ -241,11 +241,8 @@ def _sentences(
     for text in texts:
         paragraphs.append([])
         for sentence in split_sentences(clean(text), language):
-            drops.seen[unit] += 1
             reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
-            if reason:
-                drops.dropped[unit, reason] += 1
-            paragraphs[-1].append(None if reason else sentence)
+            paragraphs[-1].append(drops.sift(unit, sentence, reason))
     return paragraphs
 
 

@@ -182,10 +182,7 @@ def _sentences(
     sentences: list[str | None] = []
     for paragraph in paragraphs(text, words):
         for sentence in tidy_sentences(clean(paragraph), rules.language):
-            drops.seen[unit] += 1
-            if reason := _reason(sentence, rules):
-                drops.dropped[unit, reason] += 1
-            sentences.append(None if reason else sentence)
+            sentences.append(drops.sift(unit, sentence, _reason(sentence, rules)))
     return sentences
 
 

@@ -128,9 +128,7 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -
         holes: whether words may be missing in it.
     """
     if len(text) > LONGEST_PARAGRAPH:
-        drops.seen["sentences"] += 1
-        drops.dropped["sentences", "overlong"] += 1
-        return [None]
+        return [drops.sift("sentences", text, "overlong")]
     suspect = hollow = False
     if not plain:
         suspect = _is_suspect(text)
