@@ -141,12 +141,10 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             mirrors.insert(0, mirrors.pop(urls.index(url)))
         time.sleep(corpus.options["delay_seconds"])
     if len(missing) > max(1, MOST_MISSING * len(ids)):
-        raise InputError(
-            ", ".join(corpus.options["books_urls"]),
-            f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists",
-            f"{len(missing):,} missing: {', '.join(map(str, missing))}",
-            "run fetch again later, which asks for these only; or add one to `books_urls`",
-        )
+        expected = f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists"
+        found = f"{len(missing):,} missing: {', '.join(map(str, missing))}"
+        todo = "run fetch again later, which asks for these only; or add one to `books_urls`"
+        raise InputError(", ".join(corpus.options["books_urls"]), expected, found, todo)
     if missing:
         tqdm.write(f"{len(missing):,} of {len(ids):,} books are missing", file=sys.stderr)
     note_digests(out, sorted(path.name for path in out.glob("pg*.txt")))
@@ -203,12 +201,9 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
         expected = "books (pg<number>.txt, <number>-0.txt …), or train.txt, dev.txt and test.txt"
         raise no_files(corpus, raw, expected)
     if files and corpus.language.partition("-")[0] != "es":
-        raise ParamsError(
-            f"{corpus.where}.corpus.language",
-            "es: the rules that separate speech from narration are for Spanish books",
-            corpus.language,
-            "for other languages use the released files, train.txt, dev.txt and test.txt",
-        )
+        expected = "es: the rules that separate speech from narration are for Spanish books"
+        todo = "for other languages use the released files, train.txt, dev.txt and test.txt"
+        raise ParamsError(f"{corpus.where}.corpus.language", expected, corpus.language, todo)
     splits = assign_splits(sorted(files), _read_lists(raw / FOLDER), corpus)
     books = [Book(i, paths[0], splits[i], len(paths) - 1) for i, paths in sorted(files.items())]
     return [*books, *released]

@@ -46,13 +46,7 @@ SECTION_KEYS = ("heading", "level", "paragraphs")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block: a whole .gz file, or one row group of a .parquet file.
-
-    Attributes:
-        key: the file's name in the folder and ``group``.
-        path: the file.
-        group: number of the row group; else 0.
-    """
+    """A block: a whole .gz file, or one row group (of number ``group``) of a .parquet file."""
 
     key: str
     path: Path

@@ -181,8 +181,8 @@ def _sentences(
     """Split a text into sentences, with None in place of those that cannot be used."""
     sentences: list[str | None] = []
     for paragraph in paragraphs(text, words):
-        for sentence in tidy_sentences(clean(paragraph), rules.language):
-            sentences.append(drops.sift(unit, sentence, _reason(sentence, rules)))
+        split = tidy_sentences(clean(paragraph), rules.language)
+        sentences += [drops.sift(unit, sentence, _reason(sentence, rules)) for sentence in split]
     return sentences
 
 
