@@ -12,7 +12,6 @@ from recipe_reading import read_all
 
 from corpora_recipes.corpora.jsonl import recipe
 from corpora_recipes.fetching import sources
-from corpora_recipes.formats import json_lines
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
@@ -166,14 +165,6 @@ class TestErrors:
         assert error.value.where == f"{tmp_path / 'd.jsonl'}, line 3"
         assert message in str(error.value)
 
-    def test_line_number_in_a_later_block(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(json_lines, "BLOCK_BYTES", 64)
-        write(tmp_path, *[{**GOOD, "id": str(n)} for n in range(50)], {"id": "x"}, GOOD)
-        with pytest.raises(InputError, match=r"d\.jsonl, line 51\n"):
-            read(tmp_path)
-
     def test_parquet_row(self, tmp_path: Path) -> None:
         table = pa.Table.from_pylist([GOOD] * 3 + [{"id": None, "text": "x"}])
         pq.write_table(table, tmp_path / "d.parquet", row_group_size=3)
@@ -193,28 +184,6 @@ class TestErrors:
             (tmp_path / "d.jsonl.gz").write_bytes(damaged)
             with pytest.raises(InputError):
                 read(tmp_path)
-
-    def test_truncated_gzip(self, tmp_path: Path) -> None:
-        data = gzip.compress(json.dumps(GOOD).encode() * 50)
-        (tmp_path / "d.jsonl.gz").write_bytes(data[:-9])
-        with pytest.raises(InputError, match="a whole gzip file"):
-            read(tmp_path)
-
-    def test_damaged_page_of_a_parquet_file(self, tmp_path: Path) -> None:
-        rows = [{"id": str(n), "text": "Una frase. " * n} for n in range(200)]
-        path = tmp_path / "d.parquet"
-        pq.write_table(pa.Table.from_pylist(rows), path, compression="zstd")
-        data = bytearray(path.read_bytes())
-        data[40:400] = bytes(360)
-        path.write_bytes(data)
-        with pytest.raises(InputError, match="a whole Parquet file"):
-            read(tmp_path)
-
-    def test_not_utf8(self, tmp_path: Path) -> None:
-        line = json.dumps({**GOOD, "title": "Camión"}, ensure_ascii=False)
-        (tmp_path / "d.jsonl").write_bytes(b"\n" + line.encode("latin-1"))
-        with pytest.raises(InputError, match=r"line 2\n  expected: UTF-8"):
-            read(tmp_path)
 
     @pytest.mark.parametrize("name", ["d.jsonl", "d.txt"])
     def test_nothing(self, tmp_path: Path, name: str) -> None:
