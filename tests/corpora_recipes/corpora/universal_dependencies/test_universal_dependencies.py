@@ -82,18 +82,10 @@ def test_sample() -> None:
     by_id = {record.id: record for record in records}
     first = by_id["es_gsd/train/barrio-1"]
     assert first.text == "La vecina del ático riega las plantas del patio cada mañana."
-    assert (first.treebank, first.document_id, first.licence) == (
-        "es_gsd",
-        "es_gsd/train/barrio",
-        "CC BY-SA 4.0",
-    )
-    assert [(token.form, token.words) for token in first.tokens if token.words > 1] == [
-        ("del", 2),
-        ("del", 2),
-    ]
+    assert (first.treebank, first.licence) == ("es_gsd", "CC BY-SA 4.0")
+    assert first.document_id == "es_gsd/train/barrio"
+    assert [token.form for token in first.tokens if token.words == 2] == ["del", "del"]
     assert len({record.document_id for record in records}) == 30
-    gapped = next(record for record in records if "Pedro, un té" in record.text)
-    assert [word.form for word in gapped.words][5:8] == ["Pedro", ",", "un"]
     for record in records:
         assert record.text == text_of(record.tokens)
         assert [word.head for word in record.words].count(0) == 1
@@ -199,10 +191,6 @@ def test_a_treebank_with_only_a_test_part_is_test_beside_others(tmp_path) -> Non
             [f"d{n // 2}" for n in range(20)],
         ),
         ([lines(f"F {n}", f"dev-s{n}") for n in range(20)], [f"dev-s{n}" for n in range(20)]),
-        (
-            [lines(f"F {n}", f"d{n % 9}-{n}") for n in range(18)],
-            [f"d{n % 9}-{n}" for n in range(18)],
-        ),
         # A comment in the middle of a file says nothing of what precedes it.
         ([lines("Una", "tut-1"), lines("Dos", "tut-2", document="Wiki")], ["tut-1", "tut-2"]),
         ([lines("Una"), lines("Dos")], ["@1", "@2"]),
