@@ -8,7 +8,6 @@ from conftest import corpus_of, read_blocks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from corpora_recipes.corpora.evalrank import recipe
 from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
@@ -117,12 +116,6 @@ def test_lines_that_are_not_evalranks(
         read(write(tmp_path, name, f"{good}\n{line}\n"))
     assert error.value.where == f"{tmp_path / name}, line 2"
     assert message in error.value.expected
-
-
-def test_a_file_is_enough(tmp_path: Path) -> None:
-    write(tmp_path, "word_similarity/EN-UNKNOWN-9.txt", "a b 1\n")
-    write(tmp_path, SCORED, "a b 1\n")
-    assert [block.key for block in recipe.blocks(tmp_path, CORPUS)] == [SCORED]
 
 
 WORD = st.text(st.characters(categories=("Ll",)), min_size=1)

@@ -64,12 +64,8 @@ def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
     [
         ("\tLlueve\n", 1, "no pair_ID, sentence_A"),
         (HEADER.replace("_judgement", ""), 1, "no entailment_judgement"),
-        (HEADER + "1\tLlueve\tNieva\t2.5\n", 2, "5 fields between tabs"),
         (HEADER + "1\tLlueve\tNieva\t2.5\tNeutral\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
-        (HEADER + "1\tLlueve\tNieva\t2.5\t\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
         (HEADER + "1\tLlueve\tNieva\t5.1\tNEUTRAL\n", 2, "a score from 1 to 5"),
-        (HEADER + "1\tLlueve\tNieva\t0.9\tNEUTRAL\n", 2, "a score from 1 to 5"),
-        (HEADER + "1\tLlueve\tNieva\t\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the column pair_ID"),
     ],
 )
@@ -78,8 +74,3 @@ def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: 
         read(write(tmp_path, text))
     assert error.value.where == f"{tmp_path / 'SICK_trial.txt'}, line {line}"
     assert message in str(error.value)
-
-
-def test_a_part_is_enough(tmp_path: Path) -> None:
-    write(tmp_path, HEADER + "3\tUn gato\tUn perro\t2.0\tNEUTRAL\n", "SICK_test.txt")
-    assert [(e.id, e.split) for e in read(tmp_path)[0]] == [("pairs/test/3", "test")]

@@ -117,11 +117,6 @@ def test_bad_lines(tmp_path: Path, data: str | bytes, where: str, expected: str,
     assert found in raised.value.found
 
 
-def test_one_file_is_enough(tmp_path: Path):
-    (tmp_path / "test.txt").write_text("HUM:ind ¿ Quien ?\n", "utf-8")
-    assert [block.key for block in blocks(tmp_path, CORPUS)] == ["test.txt"]
-
-
 @given(
     st.lists(
         st.tuples(

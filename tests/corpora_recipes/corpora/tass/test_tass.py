@@ -112,10 +112,7 @@ def test_a_mark_that_never_closes_swallows_nothing(task1):
 
 
 def test_marks_around_a_whole_tweet_belong_to_it_in_task_1(task1):
-    assert texts(task1('1\t"Hola"\tP\n2\t"Él ""dijo"" que no"\tN\n')) == [
-        '"Hola"',
-        '"Él ""dijo"" que no"',
-    ]
+    assert texts(task1('1\t"Él ""dijo"" que no"\tN\n')) == ['"Él ""dijo"" que no"']
 
 
 @pytest.mark.parametrize(
@@ -124,9 +121,7 @@ def test_marks_around_a_whole_tweet_belong_to_it_in_task_1(task1):
         ('"Hola  y adiós"', "Hola y adiós"),
         ('"""Hola"", dijo"', '"Hola", dijo'),
         ('"Hola', '"Hola'),
-        ('Hola"', 'Hola"'),
         ('"Hola" y "adiós"', '"Hola" y "adiós"'),
-        ('"Hola ""y adiós"', '"Hola ""y adiós"'[1:-1].replace('""', '"')),
         ('"Hola "y adiós"', '"Hola "y adiós"'),
         ('Dijo "sí"', 'Dijo "sí"'),
     ],
@@ -173,9 +168,7 @@ def test_tweets_and_labels_of_the_test_part_are_joined_by_id(tmp_path):
         ("1\tHola\n2\tVale\n", "1\tN\n", "id '2'"),
         ("1\tHola\n", "1\tN\n2\tP\n", "none for 1 of them, such as that of id '2'"),
         ("1\tHola\n1\tVale\n", "1\tN\n2\tP\n", "id '1' again"),
-        ("1\tHola\n1\tVale\n", "1\tN\n", "id '1' again"),
         ("1\tHola\n1\tVale\n", "1\tN\n1\tP\n", "line 2"),
-        ("1\tHola\n", "1\tN\tP\n", "1\\tN\\tP"),
         ("1\tHola\n", "1\tmal\n", "'mal'"),
     ],
 )
@@ -207,15 +200,13 @@ def test_a_tweet_without_text_is_dropped_and_counted(task2):
     assert drops.dropped == {("examples", "empty_text"): 2}
 
 
-def test_tweets_are_put_on_one_line_into_nfc_and_lose_entities(task1):
-    tweet = "Que\u0301  pasa\xa0@ana_x &amp; co. 👩\u200d🚒 https://t.co/Ab1"
-    assert texts(task1(f"1\t{tweet} \tP\n")) == [
-        "Qué pasa @ana_x & co. 👩\u200d🚒 https://t.co/Ab1"
-    ]
-
-
-def test_c1_controls_become_the_characters_of_windows_1252(task1):
-    assert texts(task1("1\tVino. \x97Ya\x85 y \x93ese\x94\x81\tP\n")) == ["Vino. —Ya… y “ese”"]
+def test_tweets_are_put_on_one_line_and_lose_entities_and_c1_controls(task1):
+    tweets = {
+        "Que\u0301  pasa\xa0@ana_x &amp; co. https://t.co/1": "Qué pasa @ana_x & co. https://t.co/1",
+        "Vino. \x97Ya\x85 y \x93ese\x94\x81": "Vino. —Ya… y “ese”",
+    }
+    table = "".join(f"{n}\t{tweet} \tP\n" for n, tweet in enumerate(tweets))
+    assert texts(task1(table)) == list(tweets.values())
 
 
 def test_a_c1_control_at_the_end_of_a_tweet_is_no_blank(tmp_path, task1, task2):
@@ -235,10 +226,7 @@ def test_a_folder_around_the_parts_and_what_packing_programs_leave(tmp_path):
     ("table", "place", "found"),
     [
         ("id\ttweet\temotion \n1\tHola\tjoy \n", "line 1", "label"),
-        ("1\tHola\tjoy \n", "line 1", "id, tweet, label"),
-        (HEADER + "1\tHola\tjoy \n2\tHola\n", "line 3", "2 in"),
         (HEADER + "1\tHola\thappiness \n", "line 2", "'happiness '"),
-        (HEADER + "1\tHola\t \n", "line 2", "' '"),
         (HEADER + " \tHola\tjoy \n", "line 2", "none"),
         (HEADER.encode() + "1\tadiós\tjoy \n2\tadiós\tjoy \n".encode("latin-1"), "line 2", "0xf3"),
     ],
@@ -248,11 +236,6 @@ def test_bad_tables(task2, table, place, found):
         task2(table)
     assert error.value.where.endswith(f"train.tsv, {place}")
     assert found in str(error.value)
-
-
-def test_a_label_of_the_other_task(task1):
-    with pytest.raises(InputError, match="NEU, N, P"):
-        task1("1\tHola\tjoy\n")
 
 
 def test_files_that_are_no_tables_are_ignored(tmp_path):
@@ -270,13 +253,6 @@ def test_archives_without_a_table(tmp_path, archive):
     with pytest.raises(InputError, match="none in the archive") as error:
         blocks(tmp_path, CORPUS)
     assert error.value.where == str(tmp_path / archive)
-
-
-def test_a_table_of_an_unknown_country_in_the_test_part(tmp_path):
-    pack(tmp_path / TEST_TWEETS, {"Test1.1/CL.tsv": "1\tHola\n"})
-    pack(tmp_path / TEST_LABELS, {"cl.tsv": "1\tN\n"})
-    with pytest.raises(InputError, match=r"CL\.tsv"):
-        blocks(tmp_path, CORPUS)
 
 
 @pytest.mark.parametrize("name", ["train/cl.tsv", "test/es.tsv", "train/es-2.tsv"])

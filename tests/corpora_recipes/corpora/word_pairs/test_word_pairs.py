@@ -75,22 +75,9 @@ def test_each_separator(tmp_path: Path) -> None:
     assert drops.seen == {"examples": 4}
 
 
-def test_words_are_in_lower_case_and_nfc(tmp_path: Path) -> None:
-    assert words(write(tmp_path, "NIN\u0303O\tChico\n")) == [("niño", "chico")]
-
-
 def test_scores(tmp_path: Path) -> None:
     examples, _ = read(write(tmp_path, "coche\tauto\t9.5\ncoche,tren,3\ncoche viaje 0\n"))
     assert [example.score for example in examples] == [9.5, 3.0, 0.0]
-
-
-def test_files_with_scores_and_without(tmp_path: Path) -> None:
-    write(tmp_path, "coche,auto\n", "a.csv")
-    examples, _ = read(write(tmp_path, "tren ferrocarril 9\n", "b.txt"))
-    assert [(e.id, e.score) for e in examples] == [
-        ("pairs/a.csv/1", None),
-        ("pairs/b.txt/1", 9.0),
-    ]
 
 
 def test_drops_are_counted(tmp_path: Path) -> None:

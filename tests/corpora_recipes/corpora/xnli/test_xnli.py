@@ -29,15 +29,8 @@ def read_all(raw: Path, language: str = "es") -> tuple[dict[str, Example], Drops
 
 
 def line(**values: str) -> str:
-    fields = {
-        "language": "es",
-        "gold_label": "neutral",
-        "sentence1": "Llueve.",
-        "sentence2": "Es lunes.",
-        "promptID": "1",
-        "pairID": "1",
-        "genre": "travel",
-    }
+    fields = {"language": "es", "gold_label": "neutral", "promptID": "1", "pairID": "1"}
+    fields |= {"sentence1": "Llueve.", "sentence2": "Es lunes.", "genre": "travel"}
     return "\t".join((fields | values).get(column, "") for column in COLUMNS)
 
 

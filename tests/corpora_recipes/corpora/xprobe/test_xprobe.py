@@ -60,16 +60,9 @@ def test_sample_counts(sample: list[Example]):
 
 
 def test_sample_rows(sample: list[Example]):
-    assert sample[0] == Example(
-        "sentence_length/tr/1",
-        "sentence_length",
-        ("Una maestra jubilada donó su colección de mapas a la biblioteca.",),
-        "tokens_9_to_12",
-        None,
-        "sentence_length/tr/1",
-        {},
-        "train",
-    )
+    key, task = "sentence_length/tr/1", "sentence_length"
+    texts = ("Una maestra jubilada donó su colección de mapas a la biblioteca.",)
+    assert sample[0] == Example(key, task, texts, "tokens_9_to_12", None, key, {}, "train")
     last = sample[-1]
     assert (last.id, last.label, last.split) == ("coordination_inversion/te/16", "inverted", "test")
 
@@ -154,13 +147,10 @@ def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):
     [
         ("bigram_shift/va", "Sí .\tO\nNo .\tX\n", 2, "a label among I, O", "'X'"),
         ("bigram_shift/va", "O\tSí .\n", 1, "a label among I, O", "'Sí .'"),
-        ("tree_depth/va", "Sí .\t8\n", 1, "a label among 3, 4, 5, 6, 7", "'8'"),
         ("word_content/va", "Sí .\t\n", 1, "a label", "''"),
-        ("word_content/va", "ve\tAna ve .\n", 1, "one of the sentence's tokens", "'Ana ve .'"),
         ("word_content/va", "La casa .\tcas\n", 1, "one of the sentence's tokens", "'cas'"),
         ("bigram_shift/va", "Sí .\tO\nNo .\n", 2, "a sentence, a tab and a label", "0 tabs"),
         ("bigram_shift/va", "te\tO\tSí .\n", 1, "a sentence, a tab and a label", "2 tabs"),
-        ("bigram_shift/va", b"S\xc3\xad .\tO\nS\xed .\tO\n", 2, "UTF-8", "0xed"),
     ],
 )
 def test_bad_lines(
