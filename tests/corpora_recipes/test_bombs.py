@@ -314,11 +314,8 @@ def test_a_bomb(
     assert reader.stdin
     assert reader.stdout
     try:
-        print(
-            json.dumps([recipe, str(raw), str(out), LOWER.get(make, {})]),
-            file=reader.stdin,
-            flush=True,
-        )
+        request = json.dumps([recipe, str(raw), str(out), LOWER.get(make, {})])
+        print(request, file=reader.stdin, flush=True)
         answer = reader.stdout.readline().strip()
     finally:
         for path in raw.rglob("*"):

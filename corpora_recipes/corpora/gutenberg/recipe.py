@@ -293,9 +293,6 @@ def decode(path: Path) -> str:
 
     The encoding is UTF-8 if the bytes are valid UTF-8, else the one that the header states, else
     ISO-8859-1, or Windows-1252 if there are bytes that are control characters in ISO-8859-1.
-
-    Raises:
-        InputError: the bytes are not valid in that encoding, or the encoding is unknown.
     """
     data = read_whole(path, LARGEST_TEXT)
     try:

@@ -79,13 +79,10 @@ def _is_prose(line: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The heading of a section.
+    """The heading of a section (level 2) or a subsection (3 …), without its number.
 
-    Attributes:
-        text: without its number, not all in capitals.
-        level: 2 for a section, 3 for a subsection …
-        number: the number of the section that it belongs to or is, "" without one.
-        is_lettered: whether letters number it ("A.1"), as in appendices.
+    ``number`` is that of the section that it belongs to or is, "" without one, or a letter, as in
+    appendices.
     """
 
     text: str

@@ -182,8 +182,7 @@ def fault(
         first: whether it begins a paragraph.
         last: whether it ends one. Otherwise the splitter found another sentence after it.
         suspect: False if its paragraph contains no character that only damage leaves.
-        hollow: False if its paragraph contains no place where something is missing between
-            punctuation marks or words.
+        hollow: False if nothing is missing in its paragraph between punctuation marks or words.
 
     Returns:
         "unrendered_template", "formula", "markup_left", a reason of text.damage, "hole"
