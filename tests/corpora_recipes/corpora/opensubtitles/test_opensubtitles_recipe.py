@@ -164,7 +164,7 @@ class TestArchive:
 
 
 class TestFilms:
-    def one(self, tmp_path: Path, data: str | bytes) -> dict[str, int]:
+    def reasons(self, tmp_path: Path, data: str | bytes) -> dict[str, int]:
         _, drops = read(pack(tmp_path, {"1987/77/1.xml": data}))
         dropped: dict[str, int] = drops["documents"]["dropped"]
         return dropped
@@ -180,7 +180,7 @@ class TestFilms:
         ],
     )
     def test_malformed(self, tmp_path: Path, data: bytes) -> None:
-        assert self.one(tmp_path, data) == {"malformed_xml": 1}
+        assert self.reasons(tmp_path, data) == {"malformed_xml": 1}
 
     def test_entities_are_not_resolved(self, tmp_path: Path) -> None:
         (tmp_path / "secret").write_text("secreto")
@@ -193,16 +193,16 @@ class TestFilms:
 
     def test_other_language(self, tmp_path: Path) -> None:
         lines = ["Who left the door open tonight?", "It was not me, I have only just come home."]
-        assert self.one(tmp_path, raw_file(lines)) == {"other_language": 1}
+        assert self.reasons(tmp_path, raw_file(lines)) == {"other_language": 1}
         pack(tmp_path, {"1987/77/1.xml": raw_file(lines)}, "raw/en.zip")
         assert read(tmp_path, corpus("en"))[0][0].conversations == [lines]
 
     def test_capitals(self, tmp_path: Path) -> None:
-        assert self.one(tmp_path, raw_file([t.upper() for t in TALK])) == {"capitals": 1}
+        assert self.reasons(tmp_path, raw_file([t.upper() for t in TALK])) == {"capitals": 1}
 
     def test_nothing_left(self, tmp_path: Path) -> None:
-        assert self.one(tmp_path, raw_file([f"♪ {t} ♪" for t in TALK])) == {"no_lines": 1}
-        assert self.one(tmp_path, "<document/>") == {"no_lines": 1}
+        assert self.reasons(tmp_path, raw_file([f"♪ {t} ♪" for t in TALK])) == {"no_lines": 1}
+        assert self.reasons(tmp_path, "<document/>") == {"no_lines": 1}
 
     def test_a_sentence_over_several_times(self, tmp_path: Path) -> None:
         data = (

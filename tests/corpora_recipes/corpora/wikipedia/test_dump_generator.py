@@ -3,8 +3,8 @@
 import bz2
 import subprocess
 import sys
-from itertools import groupby
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 from bench import dump_generator
@@ -12,7 +12,8 @@ from bench.dump_generator import SAMPLE, generate, read_header, read_pages
 from dump_writer import SamplePage, page_xml, write_dump
 
 from corpora_recipes.corpora.wikipedia.pages import parse_page
-from corpora_recipes.corpora.wikipedia.plan import index_path, read_site
+from corpora_recipes.corpora.wikipedia.pages import read_pages as block_pages
+from corpora_recipes.corpora.wikipedia.plan import index_path, list_blocks, read_site
 from corpora_recipes.running.errors import InputError
 
 NAME = "eswiki-20260101-pages-articles-multistream.xml.bz2"
@@ -59,25 +60,16 @@ def test_index_offsets_are_the_starts_of_streams_of_100_pages(tmp_path: Path) ->
     rows = index_rows(out)
     assert [int(row[1]) for row in rows] == list(range(1, 451))
     assert len({row[2] for row in rows}) == 450
+    # Reading compares the index with the streams, up to the last byte.
+    blocks = list_blocks(out)
+    streams = [stream for block in blocks for stream in block.streams]
+    assert [stream.pages for stream in streams] == [100, 100, 100, 100, 50]
+    assert [stream.offset for stream in streams] == sorted({int(row[0]) for row in rows})
+    titles = [parse_page(xml, block.site).title() for block in blocks for xml in block_pages(block)]
+    assert [escape(title, {'"': "&quot;"}).encode() for title in titles] == [row[2] for row in rows]
     data = out.read_bytes()
-    starts = []
-    pages = []
-    for offset, group in groupby(rows, key=lambda row: int(row[0])):
-        decompressor = bz2.BZ2Decompressor()
-        stream = decompressor.decompress(data[offset:])
-        assert decompressor.eof
-        starts.append((offset, len(data) - len(decompressor.unused_data)))
-        titles = [row[2] for row in group]
-        pages.append(len(titles))
-        assert stream.startswith(b"  <page>\n")
-        assert [
-            line[11:-8] for line in stream.split(b"\n") if line[:11] == b"    <title>"
-        ] == titles
-    assert pages == [100, 100, 100, 100, 50]
-    # Each ends where the next begins; before them stands the header, after them the footer.
-    assert [stop for _, stop in starts[:-1]] == [start for start, _ in starts[1:]]
-    assert bz2.decompress(data[: starts[0][0]]) == read_header(SAMPLE)
-    assert bz2.decompress(data[starts[-1][1] :]) == b"</mediawiki>\n"
+    assert bz2.decompress(data[: streams[0].offset]) == read_header(SAMPLE)
+    assert data.endswith(bz2.compress(b"</mediawiki>\n"))
 
 
 def test_two_runs_give_the_same_bytes_and_the_command_gives_them_too(tmp_path: Path) -> None:
