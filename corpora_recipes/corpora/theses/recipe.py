@@ -173,7 +173,7 @@ def window(blocks: Sequence[Page], corpus: Corpus) -> Window | None:
 
 
 def _created_after(corpus: Corpus) -> str | None:
-    """Return the day of the option; raises InputError if it is none."""
+    """Return the day of the option; raises InputError if it is no day."""
     day: str | None = corpus.options["created_after"]
     if day is None:
         return None

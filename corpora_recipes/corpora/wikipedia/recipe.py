@@ -195,7 +195,7 @@ def _articles(
 
 
 def _article(raw: bytes, block: DumpBlock) -> Page:
-    """Return the fields of a page that is an article; raises Dropped if it is none."""
+    """Return the fields of a page that is an article; raises Dropped if it is not."""
     if not editions.is_after(raw, block):
         raise Dropped("created_before")
     try:
