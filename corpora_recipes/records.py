@@ -292,6 +292,14 @@ class Drops:
         self.seen.update(other.seen)
         self.dropped.update(other.dropped)
 
+    def sift(self, unit: str, text: str, reason: str | None) -> str | None:
+        """Count a text as seen and return it; if there is a reason, count it as dropped: None."""
+        self.seen[unit] += 1
+        if not reason:
+            return text
+        self.dropped[unit, reason] += 1
+        return None
+
     def kept(self, unit: str) -> int:
         """Return the number of items of a unit that were seen and not dropped."""
         return self.seen[unit] - sum(n for (of, _), n in self.dropped.items() if of == unit)

@@ -51,7 +51,6 @@ MOST_MEGABYTES = 500
 
 
 def of_large_member(raw: Path) -> None:
-    """Make a member of 200 MB."""
     _zip(raw / "corpusCine.zip", {"corpusCriticasCine/1.xml": 200})
 
 
@@ -86,7 +85,6 @@ def of_many_members(raw: Path) -> None:
 
 
 def of_many_large_members(raw: Path) -> None:
-    """Make 80 members that say that they have 60 MB, 5 GB in all: none alone is too large."""
     path = raw / "corpusCine.zip"
     _zip(path, {f"corpusCriticasCine/{n}.xml": 0 for n in range(80)})
     data = bytearray(path.read_bytes())
@@ -97,7 +95,6 @@ def of_many_large_members(raw: Path) -> None:
 
 
 def of_large_tar_member(raw: Path) -> None:
-    """Make a table of 300 MB in a tar archive."""
     _tar(raw / "x-final.tar.gz", [("x-final/es/translated_train.tsv", 300)])
 
 
@@ -116,37 +113,31 @@ def of_large_tar_header(raw: Path) -> None:
 
 
 def of_many_tar_members(raw: Path) -> None:
-    """Make a tar archive of 30,000 empty files."""
     one = tarfile.TarInfo("x-final/fr/a.tsv").tobuf()
     (raw / "x-final.tar.gz").write_bytes(gzip.compress(one * 30_000, 1))
 
 
 def of_one_line(raw: Path) -> None:
-    """Make one line of 700 MB in a gzip file."""
     start = gzip.compress(b'{"id": "1", "text": "')
     (raw / "a.jsonl.gz").write_bytes(start + gzip.compress(MEGABYTE) * 700)
 
 
 def of_blank_lines(raw: Path) -> None:
-    """Make 60 million blank lines in a gzip file."""
     (raw / "a.jsonl.gz").write_bytes(gzip.compress(b"\n" * (10 << 20), 1) * 6)
 
 
 def of_small_documents(raw: Path) -> None:
-    """Make three million documents in a gzip file of a few kilobytes."""
     lines = b'{"id":"1","text":"Uno."}\n' * 30_000
     (raw / "a.jsonl.gz").write_bytes(gzip.compress(lines, 9) * 100)
 
 
 def of_a_plain_line(raw: Path) -> None:
-    """Make one line of 300 MB, most of it a hole in the file."""
     with (raw / "a.jsonl").open("wb") as file:
         file.write(b'{"id": "1", "text": "')
         file.truncate(300 << 20)
 
 
 def of_nested_json(raw: Path) -> None:
-    """Make four million brackets."""
     (raw / "a.jsonl").write_bytes(b'{"id": ' + b"[" * (4 << 20))
 
 
@@ -168,13 +159,11 @@ def of_a_large_table(raw: Path) -> None:
 
 
 def of_many_examples(raw: Path) -> None:
-    """Make a table of 15 million one-letter texts."""
     (raw / "word_evalrank").mkdir()
     (raw / "word_evalrank" / "basic_vocab.txt").write_bytes(b"a\n" * (15 << 20))
 
 
 def of_many_blank_rows(raw: Path) -> None:
-    """Make a table of 60 million blank lines."""
     (raw / "fac.subjective").write_bytes(b"\n" * (60 << 20))
     _hole(raw / "fac.objective", 10)
 
@@ -198,7 +187,6 @@ def of_entities(raw: Path) -> None:
 
 
 def of_deep_xml(raw: Path) -> None:
-    """Make elements in 500,000 others."""
     _page(raw, "", "<a>" * 500_000)
 
 
@@ -208,13 +196,11 @@ def of_small_elements(raw: Path) -> None:
 
 
 def of_subtitles(raw: Path) -> None:
-    """Make a subtitle file of 200 MB."""
     (raw / "raw").mkdir()
     _zip(raw / "raw" / "es.zip", {"OpenSubtitles/raw/es/2000/1/1.xml": 200})
 
 
 def of_a_dump(raw: Path) -> None:
-    """Make a dump whose only page has no end."""
     page = b"<mediawiki><siteinfo><dbname>eswiki</dbname></siteinfo><page>"
     path = raw / "eswiki-20260101-pages-articles.xml.bz2"
     compressor = bz2.BZ2Compressor()
@@ -226,7 +212,6 @@ def of_a_dump(raw: Path) -> None:
 
 
 def of_an_index(raw: Path) -> None:
-    """Make an index of 110,000 streams."""
     name = "eswiki-20260101-pages-articles-multistream"
     (raw / f"{name}.xml.bz2").write_bytes(bz2.compress(b"<mediawiki>"))
     compressor = bz2.BZ2Compressor()
@@ -238,22 +223,18 @@ def of_an_index(raw: Path) -> None:
 
 
 def of_a_book(raw: Path) -> None:
-    """Make a book of 2 GB, most of it a hole."""
     _hole(raw / "pg1.txt", 2 << 30)
 
 
 def of_words(raw: Path) -> None:
-    """Make a list of words on one line of 60 MB."""
     (raw / "a.tsv").write_bytes(b"a " * (30 << 20))
 
 
 def of_clusters(raw: Path) -> None:
-    """Make a table of clusters of 1 GB, most of it a hole."""
     _hole(raw / "ParaLex.csv", 1 << 30)
 
 
 def of_an_endless_sentence(raw: Path) -> None:
-    """Make a sentence of 60 MB."""
     (raw / "UD_Spanish-GSD").mkdir()
     word = b"1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n"
     (raw / "UD_Spanish-GSD" / "es_gsd-ud-dev.conllu").write_bytes(word * (2 << 20))
@@ -333,11 +314,8 @@ def test_a_bomb(
     assert reader.stdin
     assert reader.stdout
     try:
-        print(
-            json.dumps([recipe, str(raw), str(out), LOWER.get(make, {})]),
-            file=reader.stdin,
-            flush=True,
-        )
+        request = json.dumps([recipe, str(raw), str(out), LOWER.get(make, {})])
+        print(request, file=reader.stdin, flush=True)
         answer = reader.stdout.readline().strip()
     finally:
         for path in raw.rglob("*"):

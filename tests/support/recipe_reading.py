@@ -1,12 +1,26 @@
 """Reads a folder of raw files with a recipe, without the stage around it."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import Corpus, load_recipe
+from corpora_recipes.recipe import Corpus, load_facts, load_recipe
 from corpora_recipes.records import Drops
+
+
+def recipe_corpus(
+    recipe: str,
+    language: str = "es",
+    documents: int | None = None,
+    special: dict[str, Any] | None = None,
+    **options: Any,
+) -> Corpus:
+    """Return a corpus named like its recipe, with the recipe's facts, changed as said."""
+    facts = load_facts(recipe)
+    facts = facts if special is None else replace(facts, special={**facts.special, **special})
+    return Corpus(recipe, recipe, language, documents, 1111, facts.options | options, {}, facts)
 
 
 def read_all(recipe: ModuleType, raw: Path, corpus: Corpus) -> tuple[list[Any], dict[str, Any]]:

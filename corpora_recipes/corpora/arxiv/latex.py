@@ -65,11 +65,7 @@ _REST = re.compile(r"\\[a-zA-Z@]+\*?|[\\{}]|\$(?!\d)")
 
 
 def plain(text: str) -> str:
-    """Return a text without LaTeX, with ``LOST`` where something could not be put in plain text.
-
-    Args:
-        text: an abstract; line breaks stay as they are.
-    """
+    """Return a text without LaTeX, with ``LOST`` where something could not be put in plain text."""
     if not _LATEX.search(text):
         return text
     # Each test is much faster than the search that it saves, and most abstracts have few signs.

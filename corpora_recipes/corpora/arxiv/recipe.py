@@ -96,16 +96,12 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[LineRange | Page]:
 def read_block(block: LineRange | Page, corpus: Corpus) -> BlockResult:
     """Read one range or page; raises InputError if a record is not of the form above."""
     result = BlockResult()
-    drops = result.drops
     language = corpus.language.partition("-")[0]
     for where, row in _lines(block) if isinstance(block, LineRange) else _page(block):
-        drops.seen["documents"] += 1
-        try:
+        with result.counting("documents"):
             if row is _DELETED:
                 raise Dropped("deleted")
-            result.records.append(_document(_fields(row, where), language, drops))
-        except Dropped as dropped:
-            drops.dropped["documents", dropped.reason] += 1
+            result.records.append(_document(_fields(row, where), language, result.drops))
     return result
 
 
@@ -184,13 +180,9 @@ def _body(abstract: str) -> str:
 
 def _checked(sentence: str, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
-    drops.seen["sentences"] += 1
     reason = flaw(sentence)
     if LOST in sentence:
         reason = "latex"
     elif sentence.count("(") != sentence.count(")") or sentence.count("[") != sentence.count("]"):
         reason = "broken_bracket"
-    if reason is None:
-        return sentence
-    drops.dropped["sentences", reason] += 1
-    return None
+    return drops.sift("sentences", sentence, reason)

@@ -70,9 +70,6 @@ def natural_text(line: str, language: str) -> str:
 
     Removes remains of tags, doubled full stops and the tokeniser's spaces; resolves character
     references (and removes invisible characters); corrects quotation marks (see ``_quotations``).
-
-    Raises:
-        Dropped: "empty_text", or the name of a kind of damage (see ``text.damage``).
     """
     text = _TAG.sub(" ", _ICON.sub("", line))
     for _ in range(2):  # some are &amp;#8203;

@@ -141,12 +141,10 @@ def fetch_upstream(corpus: Corpus, out: Path) -> None:
             mirrors.insert(0, mirrors.pop(urls.index(url)))
         time.sleep(corpus.options["delay_seconds"])
     if len(missing) > max(1, MOST_MISSING * len(ids)):
-        raise InputError(
-            ", ".join(corpus.options["books_urls"]),
-            f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists",
-            f"{len(missing):,} missing: {', '.join(map(str, missing))}",
-            "run fetch again later, which asks for these only; or add one to `books_urls`",
-        )
+        expected = f"at least {1 - MOST_MISSING:.0%} of the {len(ids):,} books of the lists"
+        found = f"{len(missing):,} missing: {', '.join(map(str, missing))}"
+        todo = "run fetch again later, which asks for these only; or add one to `books_urls`"
+        raise InputError(", ".join(corpus.options["books_urls"]), expected, found, todo)
     if missing:
         tqdm.write(f"{len(missing):,} of {len(ids):,} books are missing", file=sys.stderr)
     note_digests(out, sorted(path.name for path in out.glob("pg*.txt")))
@@ -203,12 +201,9 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Book | Released]:
         expected = "books (pg<number>.txt, <number>-0.txt …), or train.txt, dev.txt and test.txt"
         raise no_files(corpus, raw, expected)
     if files and corpus.language.partition("-")[0] != "es":
-        raise ParamsError(
-            f"{corpus.where}.corpus.language",
-            "es: the rules that separate speech from narration are for Spanish books",
-            corpus.language,
-            "for other languages use the released files, train.txt, dev.txt and test.txt",
-        )
+        expected = "es: the rules that separate speech from narration are for Spanish books"
+        todo = "for other languages use the released files, train.txt, dev.txt and test.txt"
+        raise ParamsError(f"{corpus.where}.corpus.language", expected, corpus.language, todo)
     splits = assign_splits(sorted(files), _read_lists(raw / FOLDER), corpus)
     books = [Book(i, paths[0], splits[i], len(paths) - 1) for i, paths in sorted(files.items())]
     return [*books, *released]
@@ -268,13 +263,11 @@ def read_block(block: Book | Released, corpus: Corpus) -> BlockResult:
     if isinstance(block, Released):
         result.records.extend(_released(block, result.drops))
         return result
-    result.drops.seen["documents"] += 1 + block.others
     if block.others:
+        result.drops.seen["documents"] += block.others
         result.drops.dropped["documents", "duplicate_book"] += block.others
-    try:
+    with result.counting("documents"):
         result.records.append(_book(block, corpus.language.partition("-")[0], result.drops))
-    except Dropped as dropped:
-        result.drops.dropped["documents", dropped.reason] += 1
     return result
 
 
@@ -300,9 +293,6 @@ def decode(path: Path) -> str:
 
     The encoding is UTF-8 if the bytes are valid UTF-8, else the one that the header states, else
     ISO-8859-1, or Windows-1252 if there are bytes that are control characters in ISO-8859-1.
-
-    Raises:
-        InputError: the bytes are not valid in that encoding, or the encoding is unknown.
     """
     data = read_whole(path, LARGEST_TEXT)
     try:
@@ -376,11 +366,9 @@ def _without_drops(
         if turn is not None:
             text = clean(turn.text)
             reason = turn.reason or _reason(text) or (None if is_language else "other_language")
-            drops.seen["turns"] += 1
-            if reason is None:
+            if drops.sift("turns", text, reason):
                 run.append(text)
                 continue
-            drops.dropped["turns", reason] += 1
         if len(run) == 1:
             drops.dropped["turns", "alone"] += 1
         elif run:

@@ -194,13 +194,11 @@ class Turn:
 
 @dataclass(slots=True)
 class Spoken:
-    """The content of a paragraph that opens with a turn.
+    """The content of a paragraph that opens with a turn, one turn per speaker.
 
-    Attributes:
-        turns: the speech, one turn per speaker; its ``reason`` is "thought" (not spoken), or
-            "narration_inside" if narration and speech cannot be separated.
-        gaps: number of characters of narration before each turn except the first.
-        tail: the narration after the last turn.
+    The ``reason`` of a turn is "thought" (not spoken), or "narration_inside" if narration and
+    speech cannot be separated. ``gaps`` are the characters of narration before each turn but the
+    first, ``tail`` is the narration after the last one.
     """
 
     turns: list[Turn] = field(default_factory=list)

@@ -46,13 +46,7 @@ SECTION_KEYS = ("heading", "level", "paragraphs")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A block: a whole .gz file, or one row group of a .parquet file.
-
-    Attributes:
-        key: the file's name in the folder and ``group``.
-        path: the file.
-        group: number of the row group; else 0.
-    """
+    """A block: a whole .gz file, or one row group (of number ``group``) of a .parquet file."""
 
     key: str
     path: Path
@@ -241,11 +235,8 @@ def _sentences(
     for text in texts:
         paragraphs.append([])
         for sentence in split_sentences(clean(text), language):
-            drops.seen[unit] += 1
             reason = damage(sentence) or ("" if any(map(str.isalpha, sentence)) else "no_letters")
-            if reason:
-                drops.dropped[unit, reason] += 1
-            paragraphs[-1].append(None if reason else sentence)
+            paragraphs[-1].append(drops.sift(unit, sentence, reason))
     return paragraphs
 
 

@@ -44,16 +44,10 @@ ENDLESS = -1
 
 
 def find_caption(text: str, agencies: Sequence[str], broadcasters: Sequence[str]) -> int:
-    """Return where the caption at the beginning of a text ends.
+    """Return where the caption at the beginning of a text ends: 0 without one, or ENDLESS.
 
-    Args:
-        text: natural text with single spaces.
-        agencies: names of picture agencies, in lower case.
-        broadcasters: names, in lower case, that are credits only after a mark such as "VÍDEO:",
-            since they also occur in names of programmes.
-
-    Returns:
-        The position after it; 0 if there is no caption, or ENDLESS.
+    Names of picture agencies and broadcasters are in lower case. Those of broadcasters, which occur
+    in names of programmes too, are credits only after a mark such as "VÍDEO:".
     """
     limit = text.find(" ", 2 * REACH, 3 * REACH)
     words = list(_WORD.finditer(text, 0, limit if limit >= 0 else 3 * REACH))

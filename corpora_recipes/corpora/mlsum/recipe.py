@@ -95,11 +95,8 @@ def read_block(block: LineRange, corpus: Corpus) -> BlockResult:
     result = BlockResult()
     todo = f"remove the file, and run `probeta fetch --only {corpus.name}`"
     for where, row in parse_lines(range_lines(block), block.path, block.start, todo):
-        result.drops.seen["documents"] += 1
-        try:
+        with result.counting("documents"):
             result.records.append(_document(_fields(row, where), split, rules, result.drops))
-        except Dropped as dropped:
-            result.drops.dropped["documents", dropped.reason] += 1
     return result
 
 
@@ -313,18 +310,13 @@ def _drop(sentences: list[str | None], i: int, reason: str, drops: Drops) -> Non
 
 def _checked(sentence: str, unit: str, rules: _Rules, drops: Drops) -> str | None:
     """Count the sentence and return it, or None if it cannot be used."""
-    drops.seen[unit] += 1
     reason = flaw(sentence)
     if reason in (None, "broken_quotation", "no_letters"):
         if _MARKUP.search(sentence):
             reason = "markup_left"
         elif sentence.count("[") != sentence.count("]"):
             reason = "broken_bracket"
-    reason = reason or _first_name(rules.sentences, sentence)
-    if reason is None:
-        return sentence
-    drops.dropped[unit, reason] += 1
-    return None
+    return drops.sift(unit, sentence, reason or _first_name(rules.sentences, sentence))
 
 
 def _first_name(rules: Sequence[_Rule], sentence: str) -> str | None:

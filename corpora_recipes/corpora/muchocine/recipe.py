@@ -98,18 +98,10 @@ def read_block(block: Reviews, corpus: Corpus) -> BlockResult:
 
 
 def read_review(data: bytes, where: str) -> Row:
-    """Return id, rank and summary from the beginning of a review's file.
+    """Return id (the file's name), rank and summary from the beginning of a review's file.
 
-    Args:
-        data: the file, well-formed or not. The summary is in ISO-8859-1, Windows-1252 or UTF-8
-            (Spanish text in the first two is never valid UTF-8); the rest may differ.
-        where: the archive or folder, and the file's name in it.
-
-    Returns:
-        id (the file's name), rank, summary (unchanged).
-
-    Raises:
-        InputError: the file has no summary, or no rank from 1 to 5 out of 5.
+    The summary is in ISO-8859-1, Windows-1252 or UTF-8 (Spanish text in the first two is never
+    valid UTF-8); the rest of the file may differ, and be malformed.
     """
     head = _HEAD.match(data)
     if head is None:
@@ -133,11 +125,7 @@ def _decode(data: bytes) -> str:
 
 
 def clean_summary(text: str) -> str:
-    """Return a summary as natural text: references resolved, lost quotation marks restored.
-
-    Raises:
-        Dropped: "empty_text", or the name of a kind of damage (see ``text.damage``).
-    """
+    """Return a summary as natural text: references resolved, lost quotation marks restored."""
     text = natural(_REFERENCE.sub(lambda match: unescape(match[0]), text))
     if (reason := damage(text)) is not None:
         raise Dropped(reason)

@@ -53,14 +53,7 @@ class Member:
 
 
 def list_members(file: Bytes, path: Path) -> Iterator[tuple[Member, int]]:
-    """Yield the directory record of each member, and its position in the file.
-
-    ``path`` is the archive's name in messages, here and below.
-
-    Raises:
-        InputError: the file is not a zip archive, its directory is damaged, or it has more than
-            ``MOST_SUBTITLES`` members.
-    """
+    """Yield the directory record of each member, and its position; ``path`` is for messages."""
     start, left = find_directory(file, path)
     file.seek(start)
     data, at, base, count = b"", 0, start, 0
@@ -98,12 +91,7 @@ def read_record(file: Bytes, path: Path, position: int) -> Member:
 
 
 def read_member(file: Bytes, path: Path, member: Member) -> bytes:
-    """Return the contents of a member.
-
-    Raises:
-        InputError: the member is encrypted, larger than LARGEST_FILE, truncated, compressed by
-            another method than deflate, or differs from the directory (name, size, CRC-32).
-    """
+    """Return the contents of a member; all that the directory says of it must be true."""
     if member.flags & _ENCRYPTED:
         raise _damaged(path, f"{member.name} is encrypted")
     if member.method not in (_STORED, _DEFLATED):
@@ -137,13 +125,7 @@ def read_member(file: Bytes, path: Path, member: Member) -> bytes:
 
 
 def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
-    """Return the bytes of the archive that hold a member: the first, and the one after the last.
-
-    At ``end`` the next member, or the directory, begins.
-
-    Raises:
-        InputError: the member is larger than LARGEST_FILE, or would not end before ``end``.
-    """
+    """Return a member's first byte and the one after its last; what follows begins at ``end``."""
     if member.compressed > LARGEST_FILE:
         raise _too_large(path, member)
     shortest = member.offset + _LOCAL.size + member.compressed
@@ -154,13 +136,8 @@ def member_range(member: Member, end: int, path: Path) -> tuple[int, int]:
 
 
 def find_directory(file: Bytes, path: Path) -> tuple[int, int]:
-    """Return the position of the central directory, and its size in bytes.
-
-    The number of its records is not reliable: some writers give it modulo 65,536.
-
-    Raises:
-        InputError: the file is not a zip archive, or a truncated one.
-    """
+    """Return the position of the central directory, and its size in bytes."""
+    # The number of its records is not reliable: some writers give it modulo 65,536.
     length = file.seek(0, 2)
     tail_at = max(0, length - _LOCATOR.size - _END.size - 0xFFFF)
     file.seek(tail_at)

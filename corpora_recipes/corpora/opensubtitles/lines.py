@@ -108,22 +108,17 @@ def read_lines(lines: Iterable[str], rules: Rules, drops: Drops) -> list[list[st
             reason = "credits"
         names_follow = reason == "credits" and line.endswith((":", " por"))
         if reason is not None:
-            drops.seen["turns"] += 1
-            drops.dropped["turns", reason] += 1
+            drops.sift("turns", line, reason)
             if not _SILENT.fullmatch(line):
                 conversations.append([])
             continue
         for turn in split_turns(line):
             text = pair_quotes(tidy(clean(_LEADING.sub("", turn)), rules.language))
             _count_marks(drops, "dash", int(_LEADING.match(turn) is not None))
-            drops.seen["turns"] += 1
-            reason = _fault(text, rules.language)
-            if reason is None:
+            if drops.sift("turns", text, _fault(text, rules.language)):
                 conversations[-1].append(text)
-            else:
-                drops.dropped["turns", reason] += 1
-                if not _SILENT.fullmatch(text):
-                    conversations.append([])
+            elif not _SILENT.fullmatch(text):
+                conversations.append([])
     return [turns for turns in conversations if turns]
 
 

@@ -80,16 +80,13 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[Film]:
 def read_block(block: Film, corpus: Corpus) -> BlockResult:
     """Read one film; raises InputError if this part of the archive is damaged."""
     result = BlockResult()
-    drops = result.drops
     with open_archive(block.path) as file:
         data = read_member(file, block.path, choose(file, block, corpus))
-    drops.seen["documents"] += len(block.positions)
-    if len(block.positions) > 1:
-        drops.dropped["documents", "same_film"] += len(block.positions) - 1
-    try:
-        result.records.append(Dialogue(block.key, "", _conversations(data, corpus, drops)))
-    except Dropped as dropped:
-        drops.dropped["documents", dropped.reason] += 1
+    if others := len(block.positions) - 1:
+        result.drops.seen["documents"] += others
+        result.drops.dropped["documents", "same_film"] += others
+    with result.counting("documents"):
+        result.records.append(Dialogue(block.key, "", _conversations(data, corpus, result.drops)))
     return result
 
 

@@ -57,22 +57,19 @@ def read_block(block: Member, corpus: Corpus) -> BlockResult:
         if (before := places.setdefault(example.id, row.where)) != row.where:
             found = f"{example.id}, which is also in {before}"
             raise row.error("one row per cluster", found, "join the rows, or remove one")
-        result.drops.seen["examples"] += 1
-        if example.texts:
+        with result.counting("examples"):
+            if not example.texts:
+                raise Dropped("empty_cluster")
             result.records.append(example)
-        else:
-            result.drops.dropped["examples", "empty_cluster"] += 1
     return result
 
 
 def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
     language = row.fields[LANGUAGE].strip().lower()
     if language not in corpus.facts.collections:
-        raise row.error(
-            f"a language code among {', '.join(corpus.facts.collections)}",
-            repr(row.fields[LANGUAGE]),
-            "correct it, or add the language to `collections` in paralex/corpus.yaml",
-        )
+        expected = f"a language code among {', '.join(corpus.facts.collections)}"
+        todo = "correct it, or add the language to `collections` in paralex/corpus.yaml"
+        raise row.error(expected, repr(row.fields[LANGUAGE]), todo)
     label = row.filled(LABEL)
     terms: dict[str, None] = {}
     for column, cell in row.fields.items():
@@ -80,9 +77,7 @@ def _cluster(row: Row, corpus: Corpus, drops: Drops) -> Example:
             continue
         with suppress(Dropped):  # the field is empty
             term = natural(cell)
-            drops.seen["texts"] += 1
-            if term in terms:
-                drops.dropped["texts", "repeated_term"] += 1
+            drops.sift("texts", term, "repeated_term" if term in terms else None)
             terms[term] = None
     key = f"{language}/{label}"
     return Example(

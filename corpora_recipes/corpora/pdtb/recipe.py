@@ -241,12 +241,9 @@ def _of_pdtb3(text: str, row: Row) -> _Relation:
 
 
 def _spans(written: str, row: Row, text: str | None = None) -> list[tuple[int, int]]:
-    """Return the spans of a column, each its first character and the one after its last.
+    """Return spans such as "195..236;241..260" as first characters and those after the last.
 
-    Args:
-        written: such as "195..236;241..260"; nothing if it is empty.
-        row: for messages.
-        text: that they must lie in; None if it is not at hand.
+    They must lie in the text, if it is at hand.
     """
     spans = []
     for part in filter(None, written.strip().split(";")):

@@ -29,10 +29,7 @@ def paragraphs(text: str, language_words: frozenset[str]) -> list[str]:
     Parts of a word at a line break are joined, with the hyphen if the paper has the word with it
     elsewhere. A line that is no prose, as of a formula, is left out. Where the line after a break
     does not go on as the line before it ends, and where a line was left out, stands ``LOST``.
-
-    Args:
-        text: the section's.
-        language_words: the words of the paper in lower case, with and without hyphens.
+    ``language_words`` are those of the paper in lower case, with and without hyphens.
     """
     text = _PARTED.sub(
         lambda found: _joined(found[1], found[2], language_words), text.translate(_LIGATURES)
@@ -82,13 +79,10 @@ def _is_prose(line: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """The heading of a section.
+    """The heading of a section (level 2) or a subsection (3 …), without its number.
 
-    Attributes:
-        text: without its number, not all in capitals.
-        level: 2 for a section, 3 for a subsection …
-        number: the number of the section that it belongs to or is, "" without one.
-        is_lettered: whether letters number it ("A.1"), as in appendices.
+    ``number`` is that of the section that it belongs to or is, "" without one, or a letter, as in
+    appendices.
     """
 
     text: str
@@ -122,10 +116,8 @@ def reasons(
 ) -> list[str | None]:
     """Return for each heading of a paper why its section is not of the middle, None if it is.
 
-    Args:
-        headings: in the order of the paper, None for text without one.
-        ends: reason to the words that a heading of that kind has; a subsection goes with the
-            section whose number it has.
+    ``ends`` are reasons to the words of such headings; a subsection goes with the section whose
+    number it has.
     """
     patterns = {
         reason: re.compile(rf"\b(?:{'|'.join(words)})", re.IGNORECASE)

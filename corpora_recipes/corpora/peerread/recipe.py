@@ -181,11 +181,8 @@ def _sentences(
     """Split a text into sentences, with None in place of those that cannot be used."""
     sentences: list[str | None] = []
     for paragraph in paragraphs(text, words):
-        for sentence in tidy_sentences(clean(paragraph), rules.language):
-            drops.seen[unit] += 1
-            if reason := _reason(sentence, rules):
-                drops.dropped[unit, reason] += 1
-            sentences.append(None if reason else sentence)
+        split = tidy_sentences(clean(paragraph), rules.language)
+        sentences += [drops.sift(unit, sentence, _reason(sentence, rules)) for sentence in split]
     return sentences
 
 

@@ -82,17 +82,9 @@ def _document(row: Row, language: str, drops: Drops) -> Document:
     sentences = [clean(row.fields[name]) for name in SENTENCES]
     if not all(sentences):
         raise Dropped("missing_sentence")
-    checked = [_checked(pair_quotes(tidy(s, language)), drops) for s in sentences]
-    sections = split_at_drops("", 1, [checked])
+    sentences = [pair_quotes(tidy(sentence, language)) for sentence in sentences]
+    kept = [drops.sift("sentences", sentence, flaw(sentence)) for sentence in sentences]
+    sections = split_at_drops("", 1, [kept])
     if not sections:
         raise Dropped("no_sentences")
     return Document(story_id, clean(row.fields["storytitle"]), [], sections)
-
-
-def _checked(sentence: str, drops: Drops) -> str | None:
-    """Count the sentence and return it, or None if it cannot be used."""
-    drops.seen["sentences"] += 1
-    if reason := flaw(sentence):
-        drops.dropped["sentences", reason] += 1
-        return None
-    return sentence

@@ -173,7 +173,7 @@ def window(blocks: Sequence[Page], corpus: Corpus) -> Window | None:
 
 
 def _created_after(corpus: Corpus) -> str | None:
-    """Return the day of the option; raises InputError if it is none."""
+    """Return the day of the option; raises InputError if it is no day."""
     day: str | None = corpus.options["created_after"]
     if day is None:
         return None
@@ -192,11 +192,8 @@ def read_block(block: Page, corpus: Corpus) -> BlockResult:
     rules = _Rules.of(corpus)
     result = BlockResult()
     for record in parse_page(block.path).iterfind(f"*/{OAI}record"):
-        result.drops.seen["documents"] += 1
-        try:
+        with result.counting("documents"):
             result.records.append(_read(record, block, rules, result.drops))
-        except Dropped as dropped:
-            result.drops.dropped["documents", dropped.reason] += 1
     return result
 
 
@@ -369,14 +366,8 @@ def _paragraphs(abstract: str, rules: _Rules, drops: Drops) -> list[list[str | N
         text = pattern.sub("\n\n", text)
     paragraphs = []
     for lines in re.split(r"\n\s*\n", text):
-        paragraph: list[str | None] = []
-        for sentence in tidy_sentences(clean(lines), rules.language):
-            drops.seen["sentences"] += 1
-            reason = _damage(sentence)
-            if reason is not None:
-                drops.dropped["sentences", reason] += 1
-            paragraph.append(sentence if reason is None else None)
-        paragraphs.append(paragraph)
+        sentences = tidy_sentences(clean(lines), rules.language)
+        paragraphs.append([drops.sift("sentences", s, _damage(s)) for s in sentences])
     return paragraphs
 
 

@@ -48,13 +48,7 @@ _UNKNOWN = "that of the treebank, see LICENSE.txt of {}"
 
 
 class Treebank(NamedTuple):
-    """A treebank.
-
-    Attributes:
-        repository: its name, and that of its folder, such as "UD_Spanish-GSD".
-        licence: of its texts, or where it is stated.
-        sources: its raw files.
-    """
+    """A treebank: the name of its folder, such as "UD_Spanish-GSD", licence and raw files."""
 
     repository: str
     licence: str
@@ -183,9 +177,6 @@ def chosen_treebanks(corpus: Corpus) -> list[Treebank]:
     A treebank is named as in the table ("gsd"), or by its folder ("UD_Spanish-GSD"), which need
     not be in the table. If none is named, they are those of the language in the table, without
     the ones that are set apart there.
-
-    Raises:
-        InputError: one is not in the table and not the name of a folder, or is named twice.
     """
     known = _known(corpus.language)
     named = corpus.options["treebanks"]

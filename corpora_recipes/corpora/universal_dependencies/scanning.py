@@ -32,18 +32,10 @@ _IN_DOCUMENT = re.compile(r"(.*\w)[-_.:/]s?[0-9]+", re.ASCII)
 class Sentences:
     """The sentences of a file, each with what is known before it is parsed.
 
-    Attributes:
-        path: the file.
-        treebank: such as "es_gsd", from its name.
-        part: the treebank's, from its name: train, dev or test.
-        licence: of the texts.
-        offsets: of each sentence, in bytes; then that of the end of the file.
-        lines: number of the first line of each sentence.
-        marks: the hash of each sentence's text.
-        ids: of the sentences, in the file.
-        documents: of each sentence, in the file; its id if it is a document by itself.
-        splits: of each sentence.
-        repeated: index of a sentence that is there again to the reason why it is dropped.
+    ``treebank`` (such as "es_gsd") and ``part`` (train, dev or test) are from the file's name.
+    ``offsets`` are in bytes, with that of the file's end; ``lines`` the numbers of first lines;
+    ``marks`` the hashes of texts. A sentence without a document has its id as one. ``repeated`` is
+    the index of a sentence that is there again to the reason why it is dropped.
     """
 
     path: Path

@@ -81,12 +81,10 @@ def _open_part(dump: Path, part: Path) -> BinaryIO:
     start, stop = part_range(part.name)
     size = part.stat().st_size if part.is_file() else None
     if size != stop - start:
-        raise InputError(
-            part,
-            f"bytes {start:,} to {stop - 1:,} of {dump.name}, {stop - start:,} in all",
-            "no such file" if size is None else f"{size:,} bytes",
-            "run `probeta fetch` after a change of quota, seed or code: it fetches what they need",
-        )
+        expected = f"bytes {start:,} to {stop - 1:,} of {dump.name}, {stop - start:,} in all"
+        found = "no such file" if size is None else f"{size:,} bytes"
+        todo = "run `probeta fetch` after each change of quota, seed or code"
+        raise InputError(part, expected, found, todo)
     return part.open("rb")
 
 
@@ -95,9 +93,6 @@ def read_blocks(path: Path, start: int) -> Iterator[tuple[int, bytes]]:
 
     Yields:
         (byte in which the block begins, its content): usually 900 kB, at most 46 MB.
-
-    Raises:
-        InputError: a block is damaged, or the file is cut.
     """
     with path.open("rb") as searched, path.open("rb") as file:
         begin = None

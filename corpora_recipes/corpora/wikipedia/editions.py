@@ -70,18 +70,10 @@ class Revision:
 class Creation:
     """Which pages of a dump were created after a day.
 
-    Attributes:
-        after: the day, as in 2026-01-01.
-        block: number of the first block with such pages.
-        page: id of the first such page; 0 if all pages are. No page before it is taken.
-        time: when that page was created, as in 2026-01-02T03:04:05Z.
-        before: the last known time, not after the day, at which a page before it was created; "" if
-            all pages are taken.
-        revision: the newest revision known to be of that day or older. A page whose parent
-            revision is not newer existed then, whatever its id.
-        blocks: the number of blocks that were read.
-        dated: the number of pages in them with a known time of creation.
-        off: the number of those that contradict ``page``.
+    ``page`` is the id of the first such page (0: all are), in the block of number ``block``, made
+    at ``time``; a page before it at ``before``, the last known time up to the day. A page whose
+    parent revision is not newer than ``revision`` existed on the day, whatever its id. Of the
+    ``dated`` pages of known time in the ``blocks`` that were read, ``off`` contradict ``page``.
     """
 
     after: str
@@ -176,13 +168,10 @@ def parse_revision(raw: bytes, dump: Path) -> Revision:
 def find_creation(
     count: int, read: Callable[[int], Sequence[Revision]], after: str, where: str
 ) -> Creation:
-    """Find the first page id after a day, reading at most ``MOST_BLOCKS`` blocks.
+    """Find the first page id after a day, such as 2026-01-01, in at most ``MOST_BLOCKS`` blocks.
 
-    Args:
-        count: the number of blocks of the dump, which are in the order of page ids.
-        read: returns the revisions of a block, given its number.
-        after: the day, as in 2026-01-01.
-        where: the option that names the day, for messages.
+    ``read`` returns the revisions of one of the ``count`` blocks, which are in the order of page
+    ids, by its number; ``where`` is the option that names the day.
     """
     known: dict[int, Sequence[Revision]] = {}
 
@@ -217,22 +206,20 @@ def _fit(known: dict[int, Sequence[Revision]], after: str, where: str) -> Creati
     revisions = [revision for block in known.values() for revision in block]
     dated_pages = sorted((r.page, r.time) for r in revisions if not r.parent)
     if len(dated_pages) == len(revisions):
-        raise ParamsError(
-            where,
-            "a dump whose pages name the revision before (<parentid>, since export 0.7)",
-            f"{len(revisions):,} pages, none with it",
-            "use a newer dump, or remove the option",
-        )
+        expected = "a dump whose pages name the revision before (<parentid>, since export 0.7)"
+        todo = "use a newer dump, or remove the option"
+        raise ParamsError(where, expected, f"{len(revisions):,} pages, none with it", todo)
     late = [time[:10] > after for _, time in dated_pages]
     cut = _cut(late)
     first = next((page for page in dated_pages[cut:] if page[1][:10] > after), None)
     if first is None:
         newest = max((time for _, time in dated_pages), default="(no page)")
+        found = (
+            f"{after}; the newest of {len(dated_pages):,} pages with a known time is of {newest}"
+        )
+        todo = "name an earlier day, or take a newer dump"
         raise ParamsError(
-            where,
-            "a day before the last pages of the dump were created",
-            f"{after}; the newest of {len(dated_pages):,} pages with a known time is of {newest}",
-            "name an earlier day, or take a newer dump",
+            where, "a day before the last pages of the dump were created", found, todo
         )
     before = [time for _, time in dated_pages[:cut] if time[:10] <= after]
     edits = sorted((r.id, r.time) for r in revisions)
@@ -305,23 +292,16 @@ def read_sums(text: str, where: Path | str, wiki: str) -> dict[str, str]:
 
 
 def find_shards(raw: Path, wiki: str) -> list[Path]:
-    """Return the files of the newest export of a wiki in a folder, in the order of page ids.
-
-    Raises:
-        InputError: no export is there, or the newest is not complete: it lacks _SUCCESS, or its
-            files are not those of its SHA256SUMS.
-    """
+    """Return the files of a wiki's newest export, which must be complete, by their page ids."""
     shards: dict[tuple[str, Path], set[str]] = {}
     for path in raw.rglob(f"{wiki}-*.xml.bz2"):
         if match := _SHARD.fullmatch(path.name):
             shards.setdefault((match["date"], path.parent), set()).add(path.name)
     if not shards:
-        raise RawError(
-            raw,
-            f"an export {folder_of(wiki, '*')}/{wiki}-<date>-p<first>p<last>.xml.bz2",
-            "no file of that name" if raw.is_dir() else "no such folder",
-            f"run fetch, or put the files into such a folder, with {SUMS} and {SUCCESS}",
-        )
+        expected = f"an export {folder_of(wiki, '*')}/{wiki}-<date>-p<first>p<last>.xml.bz2"
+        found = "no file of that name" if raw.is_dir() else "no such folder"
+        todo = f"run fetch, or put the files into such a folder, with {SUMS} and {SUCCESS}"
+        raise RawError(raw, expected, found, todo)
     (_, folder), names = max(shards.items())
     for name in (SUCCESS, SUMS):
         if not (folder / name).is_file():
@@ -361,12 +341,9 @@ def settled_export(corpus: Corpus) -> Corpus:
             continue
         add_to_lock(key, Locked(today(), folder_of(wiki, day), size=0))
         return dated(corpus, day)
-    raise InputError(
-        bases[0],
-        f"an export with {SUCCESS}",
-        f"{', '.join(dates) or 'no date'}, without it",
-        "wait until one is complete, or use `export: pages_articles`",
-    )
+    found = f"{', '.join(dates) or 'no date'}, without it"
+    todo = "wait until one is complete, or use `export: pages_articles`"
+    raise InputError(bases[0], f"an export with {SUCCESS}", found, todo)
 
 
 def fetch_export(corpus: Corpus, out: Path) -> None:

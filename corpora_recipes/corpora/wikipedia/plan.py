@@ -67,16 +67,10 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class DumpBlock:
-    """A part of a dump that can be read without the rest.
+    """A part of the dump ``path`` that can be read without the rest.
 
-    Attributes:
-        path: the dump.
-        site: its header.
-        start: first byte of the part.
-        stop: in a dump without an index, the byte where the next part starts; else None.
-        streams: in a multistream dump with an index, the streams of the part; else empty.
-        part: name of the file in the dump's folder of parts that holds the bytes, if the dump was
-            not fetched whole; else empty.
+    A multistream dump with an index has ``streams``; in others the next part starts at ``stop``.
+    ``part`` names the file that holds the bytes, if the dump was not fetched whole.
     """
 
     path: Path
@@ -102,9 +96,6 @@ def find_dump(raw: Path, language: str) -> Path:
 
     Of two dumps of one date the one with an index is preferred, then the compressed one. A partly
     fetched dump (``<dump>.parts``) counts as present.
-
-    Raises:
-        InputError: no dump was found.
     """
     wiki = wiki_of(language)
     paths = {path.parent.with_suffix("") for path in raw.glob("*.xml.bz2.parts/manifest.json")}
@@ -117,21 +108,15 @@ def find_dump(raw: Path, language: str) -> Path:
     ]
     if not ranks:
         others = ", ".join(sorted(path.name for path in dumps))
-        raise RawError(
-            raw,
-            f"a dump {wiki}-<date>-pages-articles[-multistream].xml[.bz2]",
-            others or ("no dump" if raw.is_dir() else "no such folder"),
-            "run fetch, or put the dump (and its index) into this folder",
-        )
+        expected = f"a dump {wiki}-<date>-pages-articles[-multistream].xml[.bz2]"
+        found = others or ("no dump" if raw.is_dir() else "no such folder")
+        todo = "run fetch, or put the dump (and its index) into this folder"
+        raise RawError(raw, expected, found, todo)
     return max(ranks)[-1]
 
 
 def list_blocks(dump: Path) -> list[DumpBlock]:
-    """Cut a dump into blocks.
-
-    A multistream dump with its index gives blocks of a few streams, any other dump ranges of
-    bytes, plain or compressed.
-    """
+    """Cut a dump into blocks: of a few streams if it has an index, otherwise ranges of bytes."""
     index = index_path(dump)
     manifest = None if dump.exists() else read_manifest(dump)
     if dump.suffix == ".xml" or (manifest is None and not index.exists()):
@@ -139,11 +124,9 @@ def list_blocks(dump: Path) -> list[DumpBlock]:
     streams = read_index(index)
     size = dump.stat().st_size if manifest is None else manifest.size
     if streams[-1].offset >= size:
-        raise RawError(
-            dump,
-            f"a stream at byte {streams[-1].offset:,}, as {index.name} says",
-            f"{size:,} bytes: the dump is cut, or the index belongs to another dump",
-        )
+        expected = f"a stream at byte {streams[-1].offset:,}, as {index.name} says"
+        found = f"{size:,} bytes: the dump is cut, or the index belongs to another dump"
+        raise RawError(dump, expected, found)
     head = parts_folder(dump) / part_name(0, streams[0].offset)
     site = read_site(dump, None if manifest is None else head)
     blocks = []

@@ -72,13 +72,8 @@ _LETTER = re.compile(r"[^\W\d_]")
 def sentences(paragraphs: Sequence[str], language: str, drops: Drops) -> list[list[str | None]]:
     """Split paragraphs into sentences and drop the damaged ones.
 
-    Args:
-        paragraphs: their text, with marks (templates.MARKS) where markup was removed.
-        language: language of the text.
-        drops: where sentences are counted.
-
-    Returns:
-        For each paragraph its sentences, with None in place of dropped ones.
+    Paragraphs have marks (templates.MARKS) where markup was removed. Returns for each its
+    sentences, with None in place of dropped ones.
     """
     texts = [clean(_settle(paragraph)) for paragraph in paragraphs]
     # Most texts are neither suspect nor hollow nor untidy, as a fast search shows.
@@ -118,19 +113,13 @@ def _possible_faults(language: str) -> str:
 
 
 def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -> list[str | None]:
-    """Return the sentences of a clean paragraph, with None in place of dropped ones.
+    """Return the sentences of a paragraph after ``_close_blanks``, with None for dropped ones.
 
-    Args:
-        text: the paragraph, without the spaces that ``_close_blanks`` removes.
-        language: of the text.
-        drops: where sentences are counted.
-        plain: whether it is known not to be suspect, hollow or untidy.
-        holes: whether words may be missing in it.
+    A ``plain`` one is known not to be suspect, hollow or untidy; words may be missing in others, if
+    ``holes`` says so.
     """
     if len(text) > LONGEST_PARAGRAPH:
-        drops.seen["sentences"] += 1
-        drops.dropped["sentences", "overlong"] += 1
-        return [None]
+        return [drops.sift("sentences", text, "overlong")]
     suspect = hollow = False
     if not plain:
         suspect = _is_suspect(text)
@@ -160,11 +149,9 @@ def _kept(text: str, language: str, drops: Drops, *, plain: bool, holes: bool) -
             sentence = pair_quotes(tidy(single_stops(sentence), language))
             if reason is None and has_stray_quote(sentence):
                 reason = "broken_quotation"
-        if reason is None:
-            kept.append(sentence)
-        else:
+        kept.append(sentence if reason is None else None)
+        if reason is not None:
             drops.dropped["sentences", reason] += 1
-            kept.append(None)
     return kept
 
 
@@ -195,8 +182,7 @@ def fault(
         first: whether it begins a paragraph.
         last: whether it ends one. Otherwise the splitter found another sentence after it.
         suspect: False if its paragraph contains no character that only damage leaves.
-        hollow: False if its paragraph contains no place where something is missing between
-            punctuation marks or words.
+        hollow: False if nothing is missing in its paragraph between punctuation marks or words.
 
     Returns:
         "unrendered_template", "formula", "markup_left", a reason of text.damage, "hole"

@@ -53,12 +53,9 @@ def blocks(raw: Path, corpus: Corpus) -> Sequence[DumpBlock]:
         listed += list_blocks(dump)
         wiki = listed[-1].site.dbname
         if wiki and not dump.name.startswith(f"{wiki}-"):
-            raise RawError(
-                dump,
-                f"the dump of {dump.name.partition('-')[0]}, as its name says",
-                f"<dbname>{wiki}</dbname> in its header",
-                "restore its original name, and set its language in params.yaml",
-            )
+            expected = f"the dump of {dump.name.partition('-')[0]}, as its name says"
+            todo = "restore its original name, and set its language in params.yaml"
+            raise RawError(dump, expected, f"<dbname>{wiki}</dbname> in its header", todo)
     return editions.blocks_after(listed, corpus)
 
 
@@ -102,8 +99,8 @@ def _check_options(corpus: Corpus) -> None:
             raise ParamsError(f"{corpus.where}.corpus.{option}", expected, repr(options[option]))
     if options["extractor"] != "native" and options["sections"] != "all":
         where = f"{corpus.where}.corpus.sections"
-        found = repr(options["sections"])
-        raise ParamsError(where, "all, with the extractor wikiextractor", found)
+        expected = "all, with the extractor wikiextractor"
+        raise ParamsError(where, expected, repr(options["sections"]))
 
 
 def settled(corpus: Corpus) -> Corpus:
@@ -198,7 +195,7 @@ def _articles(
 
 
 def _article(raw: bytes, block: DumpBlock) -> Page:
-    """Return the fields of a page that is an article; raises Dropped if it is none."""
+    """Return the fields of a page that is an article; raises Dropped if it is not."""
     if not editions.is_after(raw, block):
         raise Dropped("created_before")
     try:

@@ -132,16 +132,10 @@ def _compile_holes(entries: list[dict[str, str]]) -> re.Pattern[str] | None:
 
 
 def render(content: str, title: str, wiki: Wiki) -> str:
-    """Return what a template shows inside a sentence.
+    """Return what a template shows inside a sentence: text, HOLE, NOTHING, SILENT, DISAMBIGUATION.
 
-    Args:
-        content: the text between ``{{`` and ``}}``, with its templates and links rendered.
-        title: the page's title.
-        wiki: the tables of its language.
-
-    Returns:
-        The text, or HOLE, NOTHING, SILENT or DISAMBIGUATION. A template that is not in the tables
-        is a HOLE if it is written on one line, and NOTHING (a box) on several lines.
+    ``content`` is what stands between ``{{`` and ``}}``, with its templates and links rendered. A
+    template that is not in the tables is a HOLE on one line, and NOTHING (a box) on several.
     """
     # Most pages use the same few thousand templates.
     shown = _render(content, wiki) if len(content) < 100 else _render.__wrapped__(content, wiki)

@@ -53,12 +53,9 @@ def settled_dump(corpus: Corpus) -> Corpus:
         return with_date  # a server without this document
     files, missing = _finished(with_date, status)
     if missing:
-        raise InputError(
-            f"{_parent(_dump(corpus, date).urls[0])}{STATUS}",
-            f"a finished dump of {date}: the job {JOB} done",
-            missing,
-            "wait until it is done, which takes days, or take an earlier date",
-        )
+        where = f"{_parent(_dump(corpus, date).urls[0])}{STATUS}"
+        todo = "wait until it is done, which takes days, or take an earlier date"
+        raise InputError(where, f"a finished dump of {date}: the job {JOB} done", missing, todo)
     _lock(with_date, files)
     return with_date
 
@@ -81,12 +78,9 @@ def newest_dump(corpus: Corpus) -> tuple[Corpus, list[Locked]]:
         if not missing:
             return with_date, files
         unfinished.append(f"{date}: {missing}")
-    raise InputError(
-        _parent(_dump(corpus, "latest").urls[0], 2),
-        f"a date whose job {JOB} is done",
-        "; ".join(unfinished) or "no date",
-        "look at the address in a browser, or name the date of a dump: `date: 20260101`",
-    )
+    where, found = _parent(_dump(corpus, "latest").urls[0], 2), "; ".join(unfinished) or "no date"
+    todo = "look at the address in a browser, or name the date of a dump: `date: 20260101`"
+    raise InputError(where, f"a date whose job {JOB} is done", found, todo)
 
 
 def _finished(corpus: Corpus, status: Mapping[str, Any]) -> tuple[list[Locked], str]:

@@ -113,11 +113,8 @@ class Parser:
     def parse(self, title: str, text: str, *, lead_only: bool = False) -> Article:
         """Return a page's prose and categories.
 
-        Args:
-            title: title of the page.
-            text: its wikitext.
-            lead_only: stop at the first heading; the rest is only searched for categories and for
-                the mark of a disambiguation page.
+        With ``lead_only`` it stops at the first heading; the rest is only searched for categories
+        and for the mark of a disambiguation page.
         """
         for mark in MARKS:
             text = text.replace(mark, "\ufffd")

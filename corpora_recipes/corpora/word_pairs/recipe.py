@@ -28,12 +28,7 @@ _WORD = re.compile(r"[^\"“”«»]*[^\W\d_][^\"“”«»]*")
 
 @dataclass(frozen=True, slots=True)
 class Lists:
-    """The only block: all files, because a pair may be repeated in another file.
-
-    Attributes:
-        key: "pairs".
-        files: name of each file in the corpus and its path, sorted.
-    """
+    """The only block: all files, because a pair may be repeated in another file."""
 
     key: str
     files: tuple[tuple[str, Path], ...]

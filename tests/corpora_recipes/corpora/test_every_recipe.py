@@ -31,6 +31,7 @@ def test_blocks_have_keys_of_their_own_and_reach_workers(name: str) -> None:
     ("name", "collection", "classes"),
     [
         ("fac", "texts", "subjective objective"),
+        ("paws_x", "pairs", "not_paraphrase paraphrase"),
         ("sick_es", "pairs", "contradiction neutral entailment"),
         ("sqc", "questions", "abbreviation description entity human location number"),
         ("tass", "task1", "neutral negative positive"),

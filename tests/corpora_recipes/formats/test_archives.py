@@ -75,13 +75,6 @@ def test_any_kind_of_archive_in_an_archive_is_found(tmp_path, name) -> None:
         members(a_zip(tmp_path / "x.zip", {"a.txt": b"", name: b""}), tmp_path)
 
 
-def test_several_members_are_read_at_once(tmp_path) -> None:
-    path = a_zip(tmp_path / "x.zip", FILES)
-    files = [Member(name, path, name) for name in ("b/two.txt", "a.txt")]
-    assert list(contents(files)) == [b"dos", FILES["a.txt"]]
-    assert list(contents([])) == []
-
-
 @pytest.mark.parametrize(("pack", "name"), [(a_zip, "x.zip"), (a_tar, "x.tar.gz")])
 def test_members_are_unpacked_one_at_a_time(tmp_path, pack, name) -> None:
     path = pack(tmp_path / name, FILES)

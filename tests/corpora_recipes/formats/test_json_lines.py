@@ -59,7 +59,7 @@ def test_bad_lines(line: bytes, expected: str) -> None:
 
 
 def test_the_next_step_of_a_line_is_that_of_its_file() -> None:
-    ((own, _),) = parse_lines([b"1\n"], Path("d.jsonl"))
+    ((plain, _),) = parse_lines([b"1\n"], Path("d.jsonl"))
     ((fetched, _),) = parse_lines([b"1\n"], Path("d.jsonl"), todo="fetch it again")
-    assert own.error("x", "y").todo == "correct the line"
+    assert plain.error("x", "y").todo == "correct the line"
     assert fetched.error("x", "y", "write it in UTF-8").todo == "fetch it again"

@@ -88,11 +88,6 @@ def test_title_outside_the_structure_is_left_out(parse):
     assert shape(tree.root) == "Causa(1* 2)"
 
 
-def test_single_edu(parse):
-    tree = parse(segment(1))
-    assert (tree.edus, shape(tree.root)) == (["texto 1"], "1")
-
-
 REFORMULATION = '<rel name="Reformulación" type="rst"/><rel name="Reformulación" type="multinuc"/>'
 
 
@@ -107,28 +102,20 @@ REFORMULATION = '<rel name="Reformulación" type="rst"/><rel name="Reformulació
     ids=["both types", "no type", "empty type", "not declared"],
 )
 def test_structure_decides_where_the_type_of_a_relation_does_not(parse, header):
-    two = parse(
-        segment(1, "3:Reformulación"),
-        segment(2, "3:Reformulación"),
-        group(3, "multinuc"),
-        header=header,
-    )
-    assert shape(two.root) == "Reformulación(1* 2*)"
-    of_segment = parse(segment(1), segment(2, "1:Reformulación"), header=header)
-    assert shape(of_segment.root) == "Reformulación(1* 2)"
-    two_of_segment = parse(
-        segment(1), segment(2, "1:Reformulación"), segment(3, "1:Reformulación"), header=header
-    )
-    assert shape(two_of_segment.root) == "Reformulación(Reformulación(1* 2)* 3)"
-    beside_a_list = parse(
-        segment(1, "3:Lista"),
-        segment(2, "3:Lista"),
-        segment(4, "3:Reformulación"),
-        segment(5, "3:Reformulación"),
-        group(3, "multinuc"),
-        header=header,
-    )
-    assert shape(beside_a_list.root) == "Reformulación(Reformulación(Lista(1* 2*)* 3)* 4)"
+    in_group = [segment(n, "3:Reformulación") for n in (1, 2, 4, 5)]
+    of_segment = [segment(n, "1:Reformulación") for n in (2, 3)]
+    lists = [segment(n, "3:Lista") for n in (1, 2)]
+    multinuclear = group(3, "multinuc")
+    for body, expected in (
+        ([*in_group[:2], multinuclear], "Reformulación(1* 2*)"),
+        ([segment(1), *of_segment[:1]], "Reformulación(1* 2)"),
+        ([segment(1), *of_segment], "Reformulación(Reformulación(1* 2)* 3)"),
+        (
+            [*lists, *in_group[2:], multinuclear],
+            "Reformulación(Reformulación(Lista(1* 2*)* 3)* 4)",
+        ),
+    ):
+        assert shape(parse(*body, header=header).root) == expected
 
 
 def test_repeated_ids_that_no_reference_confuses(parse):
@@ -159,7 +146,6 @@ ACCENTS = "“Acción” – ñandú…"
         ('<?xml version="1.0" encoding="UTF-8"?>\n', "utf-8"),
         ("<?xml version='1.0' encoding='windows-1252'?>\n", "windows-1252"),
         ('<?xml version="1.0" encoding="ISO-8859-1" standalone="yes"?>\n', "windows-1252"),
-        ('<?xml version="1.0"?>\n', "windows-1252"),
     ],
 )
 def test_encodings(tmp_path: Path, declaration: str, encoding: str):
@@ -175,7 +161,6 @@ def test_encodings(tmp_path: Path, declaration: str, encoding: str):
     ("written", "read"),
     [
         ("uno\n\n  dos\t tres \r\n", "uno dos tres"),
-        ("uno\N{NO-BREAK SPACE}dos", "uno dos"),
         ("cafe\N{COMBINING ACUTE ACCENT}", "café"),
         ("\x93Sí\x94 \x96 dijo\x85 y", "“Sí” – dijo… y"),
         ("&#147;Sí&#148;", "“Sí”"),
@@ -187,19 +172,6 @@ def test_encodings(tmp_path: Path, declaration: str, encoding: str):
 )
 def test_text_of_a_segment(parse, written: str, read: str):
     assert parse(segment(1, text=written), segment(2, "1:Fondo")).edus[0] == read
-
-
-def test_windows_line_ends(tmp_path: Path):
-    path = tmp_path / "texto.rs3"
-    path.write_bytes(
-        rs3(segment(1, text="uno\ndos"), segment(2, "1:Fondo")).replace("\n", "\r\n").encode()
-    )
-    assert read_rs3(path)[0].edus == ["uno dos", "texto 2"]
-
-
-def test_relation_names_are_cleaned_as_texts_are(parse):
-    decomposed = "Elaboracio\N{COMBINING ACUTE ACCENT}n "
-    assert parse(segment(1), segment(2, f"1:{decomposed}")).root.relation == "Elaboración"
 
 
 # Errors
@@ -217,7 +189,6 @@ WITH_CAUSE = segment(1) + segment(2, "1:Causa")
         (ALONE + segment(2) + segment(3), "7: segment 2", "6: segment 1"),
         (ALONE + segment(2, "77:Causa"), "7: segment 2", "no such node"),
         (segment(1, "2:Causa") + segment(2, "1:Fondo"), "6: segment 1", "cycle of 1 → 2 → 1"),
-        (ALONE + segment(2, "2:Causa"), "7: segment 2", "a cycle of 2 → 2"),
         # A cycle beside the tree, met from outside.
         (
             WITH_CAUSE + segment(3, "4:Causa") + segment(4, "5:Causa") + segment(5, "4:Causa"),
@@ -253,7 +224,6 @@ WITH_CAUSE = segment(1) + segment(2, "1:Causa")
         ),
         (segment(1, "3:span") + segment(2, "3:span") + group(3, "span"), "8: group 3", "2 × span"),
         (segment(1, text="a &nbsp; b"), "texto.rs3:6", "Entity 'nbsp' not defined"),
-        (segment(1, text="a & b"), "texto.rs3:6", "xmlParseEntityRef: no name"),
         (segment(1, text="a &#129; b"), "6: segment 1", "U+0081"),
     ],
 )
@@ -281,7 +251,6 @@ def test_not_xml(tmp_path: Path, text: str):
         (b"", "utf-8 or cp1252", "byte 0x81"),
         (b'<?xml version="1.0" encoding="UTF-8"?>', "text in UTF-8", "byte 0xF3"),
         (b'<?xml version="1.0" encoding="klingon"?>', "text in klingon", "does not exist"),
-        (b'<?xml version="1.0" encoding="hex"?>', "text in hex", "does not exist"),
     ],
 )
 def test_undecodable(tmp_path: Path, declaration: bytes, expected: str, found: str):
@@ -357,17 +326,17 @@ def to_rs3(tree: DiscourseTree, ids: list[int]) -> str:
     segments: dict[int, str] = {}
     groups = []
 
-    def write(node: DiscourseNode, own: int, reference: str) -> None:
+    def write(node: DiscourseNode, node_id: int, reference: str) -> None:
         if node.edu is not None:
-            segments[node.edu] = segment(own, reference, escape(tree.edus[node.edu]))
+            segments[node.edu] = segment(node_id, reference, escape(tree.edus[node.edu]))
             return
-        groups.append(group(own, "multinuc" if all(node.nuclei) else "span", reference))
+        groups.append(group(node_id, "multinuc" if all(node.nuclei) else "span", reference))
         numbers = [next(unused) for _ in node.children]
         for child, number, nucleus in zip(node.children, numbers, node.nuclei, strict=True):
             if all(node.nuclei):
-                write(child, number, f"{own}:{node.relation}")
+                write(child, number, f"{node_id}:{node.relation}")
             elif nucleus:
-                write(child, number, f"{own}:span")
+                write(child, number, f"{node_id}:span")
             else:
                 write(child, number, f"{numbers[node.nuclei.index(True)]}:{node.relation}")
 

@@ -47,42 +47,9 @@ def test_sample_counts(sample):
 
 
 def test_sample_rows(sample):
-    def row(key: str, text: str) -> Example:
-        return Example(key, "texts", (text,), key.split("/")[1], None, key)
-
-    assert sample.records[0] == row(
-        "texts/subjective/1",
-        "una comedia que se ríe de todo menos de sí misma. le sobra medio metraje y le falta un "
-        "poco de mala leche.",
-    )
-    assert sample.records[71] == row(
-        "texts/objective/1",
-        "un panadero de cuenca descubre una carta que su padre nunca llegó a enviar.",
-    )
-    assert sample.records[-1] == row(
-        "texts/objective/70",
-        "una inmigrante senegalesa y una viuda gallega abren juntas una taberna.",
-    )
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (2, "'la casa del acantilado' asusta más por lo que calla que por lo que enseña."),
-        (
-            4,
-            "elegante, triste y luminosa. el director ha filmado su mejor película sin levantar la "
-            "voz.",
-        ),
-        (11, "visualmente deslumbrante, emocionalmente hueca. puntuación: ★★☆ (sobre 5)."),
-        (14, "nieve negra, pese a sus baches, tiene un final que corta la respiración."),
-        (35, "una pequeña gran sorpresa"),
-        (44, "una apuesta valiente que no siempre acierta."),
-        (63, "una delicia sobre el paso del tiempo, contada con humor & melancolía."),
-    ],
-)
-def test_sample_oddities(sample, number, text):
-    assert {e.id: e.texts for e in sample.records}[f"texts/subjective/{number}"] == (text,)
+    key = "texts/objective/1"
+    text = "un panadero de cuenca descubre una carta que su padre nunca llegó a enviar."
+    assert sample.records[71] == Example(key, "texts", (text,), "objective", None, key)
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,19 @@
 import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback import RangeServer, refuse
+from recipe_reading import recipe_corpus
 
 from corpora_recipes.corpora.gutenberg import recipe
 from corpora_recipes.corpora.gutenberg.recipe import assign_splits, decode, find_body
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.pins import read_fetched
 from corpora_recipes.reading.blocks import settle
-from corpora_recipes.reading.reading import read as read_command
 from corpora_recipes.recipe import RECIPES, Corpus, load_facts
 from corpora_recipes.records import Dialogue, Drops, Split
 from corpora_recipes.running.errors import InputError
@@ -35,9 +36,7 @@ ENGLISH = (
 )
 
 
-def corpus(language: str = "es", **options: Any) -> Corpus:
-    merged = {**FACTS.options, **options}
-    return Corpus("gutenberg", "gutenberg", language, None, 1111, merged, {}, FACTS)
+corpus = partial(recipe_corpus, "gutenberg")
 
 
 def book(body: str = STORY, title: str = "EL RÍO", start: str = START, end: str = END) -> str:
@@ -72,25 +71,12 @@ class TestSample:
             "documents": {"seen": 6, "kept": 6, "dropped": {}},
             "turns": {"seen": 843, "kept": 843, "dropped": {}},
         }
-        assert [(r.id, r.split, sum(map(len, r.conversations))) for r in records] == [
-            ("900001", "train", 134),
-            ("900002", "test", 136),
-            ("900003", "validation", 137),
-            ("900004", "train", 155),
-            ("900005", "validation", 135),
-            ("900006", "test", 146),
-        ]
-
-    def test_rows(self) -> None:
-        records = {r.id: r for r in read(SAMPLE)[0]}
-        first, last = records["900001"], records["900006"]
-        assert first.title == "EL CORREO DE LAS NIEVES"
-        assert first.conversations[0][3:5] == [
-            "Hasta la boca, no, señor. He llegado hasta el segundo disco, y allí me hundí hasta la "
-            "cintura.",
-            "¿Y se oía algo? ¿Un silbido, una campana, cualquier cosa?",
-        ]
-        assert last.conversations[0][1] == "¿Son las gallinas, Bartolo?"
+        sizes = [sum(map(len, record.conversations)) for record in records]
+        assert sizes == [134, 136, 137, 155, 135, 146]
+        assert [record.id for record in records] == [f"90000{n}" for n in range(1, 7)]
+        splits = [record.split for record in records]
+        assert splits == ["train", "test", "validation", "train", "validation", "test"]
+        assert records[0].conversations[0][4].startswith("¿Y se oía algo?")
 
     def test_nothing_but_speech_is_left(self) -> None:
         for record in read(SAMPLE)[0]:
@@ -252,14 +238,6 @@ class TestDrops:
         drops = self.dropped(tmp_path, f"{much}\n\n{TALK}")
         assert drops == {"documents": {"no_dialogue": 1}, "turns": {"in_dropped_document": 2}}
 
-    def test_limits_stop_the_command(self, tmp_path: Path) -> None:
-        write(tmp_path / "raw" / "pg7.txt", book())
-        write(tmp_path / "raw" / "pg8.txt", "nothing")
-        out = tmp_path / "records.parquet"
-        with pytest.raises(InputError, match="documents dropped as no_markers"):
-            read_command(corpus(), tmp_path / "raw", out, workers=1, executor="local", strict=True)
-        assert not out.exists()
-
 
 TRAIN = {str(i) for i in range(20)}
 LISTS: dict[Split, set[str]] = {"train": TRAIN, "validation": {"30"}, "test": {"40"}}
@@ -414,8 +392,3 @@ class TestFetch:
         server.files["/langs"] = b"7:es:1\n8;es;1\n"
         with pytest.raises(InputError, match="line 2"):
             sources.fetch(mine, "upstream", tmp_path)
-
-    def test_from_a_mirror(self, tmp_path: Path) -> None:
-        write(tmp_path / "mirror" / "gutenberg" / "pg7.txt", book())
-        sources.fetch(corpus(), str(tmp_path / "mirror"), tmp_path / "raw")
-        assert [p.name for p in (tmp_path / "raw").glob("*.txt")] == ["pg7.txt"]

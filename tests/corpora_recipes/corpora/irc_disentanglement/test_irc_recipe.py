@@ -49,37 +49,19 @@ def test_the_sample() -> None:
     assert len(records) == 22
     assert counts["documents"]["dropped"] == {"one_turn": 13}
     assert counts["turns"]["seen"] == 353
-    assert counts["turns"]["dropped"] == {
-        "address": 6,
-        "line_of_the_server": 46,
-        "no_letters": 1,
-        "not_annotated": 18,
-    }
+    dropped = {"address": 6, "line_of_the_server": 46, "no_letters": 1, "not_annotated": 18}
+    assert counts["turns"]["dropped"] == dropped
     assert counts["nicknames"]["seen"] == 33
 
 
 def test_conversations(tmp_path: Path) -> None:
     records, counts = read(folder(tmp_path))
     name = "2004-12-25.train-c"
-    assert records == [
-        Dialogue(
-            f"{name}:0",
-            name,
-            [
-                [
-                    "does anybody know how to mount a disk?",
-                    "<user>: what kind of disk is it?",
-                    "an old one that makes a noise",
-                    "then save your files first",
-                ]
-            ],
-        ),
-        Dialogue(
-            f"{name}:5",
-            name,
-            [["my sound is gone since the last upgrade", "<user>: which card do you have?"]],
-        ),
-    ]
+    disk = ["does anybody know how to mount a disk?", "<user>: what kind of disk is it?"]
+    disk += ["an old one that makes a noise", "then save your files first"]
+    sound = ["my sound is gone since the last upgrade", "<user>: which card do you have?"]
+    dialogues = [Dialogue(f"{name}:{n}", name, [turns]) for n, turns in ((0, disk), (5, sound))]
+    assert records == dialogues
     assert counts["documents"] == {"seen": 2, "kept": 2, "dropped": {}}
     assert counts["turns"]["dropped"] == {"line_of_the_server": 1, "not_annotated": 1}
     assert counts["nicknames"]["dropped"] == {"addressed": 2}

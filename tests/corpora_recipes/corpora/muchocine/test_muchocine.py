@@ -61,72 +61,18 @@ def sample() -> BlockResult:
 
 def test_sample_counts(sample):
     assert sample.drops.as_dict() == {
-        "examples": {
-            "seen": 123,
-            "kept": 105,
-            "dropped": {"empty_text": 1, "neutral_rank": 17},
-        }
+        "examples": {"seen": 123, "kept": 105, "dropped": {"empty_text": 1, "neutral_rank": 17}}
     }
-    pairs = Counter((e.label, e.columns["rank"]) for e in sample.records)
-    assert pairs == {
-        ("negative", "1"): 25,
-        ("negative", "2"): 27,
-        ("positive", "4"): 28,
-        ("positive", "5"): 25,
-    }
+    ranks = Counter(f"{e.label} {e.columns['rank']}" for e in sample.records)
+    assert ranks == {"negative 1": 25, "negative 2": 27, "positive 4": 28, "positive 5": 25}
     assert {e.split for e in sample.records} == {None}
     assert all(e.document_id == e.id for e in sample.records)
 
 
 def test_sample_rows(sample):
-    def row(key: str, text: str, label: str, rank: str) -> Example:
-        return Example(key, "reviews", (text,), label, None, key, {"rank": rank})
-
-    assert sample.records[0] == row(
-        "reviews/104", "Tan mala que ni siquiera da risa.", "negative", "1"
-    )
-    assert sample.records[52] == row(
-        "reviews/461",
-        "Cutre de principio a fin y encima se cree graciosa.",
-        "negative",
-        "1",
-    )
-    assert sample.records[-1] == row(
-        "reviews/97",
-        "Una lección de cómo contar mucho con muy poco. Obra maestra, así de claro.",
-        "positive",
-        "5",
-    )
-
-
-def test_sample_oddities_are_mended(sample):
-    texts = {e.texts[0] for e in sample.records}
-    assert texts > {
-        "Si solo podéis ver una este mes, que sea “Cosas de familia”. "
-        "Os vais a reír y a reconocer.",
-        "De Garrote & Cía. esperaba poco y me dieron menos todavía.",
-        'No es la típica de fantasmas: "Niebla" asusta porque se toma su tiempo.',
-        "Nancy's Diner sirve el mismo plato recalentado de siempre.",
-        "Deslumbrante de la primera imagen a la última.",
-        "Fría, larga y monótona; un informe de verdad habría tenido más ritmo.",
-    }
-
-
-def test_no_review_of_the_sample_is_lost_to_its_body(sample):
-    from lxml import etree
-
-    broken = 0
-    with zipfile.ZipFile(SAMPLE / ARCHIVE) as archive:
-        files = archive.namelist()
-        for name in files:
-            try:
-                etree.fromstring(
-                    b'<?xml version="1.0" encoding="ISO-8859-1"?>' + archive.read(name)
-                )
-            except etree.XMLSyntaxError:
-                broken += 1
-    assert (len(files), broken) == (123, 19)
-    assert sample.drops.seen["examples"] == len(files)
+    key, text = "reviews/104", "Tan mala que ni siquiera da risa."
+    first = Example(key, "reviews", (text,), "negative", None, key, {"rank": "1"})
+    assert sample.records[0] == first
 
 
 # Classes and oddities
@@ -183,24 +129,12 @@ def test_the_summary_alone_says_what_it_is_in(inside, outside):
     assert read_review(data, "c/1.xml").fields["summary"] == "Cañí – sí…"
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "a < b",
-        "una <>dulce señora",
-        "R&B & &ldquo;más&rdquo;",
-        "<summary>Otra</summary>",
-        "</review",
-    ],
-)
-def test_broken_bodies_lose_nothing(body):
-    row = read_review(review(body=body).encode("latin-1"), "corpusCine.zip, c/33.xml")
+@pytest.mark.parametrize("body", ["una <>dulce señora", "R&B & &ldquo;más&rdquo;", "</review"])
+@pytest.mark.parametrize("title", ["Niebla", 'A > "B" & C'])
+def test_broken_bodies_and_titles_lose_nothing(body, title):
+    text = review(body=body, title=title)
+    row = read_review(text.encode("latin-1"), "corpusCine.zip, c/33.xml")
     assert row.fields == {"id": "33", "summary": "Muy buena.", "rank": "4"}
-
-
-def test_titles_may_hold_what_xml_forbids():
-    row = read_review(review(title='A > "B" & C').encode("latin-1"), "c/1.xml")
-    assert row.fields["rank"] == "4"
 
 
 @pytest.mark.parametrize(
@@ -298,9 +232,9 @@ def test_the_same_rows_from_every_layout(tmp_path, pack):
         )
     }
     # Which folder a file is in decides nothing.
-    layouts[OF_GITHUB]["Spanish-Movie-Reviews-4f8efab/reviews_0/xml/10.xml"] = layouts[
-        OF_GITHUB
-    ].pop("Spanish-Movie-Reviews-4f8efab/reviews_1/xml/10.xml")
+    files = layouts[OF_GITHUB]
+    ten = "Spanish-Movie-Reviews-4f8efab/reviews_1/xml/10.xml"
+    files[ten.replace("_1", "_0")] = files.pop(ten)
     found = []
     for name, files in layouts.items():
         raw = tmp_path / (name or "unpacked").partition(".")[0]

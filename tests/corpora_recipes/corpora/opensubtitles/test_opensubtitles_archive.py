@@ -81,9 +81,6 @@ class TestWhole:
             file.comment = b"PK\5\6" + b"x" * 400
         assert read_all(path) == CONTENTS
 
-    def test_no_members(self, tmp_path: Path) -> None:
-        assert read_all(write(tmp_path / "a.zip", {})) == {}
-
     def test_directory_of_many_chunks(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

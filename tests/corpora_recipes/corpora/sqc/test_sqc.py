@@ -50,16 +50,8 @@ def test_sample():
         {"fine_class": "city"},
         "train",
     )
-    assert train[52].texts == ('¿Quien es el autor de la m&250;sica de "El amor brujo"?',)
-    assert train[52].columns == {"fine_class": ""}
     last = test[-1]
     assert (last.id, last.label, last.split) == ("questions/test/40", "description", "test")
-    assert (last.texts[0], last.columns["fine_class"]) == (
-        "¿Como se hace el papel de arroz?",
-        "manner",
-    )
-    # As upstream: the same question twice, which stays.
-    assert train[3].texts == train[-1].texts
 
 
 def test_sources_are_of_one_state_and_pinned():
@@ -109,23 +101,12 @@ def test_empty_questions_are_dropped_and_counted(tmp_path: Path):
 @pytest.mark.parametrize(
     ("data", "where", "expected", "found"),
     [
-        (
-            "HUM:ind ¿ Si ?\nXYZ:ind ¿ No ?\n",
-            "train.txt, line 2",
-            "a label among ABBR, DESC",
-            "XYZ",
-        ),
         ("hum:ind ¿ Si ?\n", "train.txt, line 1", "a label among ABBR, DESC", "hum"),
         ("¿ Quien es ?\n", "train.txt, line 1", "a class, a colon", "¿ Quien es ?"),
         ("HUM ind ¿ Quien ?\n", "train.txt, line 1", "a class, a colon", "HUM ind"),
         (":ind ¿ Quien ?\n", "train.txt, line 1", "a class, a colon", ":ind"),
         ("HUM:ind\t¿ Quien ?\n", "train.txt, line 1", "a class, a colon", "HUM:ind"),
-        (
-            b"HUM:ind \xc2\xbf Quien ?\nNUM: \xbf Cuantos a\xf1os ?\n",
-            "train.txt, line 2",
-            "UTF-8",
-            "0xbf",
-        ),
+        (b"HUM:ind Quien ?\nNUM: \xbf Cuantos ?\n", "train.txt, line 2", "UTF-8", "0xbf"),
     ],
 )
 def test_bad_lines(tmp_path: Path, data: str | bytes, where: str, expected: str, found: str):
@@ -134,11 +115,6 @@ def test_bad_lines(tmp_path: Path, data: str | bytes, where: str, expected: str,
     assert raised.value.where.endswith(where)
     assert expected in raised.value.expected
     assert found in raised.value.found
-
-
-def test_one_file_is_enough(tmp_path: Path):
-    (tmp_path / "test.txt").write_text("HUM:ind ¿ Quien ?\n", "utf-8")
-    assert [block.key for block in blocks(tmp_path, CORPUS)] == ["test.txt"]
 
 
 @given(

@@ -1,17 +1,17 @@
 """Theses: the two forms of OAI-PMH records, which description is the abstract, its sentences."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
-from recipe_reading import read_all
+from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.theses import recipe
 from corpora_recipes.facts import Source
-from corpora_recipes.reading.blocks import read_corpus
-from corpora_recipes.recipe import RECIPES, Corpus, load_facts
+from corpora_recipes.recipe import RECIPES, load_facts
 from corpora_recipes.records import Document
 from corpora_recipes.running.errors import InputError
 
@@ -28,19 +28,13 @@ ENGLISH = (
 )
 
 
-def corpus(**more: Any) -> Corpus:
-    return Corpus("theses", "theses", "es", None, 1111, {**FACTS.options, **more}, {}, FACTS)
+corpus = partial(recipe_corpus, "theses")
 
 
 def page(path: Path, *records: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        '<?xml version="1.0" encoding="UTF-8"?><OAI-PMH '
-        'xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords>'
-        + "".join(records)
-        + "<resumptionToken/></ListRecords></OAI-PMH>",
-        "utf-8",
-    )
+    root = '<OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">'
+    path.write_text(f"{root}<ListRecords>{''.join(records)}</ListRecords></OAI-PMH>", "utf-8")
     return path
 
 
@@ -109,35 +103,6 @@ class TestSample:
         assert section.paragraphs[0][3].endswith("S. A. cerrada y luego abierta en bolsa).")
         assert first.split is None
 
-    def test_middle_has_two_paragraphs_of_hard_wrapped_lines(self) -> None:
-        middle = next(r for r in read(SAMPLE)[0] if r.id == "oai:repositorio.uchile.cl:sample/0001")
-        assert [len(p) for p in middle.sections[0].paragraphs] == [5, 6]
-        assert middle.sections[0].paragraphs[0][0] == (
-            "El diclofenaco es uno de los antiinflamatorios que con mayor frecuencia se detectan "
-            "en los efluentes urbanos, porque las plantas de tratamiento convencionales apenas lo "
-            "retienen."
-        )
-
-    def test_last(self) -> None:
-        last = read(SAMPLE)[0][-1]
-        assert last.id == "oai:repositorio.uchile.cl:sample/0068"
-        assert [len(p) for p in last.sections[0].paragraphs] == [3, 7]
-        assert last.sections[0].paragraphs[1][-1].endswith("según el pronóstico hidrológico.")
-
-    def test_no_degree_statement_nor_boilerplate_is_left(self) -> None:
-        for document in read(SAMPLE)[0]:
-            text = " ".join(s for p in document.sections[0].paragraphs for s in p)
-            assert not re.search("palabras clave|resumen:|para optar|para obtener el", text, re.I)
-            assert "\n" not in text
-
-    def test_quota_is_a_subset_in_keyed_order(self) -> None:
-        def take(quota: int | None) -> list[str]:
-            mine = Corpus("theses", "theses", "es", quota, 1, FACTS.options, {}, FACTS)
-            parts = read_corpus(recipe.blocks(SAMPLE, mine), mine, None, 2)
-            return [r.id for records, _ in parts for r in records]
-
-        assert take(20) == take(None)[:20]
-
 
 class TestFacts:
     @pytest.mark.parametrize("rule", FACTS.special["not_abstracts"])
@@ -156,28 +121,17 @@ class TestFacts:
         assert re.sub(rule["pattern"], "\n\n", rule["example"]) == rule["leaves"]
 
     def test_each_default_server_has_a_folder(self) -> None:
-        assert [source.file.split("/")[0] for source in recipe.sources(corpus())] == [
-            "repositorio.uchile.cl",
-            "repositorio.uft.cl",
-            "repositorio.uautonoma.cl",
-            "repositorio.ucn.cl",
-            "repositoriobibliotecas.uv.cl",
-        ]
+        folders = [source.file.split("/")[0] for source in recipe.sources(corpus())]
+        assert folders[0] == "repositorio.uchile.cl"
+        assert len(set(folders)) == len(folders) == 5
 
 
 class TestForms:
     def test_both_forms_give_the_same_document(self, tmp_path: Path) -> None:
         statement = "Memoria para optar al título de Ingeniera Civil"
-        simple = oai_dc(
-            ("title", "El  agua"),
-            ("creator", "X"),
-            ("subject", "Ríos    Chile"),
-            ("subject", "ríos chile"),
-            ("subject", "Agua"),
-            ("description", statement),
-            ("description", LONG),
-            ("language", ""),
-        )
+        topics = [("subject", text) for text in ("Ríos    Chile", "ríos chile", "Agua")]
+        descriptions = [("description", statement), ("description", LONG)]
+        simple = oai_dc(("title", "El  agua"), *topics, *descriptions, ("language", ""))
         full = xoai(
             ("dc.title.es_ES", "El  agua"),
             ("dc.title.alternative.es_ES", "Otra agua"),
@@ -199,13 +153,8 @@ class TestForms:
         page(tmp_path / "page-0000.xml")
         page(tmp_path / "b.cl" / "page-0001.xml")
         (tmp_path / "b.cl" / "page-0002.xml.part").write_text("x", "utf-8")
-        assert [b.key for b in recipe.blocks(tmp_path, corpus())] == [
-            "b.cl/page-0001.xml",
-            "page-0000.xml",
-        ]
-        (tmp_path / "empty").mkdir()
-        with pytest.raises(InputError, match="fetch --only theses"):
-            recipe.blocks(tmp_path / "empty", corpus())
+        keys = [block.key for block in recipe.blocks(tmp_path, corpus())]
+        assert keys == ["b.cl/page-0001.xml", "page-0000.xml"]
 
     def test_other_form(self, tmp_path: Path) -> None:
         page(tmp_path / "page-0000.xml", record('<mets xmlns="http://www.loc.gov/METS/"/>'))
@@ -216,12 +165,6 @@ class TestForms:
         text = oai_dc(("description", LONG)).replace("trabajo", "tra\x0bba&#x0b;jo\x02&#2;")
         document = read_one(tmp_path, text)
         assert document.sections[0].paragraphs[0][0].startswith("El presente trabajo estudia")
-
-    def test_truncated_page(self, tmp_path: Path) -> None:
-        path = page(tmp_path / "page-0000.xml", record(oai_dc(("description", LONG))))
-        path.write_bytes(path.read_bytes()[:-20])
-        with pytest.raises(InputError, match=r"page-0000\.xml"):
-            read(tmp_path)
 
 
 PLAIN, ARTICLE = "info:eu-repo/semantics/publishedVersion", "info:eu-repo/semantics/article"
@@ -262,10 +205,8 @@ class TestCreatedAfter:
             (["2026-01-02T00:00:01Z", "2026-06-01"], None),
             # A day in the year or month that is given may be any: none of them is before.
             (["2026"], None),
-            (["2026-01"], None),
             (["Marzo de 2026"], None),
             (["2026-01-01"], "created_before"),
-            (["2026-01-01T12:00:00Z"], "created_before"),
             (["2025"], "created_before"),
             # Published earlier, and given to the repository later.
             (["2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", "2012"], "created_before"),
@@ -285,12 +226,6 @@ class TestCreatedAfter:
             counts = read(raw, created_after="2026-01-01")[1]["documents"]["dropped"]
             assert counts == ({reason: 1} if reason else {})
             assert read(raw)[1]["documents"]["dropped"] == {}
-
-    def test_within_a_year(self, tmp_path: Path) -> None:
-        text = oai_dc(("date", "2026"), ("description", LONG))
-        raw = page(tmp_path / "page-0000.xml", record(text)).parent
-        counts = read(raw, created_after="2026-05-31")[1]["documents"]["dropped"]
-        assert counts == {"created_before": 1}
 
     def test_the_window(self) -> None:
         assert recipe.window([], corpus()) is None
@@ -340,14 +275,9 @@ class TestWhichDescription:
             record(oai_dc(("description", ENGLISH), ("language", "es")), "oai:h:7"),
             record(oai_dc(("description", LONG), ("type", "Libro")), "oai:h:9"),
             record(oai_dc(("description", LONG.replace("o", "\ufffd"))), "oai:h:8"),
-        ) == {
-            "deleted": 2,
-            "no_identifier": 1,
-            "no_abstract": 5,
-            "other_language": 1,
-            "no_sentences": 1,
-            "not_a_thesis": 1,
-        }
+        ) == {"deleted": 2, "no_abstract": 5} | dict.fromkeys(
+            ["no_identifier", "other_language", "no_sentences", "not_a_thesis"], 1
+        )
 
     def test_long_abstract_may_begin_like_a_statement(self, tmp_path: Path) -> None:
         text = "Trabajo de campo en tres ríos. " + LONG * 2
@@ -385,11 +315,8 @@ class TestSentences:
         [
             ("replacement_character", "invi\ufffdrno"),
             ("private_use_character", "invi\U001001a9rno"),
-            ("markup_left", "<i>invierno</i>"),
             ("markup_left", "invierno &amp; otoño"),
             ("ocr_damage", "e l invierno"),
-            ("ocr_damage", "invi~rno"),
-            ("ocr_damage", "inviern( y otoño"),
             ("ocr_damage", "invierno· y otoño"),
             ("markup_left", "invierno [1]"),
             ("broken_quotation", 'el " invierno'),
@@ -419,13 +346,11 @@ class TestSentences:
         ("last", "reason"),
         [
             (". En el río hay peces.", "lost_beginning"),
-            ("en el río hay peces.", "lost_beginning"),
             ("; el río tiene peces.", "lost_beginning"),
             ("2019.", "no_letters"),
             # Items and ellipses begin a sentence.
             ("a) En el río hay peces.", None),
             ("... en el río hay peces.", None),
-            ("b. el río tiene peces.", None),
         ],
     )
     def test_beginnings(self, tmp_path: Path, last: str, reason: str | None) -> None:

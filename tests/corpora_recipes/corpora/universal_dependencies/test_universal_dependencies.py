@@ -82,33 +82,13 @@ def test_sample() -> None:
     by_id = {record.id: record for record in records}
     first = by_id["es_gsd/train/barrio-1"]
     assert first.text == "La vecina del ático riega las plantas del patio cada mañana."
-    assert (first.treebank, first.document_id, first.licence) == (
-        "es_gsd",
-        "es_gsd/train/barrio",
-        "CC BY-SA 4.0",
-    )
-    assert [(token.form, token.words) for token in first.tokens if token.words > 1] == [
-        ("del", 2),
-        ("del", 2),
-    ]
+    assert (first.treebank, first.licence) == ("es_gsd", "CC BY-SA 4.0")
+    assert first.document_id == "es_gsd/train/barrio"
+    assert [token.form for token in first.tokens if token.words == 2] == ["del", "del"]
     assert len({record.document_id for record in records}) == 30
-    gapped = next(record for record in records if "Pedro, un té" in record.text)
-    assert [word.form for word in gapped.words][5:8] == ["Pedro", ",", "un"]
     for record in records:
         assert record.text == text_of(record.tokens)
         assert [word.head for word in record.words].count(0) == 1
-
-
-def test_the_sample_has_something_for_every_question() -> None:
-    records, _ = read(SAMPLE)
-    relations = Counter(word.relation for record in records for word in record.words)
-    needed = {"aux:pass": 24, "expl:pass": 2, "parataxis": 3, "xcomp": 4, "ccomp": 20, "orphan": 2}
-    assert all(relations[relation] >= least for relation, least in needed.items()), relations
-    roots = [word for record in records for word in record.words if word.head == 0]
-    tenses = Counter(word.feature("Tense") for word in roots if word.upos == "VERB")
-    assert min(tenses["Pres"], tenses["Past"]) > 70
-    moods = Counter(word.feature("Mood") for record in records for word in record.words)
-    assert moods["Sub"] >= 30
 
 
 def test_the_usual_treebanks_of_a_language_and_named_ones() -> None:
@@ -211,10 +191,6 @@ def test_a_treebank_with_only_a_test_part_is_test_beside_others(tmp_path) -> Non
             [f"d{n // 2}" for n in range(20)],
         ),
         ([lines(f"F {n}", f"dev-s{n}") for n in range(20)], [f"dev-s{n}" for n in range(20)]),
-        (
-            [lines(f"F {n}", f"d{n % 9}-{n}") for n in range(18)],
-            [f"d{n % 9}-{n}" for n in range(18)],
-        ),
         # A comment in the middle of a file says nothing of what precedes it.
         ([lines("Una", "tut-1"), lines("Dos", "tut-2", document="Wiki")], ["tut-1", "tut-2"]),
         ([lines("Una"), lines("Dos")], ["@1", "@2"]),

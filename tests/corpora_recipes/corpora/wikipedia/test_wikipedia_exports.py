@@ -2,24 +2,21 @@
 
 import bz2
 import hashlib
-from collections.abc import Callable
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 from dump_writer import SamplePage, write_dump
-from recipe_reading import read_all
+from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.wikipedia import plan, recipe
 from corpora_recipes.corpora.wikipedia.editions import find_shards, folder_of, read_sums
 from corpora_recipes.corpora.wikipedia.pages import read_pages
 from corpora_recipes.corpora.wikipedia.plan import list_blocks
 from corpora_recipes.fetching.sources import fetch
-from corpora_recipes.recipe import Corpus, load_facts
 from corpora_recipes.running.errors import InputError
 
 DATE = "20260801"
-FOLDER = folder_of("eswiki", DATE)
 
 
 def page(n: int) -> SamplePage:
@@ -43,10 +40,7 @@ def write_export(mirror: Path, date: str = DATE, wiki: str = "eswiki") -> Path:
     return folder
 
 
-def corpus(**options: str) -> Corpus:
-    facts = load_facts("wikipedia")
-    options = {**facts.options, "export": "content_current"} | options
-    return Corpus("wiki", "wikipedia", "es", None, 1111, options, {}, facts)
+corpus = partial(recipe_corpus, "wikipedia", export="content_current")
 
 
 def test_an_export_from_a_mirror_gives_all_its_articles(
@@ -89,49 +83,39 @@ def test_ranges_of_a_long_stream_hold_each_page_once(
 def test_the_newest_export_of_the_wiki_is_read(tmp_path: Path) -> None:
     for date, wiki in ((DATE, "eswiki"), ("20260901", "eswiki"), ("20261001", "ptwiki")):
         write_export(tmp_path, date, wiki)
-    blocks = recipe.blocks(tmp_path, corpus())
-    assert {block.path.parent for block in blocks} == {
-        tmp_path / "wikipedia" / folder_of("eswiki", "20260901")
-    }
+    names = {block.path.name[:17] for block in recipe.blocks(tmp_path, corpus())}
+    assert names == {"eswiki-2026-09-01"}
     fetch(corpus(date=DATE), str(tmp_path), tmp_path / "raw")
-    assert {block.path.name[:17] for block in recipe.blocks(tmp_path / "raw", corpus())} == {
-        "eswiki-2026-08-01"
-    }
+    names = {block.path.name[:17] for block in recipe.blocks(tmp_path / "raw", corpus())}
+    assert names == {"eswiki-2026-08-01"}
 
 
-def drop_shard(folder: Path) -> None:
-    (folder / "eswiki-2026-08-01-p301p899.xml.bz2").unlink()
-
-
-def add_shard(folder: Path) -> None:
-    first = next(folder.glob("*-p5p300.xml.bz2"))
-    (folder / "eswiki-2026-08-01-p1021p1022.xml.bz2").write_bytes(first.read_bytes())
-
-
-def other_bytes(folder: Path) -> None:
-    path = next(folder.glob("*-p5p300.xml.bz2"))
-    path.write_bytes(next(folder.glob("*-p900p1020.xml.bz2")).read_bytes())
+SHARD = "eswiki-2026-08-01-p{}.xml.bz2"
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("name", "content", "message"),
     [
-        (lambda folder: (folder / "_SUCCESS").unlink(), "_SUCCESS"),
-        (lambda folder: (folder / "SHA256SUMS").unlink(), "SHA256SUMS"),
-        (drop_shard, "eswiki-2026-08-01-p301p899.xml.bz2 missing"),
-        (add_shard, "p1021p1022.xml.bz2, which it does not list"),
-        (other_bytes, "as SHA256SUMS says"),
-        (lambda folder: (folder / "SHA256SUMS").write_text("x  y\n"), "line 1"),
-        (lambda folder: (folder / "SHA256SUMS").write_text(""), "0 lines, none of such a file"),
+        ("_SUCCESS", None, "_SUCCESS"),
+        ("SHA256SUMS", None, "SHA256SUMS"),
+        ("SHA256SUMS", "x  y\n", "line 1"),
+        ("SHA256SUMS", "", "0 lines, none of such a file"),
+        (SHARD.format("301p899"), None, "p301p899.xml.bz2 missing"),
+        (SHARD.format("1021p1022"), "x", "p1021p1022.xml.bz2, which it does not list"),
+        (SHARD.format("5p300"), "x", "as SHA256SUMS says"),
     ],
 )
 def test_an_export_that_is_not_whole(
-    tmp_path: Path, spoil: Callable[[Path], object], message: str
+    tmp_path: Path, name: str, content: str | None, message: str
 ) -> None:
-    spoil(write_export(tmp_path))
+    path = write_export(tmp_path) / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content)
     with pytest.raises(InputError, match=message):
         fetch(corpus(), str(tmp_path), tmp_path / "raw")
-    if spoil is not other_bytes:
+    if "p5p300" not in name:
         with pytest.raises(InputError, match=message):
             recipe.blocks(tmp_path / "wikipedia", corpus())
 
@@ -144,9 +128,7 @@ def test_no_export_there(tmp_path: Path) -> None:
         fetch(corpus(date="20260901"), str(tmp_path), tmp_path / "raw")
     # The other kind of dump is not taken for it, nor the other way round.
     with pytest.raises(InputError, match=r"pages-articles"):
-        recipe.blocks(
-            tmp_path, replace(corpus(), options={**corpus().options, "export": "pages_articles"})
-        )
+        recipe.blocks(tmp_path, corpus(export="pages_articles"))
 
 
 def test_sums_are_as_sha256sum_writes_them() -> None:

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 from dump_writer import SamplePage, write_dump
-from recipe_reading import read_all
+from recipe_reading import read_all, recipe_corpus
 
 from corpora_recipes.corpora.wikipedia import recipe
-from corpora_recipes.recipe import Corpus, load_facts
 
 PORTUGUESE = {-2: "Multimédia", 0: "", 6: "Ficheiro", 10: "Predefinição", 14: "Categoria"}
 PORTUGUESE[102] = "Anexo"
@@ -78,24 +77,10 @@ FRENCH_SECTIONS = [
 
 
 @pytest.mark.parametrize(
-    ("language", "namespaces", "pages", "title", "topics", "sections"),
+    ("language", "namespaces", "pages", "topics", "sections"),
     [
-        (
-            "pt",
-            PORTUGUESE,
-            PORTUGUESE_PAGES,
-            "Lara Moinho",
-            ["Pintoras", "Nascidos em 1901"],
-            PORTUGUESE_SECTIONS,
-        ),
-        (
-            "fr",
-            FRENCH,
-            FRENCH_PAGES,
-            "Léa Moulin",
-            ["Peintre", "Naissance en 1901"],
-            FRENCH_SECTIONS,
-        ),
+        ("pt", PORTUGUESE, PORTUGUESE_PAGES, "Pintoras|Nascidos em 1901", PORTUGUESE_SECTIONS),
+        ("fr", FRENCH, FRENCH_PAGES, "Peintre|Naissance en 1901", FRENCH_SECTIONS),
     ],
     ids=["pt", "fr"],
 )
@@ -104,16 +89,14 @@ def test_the_language_is_all_that_changes(
     language: str,
     namespaces: dict[int, str],
     pages: list[SamplePage],
-    title: str,
-    topics: list[str],
+    topics: str,
     sections: list[tuple[str, int, list[list[str]]]],
 ) -> None:
-    facts = load_facts("wikipedia")
-    corpus = Corpus("wikipedia", "wikipedia", language, None, 1111, facts.options, {}, facts)
     name = f"{language}wiki-20260101-pages-articles-multistream.xml.bz2"
     write_dump(tmp_path / name, pages, wiki=f"{language}wiki", namespaces=namespaces)
-    (document,), counts = read_all(recipe, tmp_path, corpus)
-    assert (document.id, document.title, document.topics) == ("3", title, topics)
+    (document,), counts = read_all(recipe, tmp_path, recipe_corpus("wikipedia", language))
+    assert (document.id, document.title) == ("3", pages[0].title)
+    assert document.topics == topics.split("|")
     assert [(s.heading, s.level, s.paragraphs) for s in document.sections] == sections
     dropped = {"disambiguation": 2, "other_namespace": 1, "redirect": 1}
     assert counts == {

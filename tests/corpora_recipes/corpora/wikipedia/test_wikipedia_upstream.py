@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from dump_writer import write_dump
 from loopback import RangeServer
+from recipe_reading import recipe_corpus
 from test_wikipedia_exports import write_export
 from test_wikipedia_partial import TEXTS, names
+from test_wikipedia_partial import in_an_empty_folder as in_an_empty_folder
 
 from corpora_recipes.corpora.wikipedia import recipe
 from corpora_recipes.corpora.wikipedia.editions import folder_of
-from corpora_recipes.fetching import patience, sources
-from corpora_recipes.recipe import Corpus, load_facts
+from corpora_recipes.fetching import sources
+from corpora_recipes.recipe import Corpus
 from corpora_recipes.running.errors import InputError
 
 DATES = ("20260601", "20260701", "20260801")
@@ -43,12 +45,6 @@ def server(dump: Path) -> Iterator[RangeServer]:
     server.close()
 
 
-@pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "BACKOFF", 0.0)
-    monkeypatch.chdir(tmp_path)
-
-
 def add_date(server: RangeServer, dump: Path, date: str, status: str, **wrong: Any) -> None:
     """Add a date of a dump to a server, in its layout."""
     parts = (dump, dump.with_name(files_of("20260701")[1]))
@@ -63,47 +59,30 @@ def add_date(server: RangeServer, dump: Path, date: str, status: str, **wrong: A
             "sha1": hashlib.sha1(data).hexdigest(),
             **wrong,
         }
-    jobs = {
-        "articlesdump": {"status": "done", "files": {}},
-        "articlesmultistreamdump": {
-            "status": status,
-            "files": described if status == "done" else {},
-        },
-    }
-    server.files[f"/eswiki/{date}/dumpstatus.json"] = json.dumps(
-        {"version": "0.8", "jobs": jobs}
-    ).encode()
-    listed(server, "/eswiki/", {*dates_of(server, "/eswiki/"), date})
+    files = described if status == "done" else {}
+    jobs = {"articlesmultistreamdump": {"status": status, "files": files}}
+    server.files[f"/eswiki/{date}/dumpstatus.json"] = json.dumps({"jobs": jobs}).encode()
+    list_dates(server, "/eswiki/")
 
 
-def dates_of(server: RangeServer, folder: str) -> set[str]:
-    depth = folder.count("/")
-    return {
-        path.split("/")[depth]
-        for path in server.files
-        if path.startswith(folder) and path != folder
-    }
-
-
-def listed(server: RangeServer, folder: str, dates: set[str]) -> None:
-    links = "".join(f'<a href="{d}/">{d}/</a>  01-Aug-2026 10:00  -\n' for d in sorted(dates))
+def list_dates(server: RangeServer, folder: str) -> None:
+    """Write the page of a folder that links to the folders in it."""
+    paths = [path for path in server.files if path.startswith(folder) and path != folder]
+    dates = sorted({path.split("/")[folder.count("/")] for path in paths})
+    links = "".join(f'<a href="{d}/">{d}/</a>  01-Aug-2026 10:00  -\n' for d in dates)
     page = f'<html><head><title>Index</title></head><body>\n<a href="../">../</a>\n{links}'
     server.files[folder] = f'{page}<a href="latest/">latest/</a></body></html>'.encode()
 
 
 def corpus(*servers: RangeServer, **options: Any) -> Corpus:
-    facts = load_facts("wikipedia")
+    exports = [f"{server.url}/exports/" for server in servers]
+    what = recipe_corpus("wikipedia", special={"exports": exports}, **options)
     path = "{language}wiki/{date}/"
     here = tuple(
         replace(s, urls=tuple(f"{server.url}/{path}{s.file}" for server in servers))
-        for s in facts.sources
+        for s in what.facts.sources
     )
-    exports = [f"{server.url}/exports/" for server in servers]
-    facts = replace(facts, sources=here, special={"exports": exports})
-    documents = options.pop("documents", None)
-    return Corpus(
-        "wiki", "wikipedia", "es", documents, 1111, {**facts.options, **options}, {}, facts
-    )
+    return replace(what, facts=replace(what.facts, sources=here))
 
 
 def lock() -> dict[str, dict[str, Any]]:
@@ -143,14 +122,10 @@ def test_a_part_of_the_latest_dump(server: RangeServer) -> None:
     what = corpus(server, partial=True, documents=20)
     sources.fetch(what, "upstream", Path("raw"))
     name, index = files_of("20260701")
-    assert {path.split("/")[0] for path in names(Path("raw"))} == {
-        ".fetched.json",
-        index,
-        f"{name}.parts",
-    }
-    assert (
-        0 < server.sent[f"/eswiki/20260701/{name}"] < len(server.files[f"/eswiki/20260701/{name}"])
-    )
+    tops = {path.split("/")[0] for path in names(Path("raw"))}
+    assert tops == {".fetched.json", index, f"{name}.parts"}
+    url = f"/eswiki/20260701/{name}"
+    assert 0 < server.sent[url] < len(server.files[url])
     server.requests.clear()
     sources.fetch(what, "upstream", Path("raw"))
     assert server.requests == []
@@ -186,23 +161,20 @@ def test_a_date_without_a_finished_dump(server: RangeServer) -> None:
     assert error.value.found == "articlesmultistreamdump in-progress"
     for date in DATES[:2]:
         del server.files[f"/eswiki/{date}/dumpstatus.json"]
-    with pytest.raises(InputError, match="is done") as error:
+    with pytest.raises(InputError, match="20260801: articlesmultistreamdump in-progress; 20260701"):
         sources.fetch(corpus(server), "upstream", Path("raw"))
-    assert error.value.found.startswith(
-        "20260801: articlesmultistreamdump in-progress; 20260701: no"
-    )
 
 
 def test_a_date_that_is_gone(server: RangeServer) -> None:
     with pytest.raises(InputError, match="20260601, 20260701, 20260801") as error:
         sources.fetch(corpus(server, date="20251001"), "upstream", Path("raw"))
-    assert error.value.where == "params.yaml: corpora.wiki.corpus.date"
+    assert error.value.where == "params.yaml: corpora.wikipedia.corpus.date"
     assert "kept for some months" in error.value.todo
     # It was there when it was locked.
     sources.fetch(corpus(server), "upstream", Path("raw"))
     for path in [path for path in server.files if "20260701" in path]:
         del server.files[path]
-    listed(server, "/eswiki/", {"20260601", "20260801"})
+    list_dates(server, "/eswiki/")
     with pytest.raises(InputError, match="20260601, 20260801") as error:
         sources.fetch(corpus(server), "upstream", Path("other"))
     assert "remove its entry" in error.value.todo
@@ -231,7 +203,7 @@ def exported(server: RangeServer, tmp_path: Path, *dates: str) -> None:
         folder = write_export(tmp_path / "made", date)
         for path in folder.iterdir():
             server.files[f"/exports/{folder_of('eswiki', date)}/{path.name}"] = path.read_bytes()
-    listed(server, "/exports/eswiki/", dates_of(server, "/exports/eswiki/"))
+    list_dates(server, "/exports/eswiki/")
 
 
 def test_an_export_is_fetched_whole_and_once(server: RangeServer, tmp_path: Path) -> None:
@@ -240,12 +212,9 @@ def test_an_export_is_fetched_whole_and_once(server: RangeServer, tmp_path: Path
     what = corpus(server, export="content_current")
     sources.fetch(what, "upstream", Path("raw"))
     folder = folder_of("eswiki", "20260801")
-    assert names(Path("raw")) == [
-        ".fetched.json",
-        f"{folder}/SHA256SUMS",
-        f"{folder}/_SUCCESS",
-        *(f"{folder}/eswiki-2026-08-01-p{ids}.xml.bz2" for ids in ("301p899", "5p300", "900p1020")),
-    ]
+    shards = [f"eswiki-2026-08-01-p{ids}.xml.bz2" for ids in ("301p899", "5p300", "900p1020")]
+    fetched = [f"{folder}/{name}" for name in ("SHA256SUMS", "_SUCCESS", *shards)]
+    assert names(Path("raw")) == [".fetched.json", *fetched]
     assert len(recipe.blocks(Path("raw"), what)) == 3
     server.requests.clear()
     sources.fetch(what, "upstream", Path("raw"))
@@ -272,10 +241,9 @@ def test_an_export_that_is_not_whole(
         del server.files[path]
     else:
         server.files[path] = content
+    what = corpus(server, export="content_current", date="20260801")
     with pytest.raises(InputError, match=message):
-        sources.fetch(
-            corpus(server, export="content_current", date="20260801"), "upstream", Path("raw")
-        )
+        sources.fetch(what, "upstream", Path("raw"))
     assert not list(Path("raw").rglob("_SUCCESS"))
 
 
@@ -283,10 +251,9 @@ def test_an_export_of_a_date_that_is_gone_and_none_at_all(
     server: RangeServer, tmp_path: Path
 ) -> None:
     exported(server, tmp_path, "20260801")
+    what = corpus(server, export="content_current", date="20260101")
     with pytest.raises(InputError, match="a date that the server has: 20260801"):
-        sources.fetch(
-            corpus(server, export="content_current", date="20260101"), "upstream", Path("raw")
-        )
+        sources.fetch(what, "upstream", Path("raw"))
     del server.files[f"/exports/{folder_of('eswiki', '20260801')}/_SUCCESS"]
     with pytest.raises(InputError, match="an export with _SUCCESS"):
         sources.fetch(corpus(server, export="content_current"), "upstream", Path("raw"))

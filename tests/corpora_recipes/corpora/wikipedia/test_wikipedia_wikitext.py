@@ -34,7 +34,7 @@ def read(text: str, language: str = "es", title: str = "Título") -> tuple[list[
     return [list(p) for section in sections for p in section.paragraphs], drops
 
 
-def one(text: str, language: str = "es", title: str = "Título") -> str:
+def only_sentence(text: str, language: str = "es", title: str = "Título") -> str:
     """Return the only sentence, or "" if there is none, or "(reason)" if it was dropped."""
     runs, drops = read(text, language, title)
     kept = [sentence for run in runs for sentence in run]
@@ -47,29 +47,19 @@ def one(text: str, language: str = "es", title: str = "Título") -> str:
 SPANISH = [
     ("Nació el {{fecha|11|4|1973}}.", "Nació el 11 de abril de 1973."),
     ("Nació el {{Fecha|1|enero|1973|edad}}.", "Nació el 1 de enero de 1973."),
-    ("Se fundó en {{fecha de inicio|2002}}.", "Se fundó en 2002."),
-    ("Se fundó en {{fecha|8|1990}}.", "Se fundó en agosto de 1990."),
-    ("Cae el {{fecha|25|12}}.", "Cae el 25 de diciembre."),
-    ("Cae el {{fecha|25|diciembre}}.", "Cae el 25 de diciembre."),
     ("Se fundó en {{fecha||8|1990}}.", "Se fundó en agosto de 1990."),
-    ("Se fundó en {{fecha|||1990}}.", "Se fundó en 1990."),
     ("Se fundó en {{fecha|||}}.", "(unrendered_template)"),
     ("Se estrenó el {{start date|2002|5|3}}.", "Se estrenó el 3 de mayo de 2002."),
     ("Se estrenó el {{fecha|mañana}}.", "(unrendered_template)"),
     (f"Se estrenó el {{{{fecha|{'1' * 5000}|1|2000}}}}.", "(unrendered_template)"),
-    (f"Se estrenó el {{{{fecha|1|{'1' * 5000}|2000}}}}.", "(unrendered_template)"),
     ("Mide {{unidad|458|km²}} de largo.", "Mide 458 km² de largo."),
     ("Mide {{unidad|1234567.5|m|2}} hoy.", "Mide 1 234 567,5 m² hoy."),
     ("Mide {{unidad|2500|m|-1}} hoy.", "Mide 2500 m⁻¹ hoy."),
-    ("Mide {{unidad|1,5|m}} hoy.", "Mide 1,5 m hoy."),
     ("Viven {{formatnum:4478102 personas}} hoy.", "Viven 4 478 102 personas hoy."),
     ("Mide {{convertir|14|cm|in|0}} de alto.", "Mide 14 cm de alto."),
     ("Mide {{convertir|10|a|2000|km|mi}} de alto.", "Mide 10 a 2000 km de alto."),
-    ("Mide {{convertir|10|-|20|km|mi}} de alto.", "Mide 10-20 km de alto."),
-    ("Mide {{convertir|14}} de alto.", "(unrendered_template)"),
     ("Es del {{siglo|XIX||s}} tardío.", "Es del siglo XIX tardío."),
     ("{{Siglo|V|a|S}} en Roma.", "Siglo V a. C. en Roma."),
-    ("Del siglo {{siglo|IV|d}} en Roma.", "Del siglo IV d. C. en Roma."),
     ("Creció un {{esd|52,8 %}} ayer.", "Creció un 52,8 % ayer."),
     ("Hacia el año 300 a.{{esd}}C. murió.", "Hacia el año 300 a. C. murió."),
     ("Murió en el {{ac|44}} o antes.", "Murió en el 44 a. C. o antes."),
@@ -77,12 +67,9 @@ SPANISH = [
     ("Roma ({{lang-it|Roma}}) es así.", "Roma (en italiano, Roma) es así."),
     ("Roma ({{lang-xyz|Roma}}) es así.", "(unrendered_template)"),
     ("El {{nihongo|go|囲碁|igo}} es un juego.", "El go (囲碁, igo) es un juego."),
-    ("El {{nihongo|go|囲碁}} es un juego.", "El go (囲碁) es un juego."),
-    ("El {{nihongo|go}} es un juego.", "El go es un juego."),
     ("Es {{nowrap|12 km}} al sur.", "Es 12 km al sur."),
     ("Es {{small|muy}} {{versalita|alto}}.", "Es muy alto."),
     ("Es {{abreviatura|km|kilómetro}} y {{abbr|m|metro}}.", "Es km y m."),
-    ("Tiene {{formatnum:455368}} votos.", "Tiene 455 368 votos."),
     ("Tiene {{formatnum:4553.25}} votos.", "Tiene 4553,25 votos."),
     ("Es {{color|red|roja}} siempre.", "Es roja siempre."),
     ("El {{enlace idioma|en|Target|blanco}} es fijo.", "El blanco es fijo."),
@@ -93,34 +80,24 @@ SPANISH = [
     ("Tiene 10{{exp|6}} bits.", "Tiene 10⁶ bits."),
     ("Es cierto.{{cita requerida|{{CURRENTMONTHNAME}}}}", "Es cierto."),
     ("Es cierto{{Cita requerida}}.", "Es cierto."),
-    ("Es cierto,{{harvnp|Ruiz|1979|p=86}} dice.", "Es cierto, dice."),
-    ("Es cierto {{sfn|Ruiz|1979}}.", "Es cierto."),
     ("Es cierto.{{refn|Nota {{fecha|1|1|2000}}.}}", "Es cierto."),
     ("Es cierto.{{#tag:ref|Nota.}}", "Es cierto."),
     ("{{AP|Otra página}}\nEs cierto.", "Es cierto."),
-    ("{{PAGENAME}} es un libro.", "Título es un libro."),
     ("{{NOMBREDEPÁGINA}} es un libro.", "Título es un libro."),
     ("{{ORDENAR:Libro}}Es un libro.{{DEFAULTSORT:Libro}}", "Es un libro."),
     ("Es {{#if:x|alto|bajo}} hoy.", "Es alto hoy."),
     ("Es {{#if: |alto|bajo}} hoy.", "Es bajo hoy."),
-    ("Es {{#ifeq:a|a|alto|bajo}} hoy.", "Es alto hoy."),
     ("Es {{uc:ong}} y {{lc:ONU}}.", "Es ONG y onu."),
     ("Es {{plantilla:nowrap|a b}} hoy.", "Es a b hoy."),
-    ("Es {{ NoWrap |a b}} hoy.", "Es a b hoy."),
     ("Es {{#switch:a|a=1|b=2}} hoy.", "(unrendered_template)"),
-    ("Es {{#expr: 2 * 3}} hoy.", "(unrendered_template)"),
-    ("Es {{#invoke:Módulo|f}} hoy.", "(unrendered_template)"),
-    ("Es {{esbelto|x}} hoy.", "(unrendered_template)"),
     ("Es {{nowrap|{{esbelto}} y}} hoy.", "(unrendered_template)"),
     ("Es {{nowrap}} hoy.", "(unrendered_template)"),
     ("Mide {{unidad|9.8|m||s|-2}} hoy.", "(unrendered_template)"),
-    ("Mide {{convertir|9|km2|mi2}} hoy.", "Mide 9 km² hoy."),
     ("Mide {{convertir|13+7/8|in}} hoy.", "Mide 13 7/8 in hoy."),
     ("Mide {{convertir|6|to(-)|7|cm|in}} hoy.", "Mide 6 to 7 cm hoy."),
     ("Mide {{convertir|2|x|3|x|4|m}} hoy.", "(unrendered_template)"),
     ("Mide {{frac|3|1|2}} y {{frac|1|2}} hoy.", "Mide 3 1/2 y 1/2 hoy."),
     ("Del siglo {{siglo|IV|e}} en Roma.", "(unrendered_template)"),
-    ("El {{nihongo|go|囲碁|igo|mesa}} es un juego.", "El go (囲碁, igo, mesa) es un juego."),
     ("Según {{harvtxt|Ruiz|1979|p=86}}, es así.", "Según Ruiz (1979, p. 86), es así."),
     ("Según {{harvtxt|Ruiz|Paz|1979}}, es así.", "(unrendered_template)"),
     ("Escribió {{cita libro|título=Uno}} ayer.", "(unrendered_template)"),
@@ -135,54 +112,39 @@ SPANISH = [
     ("Berlín ({{IPA|x}}; 1237) es así.", "Berlín (1237) es así."),
     ("Berlín (antes, Cölln, {{audio|x.ogg|escuchar}}) es así.", "Berlín (antes, Cölln) es así."),
     ("Berlín ({{IPA|x}};<ref>a</ref> [[Roma]]) es así.", "Berlín (Roma) es así."),
-    ("Berlín (<ref>a</ref> Roma) es así.", "Berlín (Roma) es así."),
     ("Berlín ({{coord|1|2|N|3|4|W}}) es así.", "Berlín es así."),
     ("Suena {{AFI|x}} siempre.", "(unrendered_template)"),
-    ("Berlín ({{cita requerida}}) es así.", "Berlín es así."),
 ]
 
 
 @pytest.mark.parametrize(("text", "sentence"), SPANISH)
 def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
-    assert one(text) == sentence
+    assert only_sentence(text) == sentence
 
 
 @pytest.mark.parametrize(
     ("language", "text", "sentence"),
     [
-        ("en", "It is {{convert|5|km|mi}} long.", "It is 5 km long."),
         ("en", "He is {{convert|6|ft|2|in}} tall.", "He is 6 ft 2 in tall."),
         ("en", "Born {{birth date|1900|1|2}} there.", "Born January 2, 1900 there."),
-        ("en", "It has {{formatnum:12345.6}} of them.", "It has 12,345.6 of them."),
         ("en", "It is true.{{citation needed|date=May 2020}}", "It is true."),
         ("en", "It has ten {{as of|2020|lc=y}}.", "It has ten as of 2020."),
-        ("en", "{{As of|2020}} it has ten.", "As of 2020 it has ten."),
-        ("en", "{{As of|2020|alt=In 2020}} it has ten.", "In 2020 it has ten."),
         ("en", "{{As of|2020|5}} it has ten.", "As of May 2020 it has ten."),
-        ("en", "It has ten {{as of|2020|5|3|lc=y}}.", "It has ten as of 3 May 2020."),
-        ("en", "{{As of|2020|13}} it has ten.", "As of 2020 it has ten."),
         ("en", "It is {{convert|22|to|25|C|F}} warm.", "It is 22 to 25 °C warm."),
         ("en", "It has {{convert|25000|sqft|m2}} inside.", "It has 25,000 sq ft inside."),
         ("en", "The years 1417{{ndash}}1701 passed.", "The years 1417–1701 passed."),
         ("en", "Berlin ({{langx|de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
-        ("en", "Berlin ({{lang-de|Berlin}}) is big.", "Berlin (German: Berlin) is big."),
         ("fr", "Le {{date|14|juillet|1789}} arrive.", "Le 14 juillet 1789 arrive."),
         ("fr", "Il mesure {{unité|98765|km|2}} ici.", "Il mesure 98 765 km² ici."),
-        ("fr", "Au {{s-|XIX}} il vit.", "Au XIXe siècle il vit."),
         ("fr", "Au {{s-|I|er}} il vit.", "Au Ier siècle il vit."),
         ("fr", "Aux {{s2|XV|e|XVI|e}} il vit.", "Aux XVe et XVIe siècles il vit."),
         ("fr", "Le {{date|29 9 2019}} arrive.", "Le 29 septembre 2019 arrive."),
         ("fr", "Le {{date|29 9 ou 10}} arrive.", "Le 29 9 ou 10 arrive."),
-        ("fr", "Le {{date|29 9 env.}} arrive.", "Le 29 9 env. arrive."),
-        ("fr", "Il est {{1er|champion}} ici.", "Il est 1er champion ici."),
         ("fr", "Il naît le {{date|1|mai|1900}} ici.", "Il naît le 1er mai 1900 ici."),
         ("fr", "Il naît en {{date||mai|1900}} ici.", "Il naît en mai 1900 ici."),
-        ("fr", "Il naît le {{date-|1 mai}} ici.", "Il naît le 1er mai ici."),
-        ("fr", "Ils sont {{unité|23179 voisins}} ici.", "Ils sont 23 179 voisins ici."),
         ("fr", "Il va à {{unité|90|km||h|-1}} ici.", "(unrendered_template)"),
         ("fr", "Le roi Paul {{Ier}} vit ici.", "Le roi Paul Ier vit ici."),
         ("fr", "Au {{IIIe siècle av. J.-C.}} il vit.", "Au IIIe siècle av. J.-C. il vit."),
-        ("fr", "Au {{XIXe siècle}} il vit.", "Au XIXe siècle il vit."),
         ("fr", "Au {{-s|V|e}} il vit.", "Au Ve siècle av. J.-C. il vit."),
         ("fr", "Du {{sp|XV|e|au|XVI|e}} il vit.", "Du XVe au XVIe siècle il vit."),
         ("fr", "La mer ({{lang-la|mare}}) est là.", "La mer (en latin : mare) est là."),
@@ -190,16 +152,12 @@ def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
         ("fr", "La {{Modèle:nobr|mer}} est là{{référence souhaitée}}.", "La mer est là."),
         ("fr", "Il est {{référence nécessaire|grand|date=mai}} ici.", "Il est grand ici."),
         ("it", "È {{senza fonte|la più grande}} qui.", "È la più grande qui."),
-        ("it", "È grande{{senza fonte}}.", "È grande."),
-        ("ca", "Fou del {{segle|XIII|s}} i prou.", "Fou del segle XIII i prou."),
         ("ca", "Fou del {{segle|V|aC}} i prou.", "Fou del segle V aC i prou."),
         ("pt", "É do {{séc|XIX}} final.", "É do século XIX final."),
         ("ca", "Fou el {{data|1990|4|2}} aquí.", "Fou el 2 d'abril de 1990 aquí."),
         ("pt", "São {{fmtn|12345|km}} ao sul.", "São 12 345 km ao sul."),
         ("pt", "Nasceu a {{dni|3|2|1950}} ali.", "Nasceu a 3 de fevereiro de 1950 ali."),
-        ("pt", "Morreu em {{AC|44}} ali.", "Morreu em 44 a.C. ali."),
         ("pt", "Roma ({{langx|it|Roma}}) é antiga.", "Roma (em italiano: Roma) é antiga."),
-        ("pt", "Roma ({{lang-it|Roma}}) é antiga.", "Roma (em italiano: Roma) é antiga."),
         ("pt", "O {{Predefinição:nobr|rio}} é fundo{{carece de fontes}}.", "O rio é fundo."),
         ("pt", "Tem {{unidade|1234.5|km}} de margem.", "Tem 1234,5 km de margem."),
         ("gl", "Chámase {{Dic|ribeiro}} hoxe.", "Chámase ribeiro hoxe."),
@@ -212,7 +170,7 @@ def test_templates_of_the_spanish_wikipedia(text: str, sentence: str) -> None:
     ],
 )
 def test_templates_of_other_wikipedias(language: str, text: str, sentence: str) -> None:
-    assert one(text, language) == sentence
+    assert only_sentence(text, language) == sentence
 
 
 def test_a_language_without_tables_has_what_all_share() -> None:
@@ -223,19 +181,14 @@ def test_a_language_without_tables_has_what_all_share() -> None:
 
 MARKUP = [
     ("El [[gato]] y los [[perro]]s duermen.", "El gato y los perros duermen."),
-    ("El [[gato doméstico|gato]] duerme.", "El gato duerme."),
     ("El [[Mercurio (planeta)|]] gira.", "El Mercurio gira."),
     ("La [[:Categoría:Gatos]] existe.", "La Categoría:Gatos existe."),
-    ("La [[:Categoría:Gatos|lista]] existe.", "La lista existe."),
     ("El [[Anexo:Glosario|glosario]] existe.", "El glosario existe."),
-    ("El [[:en:Auschwitz|campo]] existe.", "El campo existe."),
     ("El [[w:es:Auschwitz|campo]] existe.", "El campo existe."),
     ("Vio [[CSI: Miami]] entera.", "Vio CSI: Miami entera."),
     ("Duerme.\n[[en:Cat]]\n[[de:Katze]]", "Duerme."),
     ("El [[en:Cat|gato]] duerme.", "(unrendered_template)"),
     ("[[Archivo:A.jpg|thumb|Un [[gato]] en [[casa|su casa]].]] El gato duerme.", "El gato duerme."),
-    ("[[IMAGEN:A.jpg|thumb|Pie.]]\nEl gato duerme.", "El gato duerme."),
-    ("[[Bestand:A.jpg|thumb|Pie.]]\nEl gato duerme.", "El gato duerme."),
     ("Dice [[Medio:A.ogg|{{AFI|x}}]] en Perú.", "(unrendered_template)"),
     ("Lima ([[Media:A.ogg|escuchar]]) es así.", "Lima es así."),
     ("El signo [[Archivo:A.svg|20px]] significa eso.", "(unrendered_template)"),
@@ -249,10 +202,7 @@ MARKUP = [
     ("Vea http://a.org/x ahora.", "(markup_left)"),
     ('El gato<ref>Nota. [[X]]</ref> duerme<ref name="a" />.', "El gato duerme."),
     ("El gato <ref name=a>{{cita web|x=}}</ref>, dice, duerme.", "El gato, dice, duerme."),
-    ("El gato<REF>nota</Ref > duerme.", "El gato duerme."),
     ("El gato duerme.<ref>nota</ref>.", "El gato duerme."),
-    ("El gato duerme...", "El gato duerme..."),
-    ("El <!-- no\n\nborrar -->gato duerme.", "El gato duerme."),
     ("El gato\n<!-- sola -->\nduerme.", "El gato duerme."),
     ("El gato duerme.<!-- sin fin\n\nNada más.", "El gato duerme."),
     ("El gato duerme.<ref>Sin fin.", "(unrendered_template)"),
@@ -276,27 +226,18 @@ MARKUP = [
     ("Es __NOTOC__ alto. __SIN_TDC__", "Es alto."),
     ("Es -{alto}- hoy.", "Es alto hoy."),
     ("<div align=center>\nEs alto.\n</div>", "Es alto."),
-    ("Nació en Roma .", "Nació en Roma."),
-    ("El trigo , la cebada y el maíz .", "El trigo, la cebada y el maíz."),
     ("Vivió en el , y murió.", "(hole)"),
     ("Usa el fichero .txt siempre.", "Usa el fichero .txt siempre."),
     ("Es 1 < 2 y 3 > 2 hoy.", "Es 1 < 2 y 3 > 2 hoy."),
     ("Son muchos (>80 %) hoy.", "Son muchos (>80 %) hoy."),
-    ("Es <foo hoy.", "(markup_left)"),
-    ("Es foo> hoy.", "(markup_left)"),
     ("Es &#" + "1" * 5_000 + "; hoy.", "(replacement_character)"),
     ("Vea [[http://a.org/x su página]] hoy.", "Vea su página hoy."),
     ("Nació (, 1900) en Roma.", "(hole)"),
-    ("Nació (Roma,) ayer.", "(hole)"),
-    ("Nació () ayer.", "(hole)"),
-    ("Nació en « » ayer.", "(hole)"),
     ('Nació en "" ayer.', "(hole)"),
     ("Tiene una población de.", "(hole)"),
-    ("Nació (Roma,; 1900) ayer.", "(hole)"),
     ("Usa main() y el dominio (.ar) (…) siempre.", "Usa main() y el dominio (.ar) (…) siempre."),
     ("Nació (en Roma ayer.", "(broken_parenthesis)"),
     ("Nació (en Roma]) ayer.", "(broken_parenthesis)"),
-    ("Nació [sic] en [Roma] ayer.", "Nació [sic] en [Roma] ayer."),
     ("• Una lista sin marcas.\n· Otra.", ""),
     ("Son a) uno y b) dos.", "Son a) uno y b) dos."),
     ("Los barrios son:", "(unfinished)"),
@@ -304,11 +245,8 @@ MARKUP = [
     ("donde v es la velocidad.", "(unfinished)"),
     ("iPhone es un teléfono.", "iPhone es un teléfono."),
     ("Es �alto hoy.", "(replacement_character)"),
-    ("Es \ue123alto hoy.", "(private_use_character)"),
     ("Es \ufdd0alto\ufdd2 hoy.", "(replacement_character)"),
     ("El gato [[duerme hoy.", "(markup_left)"),
-    ("El gato {{duerme hoy.", "(markup_left)"),
-    ("El gato duerme]] hoy.", "(markup_left)"),
     ("El conjunto {1, 2} es así.", "(markup_left)"),
     ("palabra " * 8_000 + ".", "(overlong)"),
     # As it was written: without the spaces before commas it would be short enough.
@@ -318,7 +256,7 @@ MARKUP = [
 
 @pytest.mark.parametrize(("text", "sentence"), MARKUP)
 def test_markup(text: str, sentence: str) -> None:
-    assert one(text) == sentence
+    assert only_sentence(text) == sentence
 
 
 PAGE = """\
@@ -396,34 +334,30 @@ def test_what_is_never_closed_ends_at_the_next_heading() -> None:
         assert runs == [["Uno es así."], ["Dos es así."]], opening
 
 
-def test_spaces_open_preformatted_text_but_not_after_something_removed() -> None:
-    assert read(" Código aquí.\n\n{{cr}} Texto aquí.")[0] == [["Texto aquí."]]
-
-
-def test_paragraphs_are_lines_up_to_an_empty_one() -> None:
-    assert read("Uno es\nasí. Dos\n\nTres es así.<br><br/>Cuatro es así.<br>Cinco es así.")[0] == [
-        ["Uno es así."],
-        ["Tres es así."],
-        ["Cuatro es así.", "Cinco es así."],
-    ]
-
-
-def test_a_blank_is_put_where_a_reference_hid_that_it_was_missing() -> None:
-    assert read("Uno es así.<ref>x</ref>Dos es así.")[0] == [["Uno es así.", "Dos es así."]]
+@pytest.mark.parametrize(
+    ("text", "paragraphs"),
+    [
+        # Spaces open preformatted text, but not after something removed.
+        (" Código aquí.\n\n{{cr}} Texto aquí.", [["Texto aquí."]]),
+        ("Uno es\nasí. Dos\n\nTres es así.", [["Uno es así."], ["Tres es así."]]),
+        ("Uno es así.<br><br/>Dos es así.", [["Uno es así."], ["Dos es así."]]),
+        ("Uno es así.<br>Dos es así.", [["Uno es así.", "Dos es así."]]),
+        # A reference hid that a blank was missing.
+        ("Uno es así.<ref>x</ref>Dos es así.", [["Uno es así.", "Dos es así."]]),
+    ],
+)
+def test_paragraphs(text: str, paragraphs: list[list[str]]) -> None:
+    assert read(text)[0] == paragraphs
 
 
 @pytest.mark.parametrize(
     ("language", "text"),
     [
         ("es", "{{Desambiguación}}"),
-        ("es", "{{desamb|nombre}}"),
         ("es", "[[Categoría:Wikipedia:Desambiguación]]"),
         ("en", "{{Disambiguation|geo}}"),
         ("en", "{{hndis|Smith, John}}"),
-        ("pt", "{{desambiguação}}"),
-        ("fr", "{{Homonymie}}"),
         ("pt", "{{Desambiguação-geo}}"),
-        ("pt", "[[Categoria:Desambiguação]]"),
         ("fr", "{{Homonymie de toponymes}}"),
         ("fr", "[[Catégorie:Homonymie]]"),
         ("de", "{{Begriffsklärung}}"),
@@ -443,13 +377,11 @@ def test_otros_usos_is_no_disambiguation() -> None:
     assert not parse("{{otros usos|Luna (desambiguación)}}\nLa Luna gira.").disambiguation
 
 
-@pytest.mark.parametrize(
-    ("language", "option"),
-    [("es", "der"), ("en", "right"), ("fr", "droite"), ("pt", "direita"), ("de", "rechts")],
-)
-def test_a_framed_image_is_no_sign_of_the_sentence(language: str, option: str) -> None:
-    assert PARSERS[language].wiki.framed.search(f"|20px|{option}|x")
-    assert not PARSERS[language].wiki.framed.search("|20px|alt=x")
+def test_a_framed_image_is_no_sign_of_the_sentence() -> None:
+    options = {"es": "der", "en": "right", "fr": "droite", "pt": "direita", "de": "rechts"}
+    for language, option in options.items():
+        assert PARSERS[language].wiki.framed.search(f"|20px|{option}|x")
+        assert not PARSERS[language].wiki.framed.search("|20px|alt=x")
 
 
 ADVERSARIAL = ["{{", "}}", "[[", "]]", "{|", "{{{", "}}}", "<ref>", "<ref", "<!--", "''", "'"]
@@ -501,12 +433,7 @@ def test_mixtures_end(tokens: tuple[str, ...]) -> None:
     check_that_it_ends(in_turn * (80_000 // len(in_turn)))
     one_after_the_other = [token * (80_000 // len(tokens) // len(token)) for token in tokens]
     check_that_it_ends("".join(one_after_the_other) + "}}]]" * 10_000)
-
-
-@pytest.mark.parametrize("tokens", MIXTURES)
-def test_long_paragraphs_end(tokens: tuple[str, ...]) -> None:
-    # Just short of what is dropped as overlong: these go through the sentence splitter.
-    in_turn = "".join(tokens)
+    # Just short of what is dropped as overlong: this goes through the sentence splitter.
     check_that_it_ends(f"Es {in_turn * (45_000 // len(in_turn))} así.")
 
 
@@ -600,20 +527,14 @@ def test_categories_that_are_not_about_the_subject_are_no_topics() -> None:
         ("Fue fuerte en los siglos y, pero cayó.", "hole"),
         ("Fue fuerte en los siglos X y XI, pero cayó.", None),
         ("Es el la unidad básica.", "hole"),
-        ("El Roble venció a en la final.", "hole"),
-        ("Es una línea de de ancho.", "hole"),
         ("Hay robles de en medio del monte.", None),
         ("Tiene una población de habitantes.", "hole"),
-        ("Nació el de mayo de 1882.", "hole"),
         ("Nació el 4 de mayo de, en Lugo.", "hole"),
         ("Ana Roble (en griego:; Lugo, 1882) pinta.", "hole"),
-        ("Ana Roble (-) pinta.", "hole"),
-        ("Ana Roble (- 4 de mayo de 1882) pinta.", "hole"),
         ("Ana Roble (1882 - 1930) pinta.", None),
         ("Le llaman «Roble»,.", "hole"),
         ("Desde 1990 es obispo Mons.", "unfinished"),
         ("... Y luego se fue.", None),
-        (".. Y luego se fue.", "hole"),
         ("Entre ellas: # la casa, # el río.", "markup_left"),
     ],
 )
@@ -692,13 +613,11 @@ def test_the_lead_is_what_stands_before_the_first_heading() -> None:
     assert lead.topics == whole.topics == ["Ciudades", "Lugo (ciudad)"]
     assert not lead.disambiguation
 
+    text = "Es uno.\n\nEs {{fecha|1|2|1903}}. [[Categoría:A]]"
+    assert PARSERS["es"].parse("Uno", text, lead_only=True) == parse(text)
+
 
 @pytest.mark.parametrize("mark", ["{{desambiguación}}", "{{ Desambig|x}}", "{{DES\n|a}}"])
 def test_the_mark_of_a_disambiguation_page_may_stand_after_the_lead(mark: str) -> None:
     text = f"Lugo es:\n== Lugares ==\n* Uno.\n{mark}"
     assert PARSERS["es"].parse("Lugo", text, lead_only=True).disambiguation
-
-
-def test_a_page_without_headings_is_all_lead() -> None:
-    text = "Es uno.\n\nEs {{fecha|1|2|1903}}. [[Categoría:A]]"
-    assert PARSERS["es"].parse("Uno", text, lead_only=True) == parse(text)

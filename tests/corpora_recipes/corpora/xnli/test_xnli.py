@@ -16,11 +16,6 @@ from corpora_recipes.records import Drops, Example
 from corpora_recipes.running.errors import InputError
 
 SAMPLE = RECIPES / "xnli" / "sample"
-PARTS = ("train", "validation", "test")
-XNLI_GENRES = {
-    *("facetoface", "telephone", "nineeleven", "oup", "letters"),
-    *("travel", "verbatim", "government", "slate", "fiction"),
-}
 COLUMNS = [
     *("language", "gold_label", "sentence1_binary_parse", "sentence2_binary_parse"),
     *("sentence1_parse", "sentence2_parse", "sentence1", "sentence2", "promptID", "pairID"),
@@ -34,15 +29,8 @@ def read_all(raw: Path, language: str = "es") -> tuple[dict[str, Example], Drops
 
 
 def line(**values: str) -> str:
-    fields = {
-        "language": "es",
-        "gold_label": "neutral",
-        "sentence1": "Llueve.",
-        "sentence2": "Es lunes.",
-        "promptID": "1",
-        "pairID": "1",
-        "genre": "travel",
-    }
+    fields = {"language": "es", "gold_label": "neutral", "promptID": "1", "pairID": "1"}
+    fields |= {"sentence1": "Llueve.", "sentence2": "Es lunes.", "genre": "travel"}
     return "\t".join((fields | values).get(column, "") for column in COLUMNS)
 
 
@@ -72,73 +60,20 @@ def test_sample_counts(sample):
     assert drops.as_dict() == {
         "examples": {"seen": 157, "kept": 156, "dropped": {"no_gold_label": 1}}
     }
-    assert Counter((e.split, e.label) for e in examples.values()) == {
-        (split, label): count
-        for split, count in (("train", 24), ("validation", 14), ("test", 14))
-        for label in ("entailment", "neutral", "contradiction")
-    }
+    counts = Counter((e.split, e.label) for e in examples.values())
+    assert sorted(counts.values()) == [14] * 6 + [24] * 3
+    assert counts["train", "neutral"] == 24
 
 
 def test_sample_rows(sample):
     examples, _ = sample
-    assert examples["pairs/xnli.dev/1"] == Example(
-        "pairs/xnli.dev/1",
-        "pairs",
-        (
-            "Yo tenía seis años cuando mi papá trajo la primera radio a la casa.",
-            "La radio era de segunda mano.",
-        ),
-        "neutral",
-        None,
-        "pairs/premise/7af132857c8bdc1e",
-        {"genre": "facetoface"},
-        "validation",
-    )
-    middle = examples["pairs/xnli.test/80"]
-    assert (middle.texts, middle.label, middle.columns, middle.split) == (
-        (
-            "Si ya ha enviado su contribución, por favor no tenga en cuenta esta carta.",
-            "Le ruego que contribuya otra vez aunque ya lo haya hecho.",
-        ),
-        "contradiction",
-        {"genre": "letters"},
-        "train",
-    )
+    premise = "Yo tenía seis años cuando mi papá trajo la primera radio a la casa."
+    key, texts = "pairs/xnli.dev/1", (premise, "La radio era de segunda mano.")
+    document, columns = "pairs/premise/7af132857c8bdc1e", {"genre": "facetoface"}
+    first = Example(key, "pairs", texts, "neutral", None, document, columns, "validation")
+    assert examples[key] == first
     last = examples["pairs/esxnli/42"]
-    assert (last.texts[1], last.label, last.columns, last.split) == (
-        "La fiesta duró hasta el amanecer.",
-        "neutral",
-        {"genre": "celebrity"},
-        "test",
-    )
-
-
-def test_sample_genres(sample):
-    examples, _ = sample
-    genres = {s: {e.columns["genre"] for e in examples.values() if e.split == s} for s in PARTS}
-    assert genres["train"] == genres["validation"] == XNLI_GENRES
-    assert genres["test"] == {"newspaper", "economy", "consumer", "literature", "celebrity"}
-
-
-def test_sample_premises_are_the_documents(sample):
-    examples, _ = sample
-    texts = {(e.document_id, e.texts[0]) for e in examples.values()}
-    assert len(texts) == len({key for key, _ in texts}) == len({text for _, text in texts}) == 52
-    assert set(Counter(e.document_id for e in examples.values()).values()) == {3}
-
-
-def test_sample_quotes_that_never_close_and_blanks(sample):
-    examples, _ = sample
-    premises = [e.texts[0] for e in examples.values()]
-    lone = {premise for premise in premises if premise.count('"') % 2}
-    assert lone == {
-        'Entonces el maestro dijo: "Aquí nadie se va hasta que aparezca la tiza.',
-        '"¿Y ahora quién le da de comer al loro?, preguntó la niña desde la escalera.',
-        '"No nos iremos sin cobrar, advirtió una de las trabajadoras a las puertas de la '
-        "conservera.",
-    }
-    # The source has a no-break space there.
-    assert any("en un 15 % el plazo" in premise for premise in premises)
+    assert (last.label, last.columns, last.split) == ("neutral", {"genre": "celebrity"}, "test")
 
 
 @pytest.mark.parametrize(
@@ -224,27 +159,11 @@ def test_no_text_swallows_another(tmp_path_factory, pairs):
         # a renamed column
         (table(line()).replace(b"gold_label", b"label"), "esxnli.tsv, line 1", "gold_label"),
         # an unknown label
-        (
-            table(line(), line(gold_label="maybe")),
-            "esxnli.tsv, line 3",
-            "entailment, neutral, contradiction",
-        ),
-        # a field more
-        (table(line() + "\tx"), "esxnli.tsv, line 2", "19 fields"),
-        # mixed encodings
-        (
-            table(line(), line()).replace(b"Llueve", "Llovió".encode("latin-1"), 1),
-            "esxnli.tsv, line 2",
-            "UTF-8",
-        ),
+        (table(line(gold_label="maybe")), "esxnli.tsv, line 2", "entailment, neutral, contradict"),
         # no such row
         (table(line(language="en")), "esxnli.tsv", "rows in the language es"),
         # an empty pairID
         (table(line(), line(pairID=" ")), "esxnli.tsv, line 3", "pairID"),
-        # the same
-        (table(line(gold_label="-", pairID="")), "esxnli.tsv, line 2", "pairID"),
-        # empty
-        (b"", "esxnli.tsv", "one line or more"),
     ],
 )
 def test_bad_tables(tmp_path: Path, data: bytes, where: str, expected: str):

@@ -1,5 +1,6 @@
 """Tests of the recipe for X-Probe: the sample, ranges of large files, and bad files."""
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,89 +46,25 @@ TWO_CLASSES = {"train": 24, "validation": 8, "test": 8}
 
 
 def test_sample_counts(sample: list[Example]):
-    counts: dict[str, dict[str, dict[str, int]]] = {}
-    for example in sample:
-        of_task = counts.setdefault(example.collection, {})
-        of_class = of_task.setdefault(example.label or "", dict.fromkeys(TWO_CLASSES, 0))
-        of_class[example.split or ""] += 1
-    assert list(counts) == list(COLLECTIONS)
-    for task in ("bigram_shift", "coordination_inversion"):
-        assert counts[task] == {"inverted": TWO_CLASSES, "original": TWO_CLASSES}
-    for task in ("subj_number", "obj_number"):
-        assert counts[task] == {"plural": TWO_CLASSES, "singular": TWO_CLASSES}
-    assert counts["past_present"] == {"past": TWO_CLASSES, "present": TWO_CLASSES}
-    assert counts["odd_man_out"] == {"changed": TWO_CLASSES, "original": TWO_CLASSES}
-    large = {"train": 10, "validation": 4, "test": 4}
-    small = {"train": 8, "validation": 3, "test": 3}
-    assert counts["sentence_length"] == {
-        "tokens_5_to_8": large,
-        "tokens_9_to_12": small,
-        "tokens_13_to_16": large,
-        "tokens_17_to_20": large,
-        "tokens_21_to_24": small,
-        "tokens_25_to_28": small,
+    counts = Counter((example.collection, example.label, example.split) for example in sample)
+    assert list(dict.fromkeys(collection for collection, _, _ in counts)) == list(COLLECTIONS)
+    labels = Counter(collection for collection, _, split in counts if split == "train")
+    assert labels == dict.fromkeys(COLLECTIONS, 2) | {
+        "sentence_length": 6,
+        "tree_depth": 5,
+        "word_content": 12,
     }
-    assert counts["tree_depth"] == {
-        "depth_3": large,
-        "depth_4": large,
-        "depth_5": large,
-        "depth_6": large,
-        "depth_7": {"train": 8, "validation": 3, "test": 2},
-    }
-    assert len(counts["word_content"]) == 12
-    assert all(splits["train"] == 4 for splits in counts["word_content"].values())
-    assert {n for splits in counts["word_content"].values() for n in splits.values()} == {1, 2, 4}
+    for (collection, _, split), count in counts.items():
+        if labels[collection] == 2:
+            assert count == TWO_CLASSES[split or ""]
 
 
 def test_sample_rows(sample: list[Example]):
-    assert sample[0] == Example(
-        "sentence_length/tr/1",
-        "sentence_length",
-        ("Una maestra jubilada donó su colección de mapas a la biblioteca.",),
-        "tokens_9_to_12",
-        None,
-        "sentence_length/tr/1",
-        {},
-        "train",
-    )
-    (middle,) = (example for example in sample if example.id == "bigram_shift/va/10")
-    assert middle.texts == (
-        "Cuando hay luna llena, los lobos de la sierra se a acercan las granjas en busca de "
-        "comida.",
-    )
-    assert (middle.label, middle.split) == ("inverted", "validation")
+    key, task = "sentence_length/tr/1", "sentence_length"
+    texts = ("Una maestra jubilada donó su colección de mapas a la biblioteca.",)
+    assert sample[0] == Example(key, task, texts, "tokens_9_to_12", None, key, {}, "train")
     last = sample[-1]
     assert (last.id, last.label, last.split) == ("coordination_inversion/te/16", "inverted", "test")
-    assert last.texts[0].endswith("durante horas y la tormenta arrancó cinco árboles del parque.")
-
-
-def tokens_of(example: Example) -> list[str]:
-    path = SAMPLE / "es" / example.id.rpartition("/")[0]
-    lines = path.with_suffix(".txt").read_text("utf-8").split("\n")
-    return lines[int(example.id.rpartition("/")[2]) - 1].split("\t")[0].split()
-
-
-def test_sample_lengths_are_those_of_the_bins(sample: list[Example]):
-    for example in sample:
-        if example.collection == "sentence_length":
-            lowest = 5 + 4 * ((len(tokens_of(example)) - 5) // 4)
-            assert example.label == f"tokens_{lowest}_to_{lowest + 3}"
-
-
-def test_sample_sentences_hold_one_of_the_words(sample: list[Example]):
-    examples = [example for example in sample if example.collection == "word_content"]
-    words = {example.label for example in examples}
-    for example in examples:
-        tokens = [token.lower() for token in tokens_of(example)]
-        assert [token for token in tokens if token in words] == [example.label]
-
-
-def test_sample_has_a_changed_sentence_labelled_original_as_upstream(sample: list[Example]):
-    labels: dict[str, list[str | None]] = {}
-    for example in sample:
-        if example.collection == "odd_man_out":
-            labels.setdefault(example.texts[0], []).append(example.label)
-    assert [found for found in labels.values() if len(found) > 1] == [["changed", "original"]]
 
 
 def test_the_published_numbers_are_ranks_of_the_spellings():
@@ -210,13 +147,10 @@ def test_empty_sentences_are_dropped_and_counted(tmp_path: Path):
     [
         ("bigram_shift/va", "Sí .\tO\nNo .\tX\n", 2, "a label among I, O", "'X'"),
         ("bigram_shift/va", "O\tSí .\n", 1, "a label among I, O", "'Sí .'"),
-        ("tree_depth/va", "Sí .\t8\n", 1, "a label among 3, 4, 5, 6, 7", "'8'"),
         ("word_content/va", "Sí .\t\n", 1, "a label", "''"),
-        ("word_content/va", "ve\tAna ve .\n", 1, "one of the sentence's tokens", "'Ana ve .'"),
         ("word_content/va", "La casa .\tcas\n", 1, "one of the sentence's tokens", "'cas'"),
         ("bigram_shift/va", "Sí .\tO\nNo .\n", 2, "a sentence, a tab and a label", "0 tabs"),
         ("bigram_shift/va", "te\tO\tSí .\n", 1, "a sentence, a tab and a label", "2 tabs"),
-        ("bigram_shift/va", b"S\xc3\xad .\tO\nS\xed .\tO\n", 2, "UTF-8", "0xed"),
     ],
 )
 def test_bad_lines(
