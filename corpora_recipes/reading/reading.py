@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from corpora_recipes.fetching.pins import check_complete
 from corpora_recipes.hashing import keyed_uniform
-from corpora_recipes.missing import no_files
 from corpora_recipes.parquet import parquet_writer
 from corpora_recipes.reading.blocks import BEYOND_QUOTA, read_corpus
 from corpora_recipes.recipe import Corpus, load_recipe
@@ -55,7 +54,8 @@ def read(
             limit. Nothing is written then.
     """
     if not raw.is_dir():
-        raise no_files(corpus, raw, f"the raw files of {corpus.name}", "no such folder")
+        todo = f"run `probeta fetch --only {corpus.name}`"
+        raise RawError(raw, f"the raw files of {corpus.name}", "no such folder", todo)
     check_complete(raw, corpus.name)
     # Workers on other machines have other working directories.
     recipe = load_recipe(corpus.recipe)
