@@ -1,6 +1,5 @@
 """Measures EvalRank's ranks on a set of the original's size, and compares them to brute force."""
 
-import argparse
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +8,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
-from measuring import peak_of
+from measuring import parser_of, peak_of
 from scipy.spatial.distance import cdist
 
 from corpora_recipes.running.commands import run
@@ -112,9 +111,7 @@ def rank(vectors: Floats, pairs: Rows, similarity: Similarity) -> Ranks:
 
 def main() -> int:
     """Run the benchmark as the arguments say."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, EXAMPLES)
     parser.add_argument("--evalrank", type=Path, metavar="FOLDER", help="the original's sentences")
     args = parser.parse_args()
 

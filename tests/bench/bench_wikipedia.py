@@ -6,7 +6,6 @@ seconds (of all processes, user and system) in one run. "start" is what a progra
 pages; where figures are without it, it is subtracted from both sides.
 """
 
-import argparse
 import json
 import shutil
 import sys
@@ -16,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import yaml
-from measuring import HERE, HOUR, PROBETA, Cost, measure
+from measuring import HERE, HOUR, PROBETA, Cost, measure, parser_of
 
 from corpora_recipes.running.commands import positive
 from corpora_recipes.running.folders import records_of
@@ -140,9 +139,7 @@ def report(
 
 def main() -> None:
     """Print the figures of the programs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = parser_of(__doc__, EXAMPLES)
     parser.add_argument(
         "dumps", type=Path, nargs="*", metavar="DUMP", help="default: the recipe's sample"
     )

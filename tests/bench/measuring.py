@@ -1,5 +1,6 @@
 """What the benchmarks share: the cost of a command."""
 
+import argparse
 import os
 import shlex
 import signal
@@ -36,6 +37,13 @@ class Cost:
     wall: float
     peak: float
     output: str
+
+
+def parser_of(about: str | None, examples: str) -> argparse.ArgumentParser:
+    """Return a parser of arguments, whose help shows both texts as they are."""
+    return argparse.ArgumentParser(
+        description=about, epilog=examples, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
 
 
 def measure(command: list[str], folder: Path = REPOSITORY, timeout: float = HOUR) -> Cost:
