@@ -41,12 +41,8 @@ wrong; a corpus that must be asked for and is not there is only named.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `probeta doctor`."""
-    parser.add_argument(
-        "corpora",
-        nargs="*",
-        metavar="CORPUS",
-        help="entries of `corpora` in params.yaml (default: all)",
-    )
+    about = "entries of `corpora` in params.yaml (default: all)"
+    parser.add_argument("corpora", nargs="*", metavar="CORPUS", help=about)
     add_params(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 

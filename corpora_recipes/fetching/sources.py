@@ -147,8 +147,9 @@ def sample_folder(corpus: Corpus) -> Path:
     folder, language = RECIPES / corpus.recipe / "sample", corpus.language.partition("-")[0]
     languages = corpus.facts.sample_languages
     if languages and language not in languages:
-        has_path = "path" in corpus.options
-        todo = f"write {'`path: FILE`' if has_path else '`sources: upstream`, or a folder'}"
+        todo = "in `corpus` of this entry, write `sources: upstream` or a folder"
+        if "path" in corpus.options:
+            todo = "set `path:` in `corpus` of this entry: your file or folder"
         found = f"sample, and the sample of {corpus.recipe} is in {' and '.join(languages)}"
         where = f"{corpus.where}.corpus.sources"
         raise ParamsError(where, f"raw files in {corpus.language}", found, todo)

@@ -37,17 +37,11 @@ PARALLEL = ("read", "audit", "embed", "probe", "rank")
 
 
 class Step(NamedTuple):
-    """A step of the rehearsal.
+    """A step of the rehearsal."""
 
-    Attributes:
-        makes: its output, below the work folder.
-        cpu: seconds that it may cost at full size; None if nothing is said.
-        memory: MB that it may take.
-    """
-
-    makes: str
-    cpu: float | None = None
-    memory: float = 4_000
+    makes: str  # its output, below the work folder
+    cpu: float | None = None  # seconds that it may cost at full size, if that is said
+    memory: float = 4_000  # MB that it may take
 
 
 STEPS = {
@@ -88,13 +82,8 @@ class Rehearsal:
         shutil.rmtree(self.work / STEPS[name].makes, ignore_errors=True)
         if name in APART:
             self._lay_out(name, folder)
-        verbs = {
-            "samples": ["read"],
-            "make": [],
-            "words": ["probe"],
-            "senteval": ["probe"],
-            "layers": ["embed", "probe"],
-        }
+        verbs = {"samples": ["read"], "make": [], "layers": ["embed", "probe"]}
+        verbs |= {"words": ["probe"], "senteval": ["probe"]}
         commands = [[*PROBETA, verb] for verb in verbs.get(name, [name])]
         if name == "make":
             commands = [[sys.executable, str(HERE / "made_records.py"), str(self.scale)]]

@@ -102,22 +102,15 @@ def compare(problem: Problem, gold: Values, seed: int, starts: int, net: str) ->
 def main() -> int:
     """Run the benchmark as the arguments say."""
     parser = parser_of(__doc__, EXAMPLES)
-    parser.add_argument(
-        "--instances", type=Path, default="dist/hub", metavar="FOLDER", help="default: dist/hub"
-    )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        default="data/embeddings/use_multilingual",
-        metavar="FOLDER",
-        help="its embeddings; default: data/embeddings/use_multilingual",
-    )
-    parser.add_argument(
-        "--encoder", default="use_multilingual", help="its entry in params.yaml; default: the same"
-    )
-    parser.add_argument(
-        "--params", type=Path, default="params.yaml", metavar="FILE", help="default: params.yaml"
-    )
+    for name, default, about in (
+        ("instances", "dist/hub", ""),
+        ("store", "data/embeddings/use_multilingual", "its embeddings; "),
+        ("params", "params.yaml", ""),
+    ):
+        about = f"{about}default: {default}"
+        parser.add_argument(f"--{name}", type=Path, default=default, metavar="PATH", help=about)
+    about = "its entry in params.yaml; default: use_multilingual"
+    parser.add_argument("--encoder", default="use_multilingual", help=about)
     parser.add_argument("--tasks", nargs="+", default=TASKS, metavar="DATASET", help="default: all")
     parser.add_argument("--starts", type=positive, default=1, help="of both sides; default: 1")
     parser.add_argument("--classic", choices=list(NETS), default="numpy", help="default: numpy")

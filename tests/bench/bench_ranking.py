@@ -68,14 +68,9 @@ def read(folder: Path, dimension: int) -> tuple[Floats, Rows]:
 def brute_force(
     vectors: Floats, pairs: Rows, asked: Rows, similarity: Similarity, at_once: int
 ) -> Doubles:
-    """Return ranks from all scores in float64.
+    """Return ranks of those pairs that are ``asked`` for, from all scores in float64.
 
-    Args:
-        vectors: of all texts.
-        pairs: all of them, [pairs, 2].
-        asked: which of them to rank.
-        similarity: what is ranked by.
-        at_once: number of pairs whose scores are in memory at a time.
+    ``at_once`` is the number of pairs whose scores are in memory at a time.
     """
     wide = vectors.astype(np.float64)
     if similarity == "cosine":

@@ -66,14 +66,7 @@ def main(params: str = str(REPOSITORY / "params.yaml")) -> None:
 
 
 def show(table: Table, repros: list[Cost], dvcs: list[Cost]) -> None:
-    """Print the table.
-
-    Args:
-        table: stage to its costs: of its own process, first and second time, and within
-            `probeta repro`, first and second time.
-        repros: what `probeta repro` cost, first and second time.
-        dvcs: what `dvc repro` cost.
-    """
+    """Print the costs of stages, and of whole runs, each first and second time."""
     titles = ("own process", "second time", "within repro", "second time")
     print(f"{'':21}" + "".join(f"{title:>18}" for title in titles))
     print(f"{'':21}" + "   CPU-s   wall s".rjust(18) * 4)

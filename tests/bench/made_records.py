@@ -132,14 +132,9 @@ class Words:
 
 
 def make_records(corpus: Corpus, sample: Path, out: Path, words: Words, scale: float) -> int:
-    """Write the records of a corpus; return their number.
+    """Write records of a corpus like those of its sample; return their number.
 
-    Args:
-        corpus: its entry in params.yaml.
-        sample: the records of its sample.
-        out: the file to write.
-        words: of its language.
-        scale: the share of the real number to make.
+    ``words`` are those of its language, and ``scale`` is the share of the real number to make.
     """
     kind = corpus.facts.records
     records = list(read_records(sample, kind))

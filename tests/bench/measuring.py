@@ -24,19 +24,12 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a command cost.
+    """What a command cost."""
 
-    Attributes:
-        cpu: user and system seconds of all its processes.
-        wall: seconds.
-        peak: resident MB of its largest process.
-        output: what it printed.
-    """
-
-    cpu: float
-    wall: float
-    peak: float
-    output: str
+    cpu: float  # user and system seconds of all its processes
+    wall: float  # seconds
+    peak: float  # resident MB of its largest process
+    output: str  # what it printed
 
 
 def parser_of(about: str | None, examples: str) -> argparse.ArgumentParser:
