@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -39,8 +40,7 @@ def test_a_file_appears_at_the_end(tmp_path: Path) -> None:
 
 
 def test_a_folder_replaces_the_old_one_as_a_whole(tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "old").write_text("old")
+    (tmp_path / "out" / "old").mkdir(parents=True)
     with pytest.raises(RuntimeError):
         write_and_fail(tmp_path / "out", folder=True)
     assert names(tmp_path / "out") == ["old"]
@@ -70,8 +70,7 @@ def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:
 
 
 def test_several_outputs_come_together(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "old").write_text("old")
+    (tmp_path / "folder" / "old").mkdir(parents=True)
     (tmp_path / "a").write_text("old")
     (tmp_path / "other").write_text("mine")
     with whole_outputs([tmp_path / "a", tmp_path / "b"], [tmp_path / "folder"]) as (a, b, folder):
@@ -161,15 +160,12 @@ with whole_folder(Path(sys.argv[1])) as folder:
 def start() -> Iterator[Callable[[Path, int], "subprocess.Popen[str]"]]:
     """Return a function that starts a run, and lets it go on up to its n-th move (-1: none)."""
     started: list[subprocess.Popen[str]] = []
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
 
     def run(out: Path, moves: int) -> "subprocess.Popen[str]":
-        process = subprocess.Popen(
-            [sys.executable, "-c", RUN, str(out), str(moves)],
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+        command = [sys.executable, "-c", RUN, str(out), str(moves)]
+        process = subprocess.Popen(command, env=environment, **pipes)
         started.append(process)
         assert process.stdout
         assert process.stdout.readline() == "here\n"
@@ -203,8 +199,7 @@ def test_a_killed_exchange_of_folders_is_ended_by_the_next_run(
     tmp_path: Path, start, moves: int
 ) -> None:
     out = tmp_path / "out"
-    out.mkdir()
-    (out / "old").write_text("old")
+    (out / "old").mkdir(parents=True)
     killed(start(out, moves))
     # Under the final name there is never half a folder.
     assert not out.exists() if moves else names(out) == ["old"]
